@@ -30,7 +30,7 @@ from lycosa.people.migrating import migrate
 from lycosa.replay.index import open_index
 from lycosa.replay.records import Damaged, read
 from lycosa.server.backup import MANIFEST, Backup
-from lycosa.server.restoring import restore
+from lycosa.server.restore import restore
 from lycosa.server.settings import Settings
 from lycosa.store import codec
 from lycosa.store.log import SqliteLog

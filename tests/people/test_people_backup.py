@@ -18,7 +18,7 @@ from lycosa.core.types import Place, Visit
 from lycosa.people.database import Database
 from lycosa.people.migrating import scripts, version
 from lycosa.server.backup import Backup, Told
-from lycosa.server.restoring import restore
+from lycosa.server.restore import restore
 from lycosa.server.settings import Settings
 from lycosa.store.log import SqliteLog
 from made_backups import CRAWL, Archive, everything, make

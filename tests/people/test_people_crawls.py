@@ -12,7 +12,7 @@ from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, REFRESHED, STOPPED
 from lycosa.core.errors import InputError
 from lycosa.people import crawls, erasing, notices
 from lycosa.people.crawls import Ending, Gone
-from lycosa.people.database import Database, Row, Taken
+from lycosa.people.database import Database, Taken
 from people_maker import crawl
 
 NOW = 1000.0
@@ -289,7 +289,7 @@ def _taken_and_ended(database: Database, crawl: str) -> None:
     crawls.take(database, NOW, crawl)
     with database.transaction():
         if crawls.end(database, NOW, crawl, Ending(EXHAUSTED)):
-            notices.tell(database, NOW, "Ann", "finished", "it is done", "Ann's")
+            notices.notify(database, NOW, "Ann", "finished", "it is done", "Ann's")
 
 
 def test_the_queue(database: Database) -> None:
@@ -304,13 +304,6 @@ def test_the_queue(database: Database) -> None:
     }
     crawls.give_back(database, first)
     assert "queued" == crawls.get(database, first)["state"]
-
-
-def test_as_told(database: Database) -> None:
-    """The harvest is the share of pages that were found, none for none."""
-    row: Row = crawls.get(database, ended(database))
-    assert 0.4 == crawls.as_data(row)["harvest"]
-    assert (0.0, 3) == tuple(crawls.as_data({**row, "pages": 0}, 3)[name] for name in ("harvest", "place_in_queue"))
 
 
 def test_only_so_many_are_kept(database: Database) -> None:

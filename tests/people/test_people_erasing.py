@@ -46,7 +46,7 @@ def test_a_name_is_left_nowhere(database: Database) -> None:
     ada, bob = person(database, "Ada Lovelace"), person(database, "Bob")
     hers, his = interest(database, ada, "Ada Lovelace's reefs"), interest(database, bob)
     crawl(database, hers)
-    row, other = interests.get(database, hers), interests.get(database, his)
+    row, other = database.get("interest", hers), database.get("interest", his)
     assert row is not None
     assert other is not None
     sharing.share(database, NOW, row, "Ada Lovelace", "Bob", "edit")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lycosa.people.database import Database
-from lycosa.people.feedback import Given, given, labels_of, set_label
+from lycosa.people.feedback import GivenLabel, given, labels_of, set_label
 from people_maker import NOW, interest, person
 
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
@@ -18,8 +18,8 @@ def test_the_last_word_counts(database: Database) -> None:
     set_label(database, NOW + 2, reefs, bob, PAGE, False, "A again")
     assert {OTHER: False, PAGE: False} == labels_of(database, reefs)
     assert [
-        Given(PAGE, "A again", False, NOW + 2, "Bob"),
-        Given(OTHER, "B", False, NOW + 1, "Ada"),
+        GivenLabel(PAGE, "A again", False, NOW + 2, "Bob"),
+        GivenLabel(OTHER, "B", False, NOW + 1, "Ada"),
     ] == given(database, reefs)
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
@@ -42,4 +42,4 @@ def test_a_label_outlives_its_giver(database: Database) -> None:
     reefs = interest(database, ada)
     set_label(database, NOW, reefs, bob, PAGE, True, "A")
     database.run("DELETE FROM person WHERE id = ?", bob)
-    assert [Given(PAGE, "A", True, NOW, "")] == given(database, reefs)
+    assert [GivenLabel(PAGE, "A", True, NOW, "")] == given(database, reefs)

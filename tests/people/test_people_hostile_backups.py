@@ -16,9 +16,9 @@ from lycosa.people.database import Database
 from lycosa.people.migrating import scripts
 from lycosa.people.tables import PASSING, Checker
 from lycosa.server.backup import Backup
-from lycosa.server.restoring import restore
+from lycosa.server.restore import restore
 from lycosa.server.settings import Settings
-from lycosa.server.wishing import harmless_directory
+from lycosa.server.validation import harmless_directory
 from lycosa.store.log import SqliteLog
 from made_backups import CRAWL, TAMPERS, Archive, everything, make, tampered
 from server_world import make_world

@@ -17,10 +17,10 @@ def test_an_interest_is_kept_and_changed(database: Database) -> None:
     made = interests.create(database, NOW, ada, " Reefs ", REEFS, "1d")
     assert ("Reefs", "1d", REEFS) == (made["name"], made["look_again"], interests.wishes_of(made))
     interests.change(database, NOW + 1, made["id"], name="Corals")
-    found = interests.get(database, made["id"])
+    found = database.get("interest", made["id"])
     assert found == {**made, "name": "Corals", "changed": NOW + 1}
     interests.change(database, NOW + 2, made["id"], wishes=Wishes("kelp", seeds=["https://a.example/"]), look_again="")
-    found = interests.get(database, made["id"])
+    found = database.get("interest", made["id"])
     assert found is not None
     assert ("kelp", "", "Corals") == (interests.wishes_of(found).words, found["look_again"], found["name"])
 
@@ -47,7 +47,7 @@ def test_people_see_their_own_and_what_is_shared(database: Database) -> None:
     """The list has one's own interests and shared ones, with how far one may go, and nobody else's."""
     ada, bob = person(database, "Ada"), person(database, "Bob")
     own, shared, hidden = interest(database, bob, "own"), interest(database, ada, "shared"), interest(database, ada)
-    row = interests.get(database, shared)
+    row = database.get("interest", shared)
     assert row is not None
     sharing.share(database, NOW, row, "Ada", "bob", "edit")
     found = {row["id"]: (row["mode"], row["owner_name"]) for row in interests.of_person(database, bob)}

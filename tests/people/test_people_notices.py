@@ -11,8 +11,8 @@ def test_notices_are_told_and_read(database: Database) -> None:
     """The newest come first; reading one leaves the others unread, and nobody else's are touched."""
     ada, bob = person(database, "Ada"), person(database, "Bob")
     for number in range(3):
-        notices.tell(database, NOW + number, ada, "finished", f"crawl {number}")
-    notices.tell(database, NOW, bob, "finished", "his", interest(database, bob))
+        notices.notify(database, NOW + number, ada, "finished", f"crawl {number}")
+    notices.notify(database, NOW, bob, "finished", "his", interest(database, bob))
     mine = notices.of_person(database, ada)
     assert ["crawl 2", "crawl 1", "crawl 0"] == [row["text"] for row in mine]
     his = notices.of_person(database, bob)
@@ -33,7 +33,7 @@ def test_old_notices_make_room(database: Database) -> None:
             database.insert(
                 "notice", {"id": f"n{number}", "person": ada, "kind": "finished", "text": "", "at": NOW + number}
             )
-    notices.tell(database, NOW + 10_000, ada, "changes", "the newest")
+    notices.notify(database, NOW + 10_000, ada, "changes", "the newest")
     kept = {row["id"]: row["text"] for row in database.rows("SELECT id, text FROM notice")}
     assert notices.MOST == len(kept)
     assert "n0" not in kept
@@ -43,12 +43,12 @@ def test_old_notices_make_room(database: Database) -> None:
 def test_what_concerns_the_account_is_not_buried_under_others(database: Database) -> None:
     """However many others come after it."""
     ada = person(database, "Ada")
-    notices.tell(database, NOW, ada, "account", "a link was made")
+    notices.notify(database, NOW, ada, "account", "a link was made")
     with database.transaction():
         for number in range(notices.MOST + 5):
             database.insert(
                 "notice", {"id": f"n{number}", "person": ada, "kind": "shared", "text": "", "at": NOW + number}
             )
-    notices.tell(database, NOW + 10_000, ada, "shared", "look at this")
+    notices.notify(database, NOW + 10_000, ada, "shared", "look at this")
     kinds = [row["kind"] for row in notices.of_person(database, ada, most=10_000)]
     assert (1, notices.MOST) == (kinds.count("account"), kinds.count("shared"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import interests, notices, sharing, visits
+from lycosa.people import notices, sharing, visits
 from lycosa.people.database import Database, Row
 from people_maker import NOW, interest, person
 
 
 def _row(database: Database, of: str) -> Row:
-    found = interests.get(database, of)
+    found = database.get("interest", of)
     assert found is not None
     return found
 

@@ -80,7 +80,7 @@ class Listening:
     thread: threading.Thread | None = None
 
     def start(self) -> None:
-        self.site.app.state.site.shelves.stopping.clear()
+        self.site.app.state.site.views.stopping.clear()
         config = uvicorn.Config(
             self.site.app, port=self.site.settings.port, log_config=None, lifespan="off", timeout_graceful_shutdown=5
         )
@@ -91,7 +91,7 @@ class Listening:
     def stop(self) -> None:
         assert self.server is not None
         assert self.thread is not None
-        self.site.app.state.site.shelves.stopping.set()
+        self.site.app.state.site.views.stopping.set()
         self.server.should_exit = True
         self.thread.join(10)
         assert not self.thread.is_alive()
@@ -273,7 +273,7 @@ def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> Non
     page = visit("typist", "admin")
     person = site.database.row("SELECT id FROM person WHERE name = ?", "typist")
     assert person is not None
-    notices.tell(site.database, site.clock(), person["id"], "finished", f"Done: {HOSTILE}")
+    notices.notify(site.database, site.clock(), person["id"], "finished", f"Done: {HOSTILE}")
     page.goto("/admin")
     page.get_by_label("Role of typist").wait_for()
     page.get_by_role("button", name="Notices 1 unread").wait_for()

@@ -11,7 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.people.database import new_id
-from lycosa.server import differing, news
+from lycosa.server import news
+from lycosa.server.api import changes
 from revisited_crawl import DAY, EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -136,9 +137,9 @@ def test_two_versions_are_compared(site: SiteUnderTest) -> None:
 
 def test_a_long_difference_is_cut(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much differs, the answer has so many rows at most, and says what it leaves out."""
-    monkeypatch.setattr(differing, "MOST_ROWS", 5)
-    monkeypatch.setattr(differing, "MOST_LINKS", 3)
-    monkeypatch.setattr(differing, "LONGEST", 100)
+    monkeypatch.setattr(changes, "MOST_ROWS", 5)
+    monkeypatch.setattr(changes, "MOST_LINKS", 3)
+    monkeypatch.setattr(changes, "LONGEST", 100)
     ada = site.sign_up("Ada")
     made = Crawled(site, ada)
     with_pages = Revisited(made.directory)

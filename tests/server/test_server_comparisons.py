@@ -148,4 +148,4 @@ def test_others_see_nothing(site: SiteUnderTest) -> None:
     assert (404, 404) == (bob.get(path).status_code, bob.delete(path).status_code)
     assert 200 <= ada.put(f"{API}/interests/{interest}/shares", json={"name": "bob", "mode": "read"}).status_code < 300
     assert (200, 403) == (bob.get(path).status_code, bob.delete(path).status_code)
-    assert ["best-first"] == json.loads((comparisons.get(site.database, row["id"]) or {})["strategies"])
+    assert ["best-first"] == json.loads((site.database.get("comparison", row["id"]) or {})["strategies"])

@@ -19,7 +19,7 @@ from lycosa.people.database import Database, DatabaseAway, Row
 from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.server.crawler import running as running_module
-from lycosa.server.crawler.counting import recorded
+from lycosa.server.crawler.judging import recorded
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.settings import Settings
 from lycosa.store.directory import Directory

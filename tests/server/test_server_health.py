@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.people.database import NoRoom
 from lycosa.people.migrating import scripts
-from lycosa.server.metrics import Metrics, family
+from lycosa.server.metrics import Metrics, gauge
 from site_maker import API, SiteUnderTest
 
 
@@ -80,14 +80,15 @@ def test_a_histogram_adds_up() -> None:
     """Each bucket counts what the smaller ones do; the last is all. Labels are escaped."""
     metrics = Metrics()
     for seconds in (0.001, 0.03, 0.03, 99.0):
-        metrics.begin()
+        metrics.in_flight.inc()
         metrics.end("GET", "/a", 200, seconds)
-    assert 'a_total{of="x\\"\\n\\\\"} 0.5' in family("a_total", "counter", "As.", [((("of", 'x"\n\\'),), 0.5)])
-    lines = [line.split(" ") for line in metrics.text().splitlines() if line.startswith("lycosa_request_seconds_")]
-    counts = [int(value) for name, value in lines if "bucket" in name]
+    text = metrics.text(gauge("as", "As.", [({"of": 'x"\n\\'}, 0.5)])).decode()
+    assert 'as{of="x\\"\\n\\\\"} 0.5' in text
+    counts = [float(line.split(" ")[1]) for line in text.splitlines() if "seconds_bucket" in line]
     assert (1, 1, 1, 3) == tuple(counts[:4])
-    assert (4, "4") == (counts[-1], lines[-1][1])
-    assert 0 == metrics.in_flight
+    assert 4 == counts[-1]
+    assert 'lycosa_request_seconds_count{method="GET",route="/a"} 4.0' in text
+    assert "lycosa_requests_in_flight 0.0" in text
 
 
 def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:

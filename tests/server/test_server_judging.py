@@ -14,7 +14,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.people import crawls, feedback, interests
 from lycosa.people.database import Row
-from lycosa.server.crawler.judging import Asked, judge_again
+from lycosa.server.crawler.judging import JudgingTask, judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.labels import labels_in
 from lycosa.store.log import NAME, SqliteLog
@@ -54,7 +54,7 @@ def row_of(site: SiteUnderTest, interest: str) -> Row:
 def work(site: SiteUnderTest, interest: str) -> None:
     """What the crawl process does."""
     row = row_of(site, interest)
-    asked, labels = Asked.of(row), feedback.labels_of(site.database, interest)
+    asked, labels = JudgingTask.of(row), feedback.labels_of(site.database, interest)
     assert asked is not None
     found = judge_again(site.settings.crawl_directory(row["id"]), asked, labels, site.clock())
     crawls.judged(site.database, row["id"], asked.number, found, len(labels))
@@ -109,7 +109,7 @@ def test_a_crawl_without_pages_has_nothing_to_ask(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     assert [] == made.get("unsure")
     assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code
-    asked = Asked.of(row_of(made.site, made.interest))
+    asked = JudgingTask.of(row_of(made.site, made.interest))
     assert asked is not None
     assert judge_again(made.directory, asked, {}, 0.0) is None
 
@@ -211,7 +211,7 @@ def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
     path = crawled(site, reefs, reefs_and_trains())
     ada.post(f"{API}/interests/{reefs}/judge")
     row = row_of(site, reefs)
-    asked = Asked.of(row)
+    asked = JudgingTask.of(row)
     assert asked is not None
     with pytest.raises(Exception, match="judging fetches nothing"):
         judge_again(path, asked, {}, 0.0)
@@ -266,7 +266,7 @@ def test_interests_of_before_keep_their_judge(site: SiteUnderTest) -> None:
     wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
     assert ("vector", 0.05) == (wishes["judge"], wishes["threshold"])
     assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"wishes": {**wishes, "judge": "automatic"}}).status_code
-    row = interests.get(site.database, reefs)
+    row = site.database.get("interest", reefs)
     assert row is not None
     assert "automatic" == interests.wishes_of(row).judge
 

@@ -13,7 +13,7 @@ import pytest
 
 from lycosa.people.database import Database
 from lycosa.server.backup import Backup
-from lycosa.server.restoring import restore
+from lycosa.server.restore import restore
 from lycosa.server.settings import Settings
 from lycosa.store.log import FIRSTS, PAGES, WORTH, SqliteLog
 from lycosa.testing import Server, Web, serve

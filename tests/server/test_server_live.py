@@ -11,7 +11,7 @@ from lycosa.core.types import Visit
 from lycosa.people.database import DatabaseAway
 from lycosa.server import events as module
 from lycosa.server.events import EventStream, Feed
-from lycosa.server.who import AskedCrawl, Person
+from lycosa.server.guards import CrawlAccess, Person
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -50,9 +50,10 @@ def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
     interest = database.row("SELECT * FROM interest WHERE id = ?", made.interest)
     session = database.row("SELECT id, person FROM session")
     assert crawl is not None and interest is not None and session is not None  # noqa: PT018
-    person = Person(session["person"], "Ada", "member", frozenset({"read"}), session=session["id"])
-    asked = AskedCrawl(person, interest, "own", crawl, made.directory)
-    return Feed(made.site.app.state.site, asked, after, tick=0.01)
+    person = Person(
+        made.site.app.state.site, session["person"], "Ada", "member", frozenset({"read"}), session=session["id"]
+    )
+    return Feed(CrawlAccess(person, interest, "own", crawl, made.directory), after, tick=0.01)
 
 
 def parsed(text: str) -> list[tuple[str, Any, str]]:
@@ -216,8 +217,8 @@ def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
 def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
     """Taking a share back ends the other's stream."""
     feed = feed_of(world)
-    other = Person("someone", "Bo", "reader", frozenset({"read"}), session=feed.asked.person.session)
-    feed.asked = AskedCrawl(other, feed.asked.interest, "read", feed.asked.crawl, feed.asked.directory)
+    other = Person(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
+    feed.access = CrawlAccess(other, feed.access.interest, "read", feed.access.crawl, feed.access.directory)
     feed.checked = -1e9
     assert [("end", {"reason": "not shared any more"}, "")] == parsed("".join(feed.look()[0]))
 
@@ -232,7 +233,7 @@ def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: p
         async for piece in module.stream(feed):
             found.append(piece)
             if piece.startswith(":"):
-                feed.site.shelves.stop()
+                feed.site.views.stop()
         return found
 
     pieces = asyncio.run(listen())
@@ -243,8 +244,8 @@ def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: p
 def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     """The stream ends at once, is no longer counted, and no task is left."""
     feed = feed_of(world)
-    shelves = feed.site.shelves
-    shelves.begin(feed.asked.person.id)
+    views = feed.site.views
+    views.begin(feed.access.person.id)
 
     async def visit() -> tuple[int, int, list[dict[str, Any]]]:
         began, sent = asyncio.Event(), list[dict[str, Any]]()
@@ -265,17 +266,17 @@ def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     before, after, sent = asyncio.run(visit())
     assert before == after
     assert 200 == sent[0]["status"]
-    assert 0 == shelves.streams(feed.asked.person.id)
+    assert 0 == views.streams(feed.access.person.id)
 
 
 def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
     """The eleventh is refused, and a place is free again when one ends."""
     feed = feed_of(world)
-    shelves, person = feed.site.shelves, feed.asked.person.id
+    views, person = feed.site.views, feed.access.person.id
     for _ in range(10):
-        shelves.begin(person)
+        views.begin(person)
     assert 429 == world.status("events")
-    shelves.end(person)
+    views.end(person)
     world.set(state="finished")
     assert [200, 200] == [world.status("events"), world.status("events")]
 

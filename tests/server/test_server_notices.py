@@ -10,7 +10,7 @@ def test_notices_are_read(site: SiteUnderTest) -> None:
     """They are listed and marked as read, one's own only."""
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
     for number in range(3):
-        notices.tell(site.database, site.clock() + number, site.id_of(ada), "finished", f"crawl {number}")
+        notices.notify(site.database, site.clock() + number, site.id_of(ada), "finished", f"crawl {number}")
     found = ada.get(f"{API}/me/notices").json()
     assert (3, ["crawl 2", "crawl 1", "crawl 0"]) == (found["unread"], [one["text"] for one in found["notices"]])
     ids = [one["id"] for one in found["notices"]]

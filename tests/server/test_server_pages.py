@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from lycosa.people.database import DatabaseAway
-from lycosa.server.assets import assets
+from lycosa.server.pages import assets
 from site_maker import API, SiteUnderTest
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}

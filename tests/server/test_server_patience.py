@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from lycosa.server.patience import Patient
+from lycosa.server.web import TimedConnection
 
 LONG = 120.0
 """Seconds that no test takes."""
@@ -57,7 +57,7 @@ class App:
 async def serving(app: App, **limits: float) -> AsyncIterator[tuple[int, uvicorn.Server]]:
     """A server with limits of its own; those not given are never reached."""
     given = {"head": LONG, "pause": LONG, "whole": LONG, "stuck": LONG} | limits
-    kind = type("Limited", (Patient,), given)
+    kind = type("Limited", (TimedConnection,), given)
     config = uvicorn.Config(app, port=0, http=kind, lifespan="off", log_level="critical", timeout_keep_alive=int(LONG))
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())

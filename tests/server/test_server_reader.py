@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from turbohtml import parse
 
 from lycosa.server import reader
-from lycosa.server.reader import SHOWN, Shown, document, of_html, of_text
+from lycosa.server.reader import SHOWN, Readable, document, of_html, of_text
 
 URL = "http://reef.test/dir/page"
 FRAME = {"html", "head", "meta", "title", "link", "body", "header", "article", "details", "summary", "footer"}
@@ -207,17 +207,17 @@ def test_what_is_looked_at_has_an_end() -> None:
 
 def test_plain_text_stays_as_it_is() -> None:
     """Text is shown in its lines, whatever markup it may look like."""
-    assert Shown("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == of_text("a <b>\n  c\x1b")
+    assert Readable("<pre>a &lt;b&gt;\n  c\ufffd</pre>\n") == of_text("a <b>\n  c\x1b")
 
 
 def test_a_page_of_which_nothing_is_left() -> None:
     """The document says so."""
-    assert "Nothing readable" in document(Shown(""), "", URL, 0.0)
+    assert "Nothing readable" in document(Readable(""), "", URL, 0.0)
 
 
 def test_colours_are_those_that_were_chosen() -> None:
     """Light or dark, if the person chose; else the system's, and nothing that is not a choice."""
-    made = [document(Shown(""), "T", URL, 0.0, theme) for theme in ("dark", "light", "system", '"><script>')]
+    made = [document(Readable(""), "T", URL, 0.0, theme) for theme in ("dark", "light", "system", '"><script>')]
     heads = [text.partition("<head>")[0].split("<html ")[1].strip() for text in made]
     assert ['lang="" data-theme="dark">', 'lang="" data-theme="light">', 'lang="">', 'lang="">'] == heads
 

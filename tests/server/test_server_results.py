@@ -8,8 +8,8 @@ import pytest
 
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Links, Visit
-from lycosa.server import shown
-from lycosa.server.shelves import Shelves
+from lycosa.server import results
+from lycosa.server.views import ViewCache
 from revisited_crawl import DAY, EPOCH, html
 from site_maker import API, SiteUnderTest
 
@@ -209,25 +209,23 @@ def test_nonsense_is_explained(world: CrawlOnSite) -> None:
 
 def test_excerpts_that_take_too_long_come_later(world: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer does not wait for all excerpts; what was read is kept."""
-    monkeypatch.setattr(shown, "PATIENCE", -1.0)
+    monkeypatch.setattr(results, "PATIENCE", -1.0)
     assert [None, None] == [page["excerpt"] for page in world.get("pages")["pages"]]
-    monkeypatch.setattr(shown, "PATIENCE", 60.0)
+    monkeypatch.setattr(results, "PATIENCE", 60.0)
     first = [page["excerpt"] for page in world.get("pages")["pages"]]
-    monkeypatch.setattr(shown, "PATIENCE", -1.0)
+    monkeypatch.setattr(results, "PATIENCE", -1.0)
     assert first == [page["excerpt"] for page in world.get("pages")["pages"]]
     assert all(first)
 
 
-def test_shelves_make_room(tmp_path: Path) -> None:
+def test_views_make_room(tmp_path: Path) -> None:
     """Those that nobody has asked for longest go first; the one in use stays, however large."""
-    many, small = Shelves(most=3), Shelves(room=1)
+    many, small = ViewCache(most=3), ViewCache(room=1)
     for name in "abcde":
         many.get(tmp_path / name)
         small.get(tmp_path / name)
     assert [False, False, True, True, True] == [tmp_path / name in many for name in "abcde"]
     assert [False, False, False, False, True] == [tmp_path / name in small for name in "abcde"]
-    many.drop(tmp_path / "e")
-    assert 2 == len(many)
 
 
 def test_hostile_text_reaches_the_api_as_text(world: CrawlOnSite) -> None:

@@ -126,7 +126,7 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest
     async def nothing(self: Any) -> None:
         return None
 
-    monkeypatch.setattr("lycosa.server.supervising.Supervisor.run", nothing)
+    monkeypatch.setattr("lycosa.server.supervisor.Supervisor.run", nothing)
     data = tmp_path / "data"
     data.mkdir(mode=0o755)
     before = os.umask(0o022)

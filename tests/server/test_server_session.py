@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 
 from lycosa.core.errors import InputError
 from lycosa.people import accounts
+from lycosa.server.guards import Person, identify, still_there
 from lycosa.server.site import Site
-from lycosa.server.who import Person, identify, still_there
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
 
@@ -121,7 +121,7 @@ def test_an_answer_that_has_begun_does_not_turn_the_cookie(site: SiteUnderTest) 
         def parts() -> Iterator[bytes]:
             yield b"one"
             site.clock.now += 3600
-            yield identify(request, site.app.state.site).name.encode()
+            yield identify(request).name.encode()
 
         return StreamingResponse(parts())
 
@@ -142,18 +142,18 @@ def test_a_stream_can_ask_whether_who_began_it_is_still_there(site: SiteUnderTes
     person = site.id_of(ada)
     session = ada.get(f"{API}/me/sessions").json()[0]["id"]
     token = ada.get(f"{API}/me/tokens").json()[0]["id"]
-    both = [Person(person, "ada", "member", frozenset(), session, given) for given in ("", token)]
+    both = [Person(inside, person, "ada", "member", frozenset(), session, given) for given in ("", token)]
     site.clock.now += 3600
     ada.get(f"{API}/me")
     site.clock.now += 61
-    assert [True, True] == [still_there(inside, one) for one in both]
+    assert [True, True] == [still_there(one) for one in both]
     accounts.set_disabled(site.database, person, True)
-    assert [False, False] == [still_there(inside, one) for one in both]
+    assert [False, False] == [still_there(one) for one in both]
     accounts.set_disabled(site.database, person, False)
-    assert [False, True] == [still_there(inside, one) for one in both]
+    assert [False, True] == [still_there(one) for one in both]
     assert 200 == program.get(f"{API}/me").status_code
     site.database.run("UPDATE token SET revoked = 1")
-    assert not still_there(inside, both[1])
+    assert not still_there(both[1])
 
 
 def test_a_session_expires(site: SiteUnderTest) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.spec import spell
 from lycosa.estimators import STRATEGIES, WORDS, describe
-from lycosa.server.wishing import GUIDES, check_strategy
+from lycosa.server.validation import GUIDES, check_strategy
 from site_maker import API, SiteUnderTest
 
 

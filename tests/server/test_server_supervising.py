@@ -14,12 +14,12 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.server.settings import Settings
-from lycosa.server.supervising import Held, listen, notify
+from lycosa.server.supervisor import DirectoryLock, listen, notify
 from served import runs, wait
 
 CHILD = """
 import os, signal, sys, time
-from lycosa.server.children import end_with_supervisor
+from lycosa.server.supervisor import end_with_supervisor
 name, place = sys.argv[1:]
 def end(*_):
     open(f"{place}/{name}.gentle", "w").close()
@@ -37,14 +37,14 @@ while True:
 SUPERVISOR = """
 import asyncio, sys
 from pathlib import Path
-from lycosa.server import supervising
+from lycosa.server import supervisor
 from lycosa.server.settings import Settings
 place = Path(sys.argv[1])
-supervising.PATIENCE = 60.0
+supervisor.PATIENCE = 60.0
 async def main():
     commands = {name: (sys.executable, str(place / "child.py"), name, str(place)) for name in ("web", "crawler")}
-    held, listening = supervising.Held(place / "data"), supervising.listen("127.0.0.1", 0)
-    await supervising.Supervisor(Settings(place), listening, held, lambda: None, commands).run()
+    held, listening = supervisor.DirectoryLock(place / "data"), supervisor.listen("127.0.0.1", 0)
+    await supervisor.Supervisor(Settings(place), listening, held, lambda: None, commands).run()
 asyncio.run(main())
 """
 
@@ -127,14 +127,14 @@ def test_one_server_a_directory(supervised: Supervised) -> None:
     """A second one on the same data is refused, and told by whom."""
     supervised.up()
     with pytest.raises(InputError, match=f"process {supervised.process.pid}"):
-        Held(supervised.place / "data")
+        DirectoryLock(supervised.place / "data")
 
 
 def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
     """Where no directory can be made, that is said."""
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write in"):
-        Held(tmp_path / "file" / "data")
+        DirectoryLock(tmp_path / "file" / "data")
 
 
 def test_a_port_in_use_is_explained() -> None:

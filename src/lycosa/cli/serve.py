@@ -91,7 +91,7 @@ def serve(
     from lycosa.people.accounts import first_link
     from lycosa.people.audit import record
     from lycosa.server.logs import QUIET
-    from lycosa.server.supervising import Held, Supervisor, listen
+    from lycosa.server.supervisor import DirectoryLock, Supervisor, listen
 
     settings = Settings(
         data=data,
@@ -109,7 +109,7 @@ def serve(
     )
     _check(settings)
     os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
-    with closing(Held(settings.data)) as held, closing(listen(settings.host, settings.port)) as listening:
+    with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
         with closing(Database.open(settings.database_address)) as opened:
             migrate(opened)

@@ -6,7 +6,9 @@ always an admin who is not disabled; what would leave none is refused.
 
 from __future__ import annotations
 
+import json
 import unicodedata
+from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
@@ -74,18 +76,15 @@ def invite(
     """A new invitation and its code, which is not kept."""
     if role not in ROLES:
         raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
-    code = new_secret()
-    row: Row = {
-        "id": new_id(),
-        "digest": digest(code),
-        "role": role,
-        "note": check_text(note, "the note").strip(),
-        "made_by": made_by,
-        "created": now,
-        "expires": now + days * DAY,
-        "used": None,
-    }
     database.run("DELETE FROM invitation WHERE expires < ?", now - 30 * DAY)
+    return _offer(database, now, days, role=role, note=check_text(note, "the note").strip(), made_by=made_by)
+
+
+def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
+    """Something that can be done once with a code, and the code."""
+    code = new_secret()
+    row: Row = {"id": new_id(), "digest": digest(code), "created": now, "expires": now + days * DAY, "used": None}
+    row |= given
     database.insert("invitation", row)
     return row, code
 
@@ -96,6 +95,14 @@ def invitation(database: Database, now: float, code: str) -> Row:
     if row is None or row["person"]:
         raise NoInvitation("this invitation is not known, was used, or is too old: ask for a new one")
     return row
+
+
+def invitations(database: Database) -> list[Row]:
+    """All of them, the newest first; `made_by` is a name."""
+    return database.rows(
+        "SELECT i.id, i.role, i.note, COALESCE(p.name, '') AS made_by, i.created, i.expires, i.used "
+        "FROM invitation i LEFT JOIN person p ON p.id = i.made_by ORDER BY i.created DESC, i.id"
+    )
 
 
 def _unused(database: Database, now: float, code: str) -> Row | None:
@@ -140,21 +147,10 @@ def _new(passwords: Passwords, now: float, role: str, name: str, password: str) 
 
 def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tuple[Row, str]:
     """A link by which a person chooses a new password, within a day, in place of any before; and its code."""
-    row: Row = {
-        "id": new_id(),
-        "digest": digest(code := new_secret()),
-        "role": person["role"],
-        "note": f"a new password for {person['name']}",
-        "made_by": made_by,
-        "person": person["id"],
-        "created": now,
-        "expires": now + DAY,
-        "used": None,
-    }
+    note = f"a new password for {person['name']}"
     with database.transaction():
         revoke_resets(database, person["id"])
-        database.insert("invitation", row)
-    return row, code
+        return _offer(database, now, 1, role=person["role"], note=note, made_by=made_by, person=person["id"])
 
 
 def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
@@ -173,7 +169,7 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
     with database.transaction():
         if not database.run("UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL", now, found["id"]):
             raise NoInvitation("this link was just used: ask for a new one")
-        database.run("UPDATE person SET password = ? WHERE id = ?", kept, person["id"])
+        database.update("person", person["id"], {"password": kept})
         end_all(database, person["id"])
     return person
 
@@ -191,6 +187,16 @@ def by_name(database: Database, name: str) -> Row | None:
     return database.row("SELECT * FROM person WHERE folded = ?", fold(name))
 
 
+def preferences(database: Database, person: str) -> dict[str, Any]:
+    """What a person wants or does not want; what they never said is not among it."""
+    row = database.get("person", person)
+    try:
+        kept = json.loads(row["preferences"]) if row else {}
+    except ValueError:
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
 def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:
     """The person, if the password is theirs and they are not disabled. A hash of another cost is made anew."""
     row = by_name(database, name)
@@ -206,7 +212,7 @@ def set_password(database: Database, passwords: Passwords, person: Row, password
     """Change the password, and sign the person out everywhere."""
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
-        database.run("UPDATE person SET password = ? WHERE id = ?", kept, person["id"])
+        database.update("person", person["id"], {"password": kept})
         revoke_resets(database, person["id"])
         end_all(database, person["id"])
 
@@ -219,7 +225,7 @@ def set_role(database: Database, person: str, role: str) -> None:
         if role != "admin":
             keep_an_admin(database, person)
             revoke_invitations_of(database, person)
-        database.run("UPDATE person SET role = ? WHERE id = ?", role, person)
+        database.update("person", person, {"role": role})
         turn_soon(database, person)
 
 
@@ -236,18 +242,13 @@ def set_disabled(database: Database, person: str, disabled: bool) -> None:
                 "WHERE state IN ('queued', 'running') AND interest IN (SELECT id FROM interest WHERE owner = ?)",
                 person,
             )
-        database.run("UPDATE person SET disabled = ? WHERE id = ?", int(disabled), person)
+        database.update("person", person, {"disabled": disabled})
 
 
 def keep_an_admin(database: Database, person: str) -> None:
     """Refuse to lose this person if no other admin is left. To be asked in the transaction that loses them."""
-    admins = [
-        row["id"]
-        for row in database.rows(
-            "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id" + database.lock
-        )
-    ]
-    if admins == [person]:
+    admins = "SELECT id FROM person WHERE role = 'admin' AND disabled = 0 ORDER BY id"
+    if [row["id"] for row in database.rows(admins + database.lock)] == [person]:
         raise LastAdmin("this is the last admin: make someone else admin first")
 
 
@@ -261,10 +262,5 @@ def names(database: Database, begins: str, limit: int = 10) -> list[str]:
     start = fold(begins)
     if len(start) < 2:
         return []
-    found = database.rows(
-        "SELECT name FROM person WHERE disabled = 0 AND substr(folded, 1, ?) = ? ORDER BY folded LIMIT ?",
-        len(start),
-        start,
-        limit,
-    )
-    return [row["name"] for row in found]
+    statement = "SELECT name FROM person WHERE disabled = 0 AND substr(folded, 1, ?) = ? ORDER BY folded LIMIT ?"
+    return [row["name"] for row in database.rows(statement, len(start), start, limit)]

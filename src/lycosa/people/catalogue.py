@@ -55,8 +55,7 @@ DEFAULT: dict[str, tuple[tuple[str, str], ...]] = {
 
 def fill(database: Database, now: float) -> None:
     """Give a server that nobody has used yet something to choose from; what an admin emptied stays empty."""
-    used = database.row("SELECT 1 AS one FROM person LIMIT 1") or database.row("SELECT 1 AS one FROM catalogue LIMIT 1")
-    if used:
+    if database.count("person") or database.count("catalogue"):
         return
     with suppress(Taken), database.transaction():  # taken: another process fills it in this very moment
         for preference, places in DEFAULT.items():
@@ -86,9 +85,9 @@ def seeds_of(database: Database, chosen: Iterable[str]) -> list[str]:
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
     """A new entry; its address is in canonical form already."""
     row = _row(now, preference, url, title, note)
-    had = database.row("SELECT COUNT(*) AS n FROM catalogue")
-    if had is not None and had["n"] >= MOST:
-        raise InputError(f"the catalogue has {had['n']:,} entries, which is the most: delete some first")
+    had = database.count("catalogue")
+    if had >= MOST:
+        raise InputError(f"the catalogue has {had:,} entries, which is the most: delete some first")
     try:
         database.insert("catalogue", row)
     except Taken as error:
@@ -101,12 +100,11 @@ def change(database: Database, entry: str, **given: str) -> Row | None:
     limits = {"preference": 100, "url": 2_000, "title": 300, "note": 1_000}
     changes = {key: line(value, key, limits[key], int(key in ("preference", "url"))) for key, value in given.items()}
     if changes:
-        told = ", ".join(f"{key} = ?" for key in changes)
         try:
-            database.run(f"UPDATE catalogue SET {told} WHERE id = ?", *changes.values(), entry)
+            database.update("catalogue", entry, changes)
         except Taken as error:
             raise Taken("the catalogue has that address under that preference already") from error
-    return database.row("SELECT * FROM catalogue WHERE id = ?", entry)
+    return database.get("catalogue", entry)
 
 
 def remove(database: Database, entry: str) -> bool:

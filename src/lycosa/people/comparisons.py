@@ -17,11 +17,10 @@ MOST_KEPT = 50
 def ask(database: Database, now: float, interest: str, crawl: str, strategies: list[str]) -> Row:
     """Put one into the queue; `Taken` if there are enough already."""
     with database.transaction():
-        database.rows(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)  # one who asks at a time
-        ids = [row for row in _of(database, interest) if row["state"] in ("queued", "running")]
-        if len(ids) >= MOST_WAITING:
+        database.get("interest", interest, locked=True)  # one who asks at a time
+        if database.count("comparison", "interest = ? AND state IN ('queued', 'running')", interest) >= MOST_WAITING:
             raise Taken("there are comparisons of this interest under way: wait for one of them, or delete it")
-        for old in _of(database, interest)[MOST_KEPT - 1 :]:
+        for old in of_interest(database, interest)[MOST_KEPT - 1 :]:
             database.run("DELETE FROM comparison WHERE id = ?", old["id"])
         row: Row = {
             "id": new_id(),
@@ -38,18 +37,9 @@ def ask(database: Database, now: float, interest: str, crawl: str, strategies: l
     return row
 
 
-def _of(database: Database, interest: str) -> list[Row]:
-    return database.rows("SELECT id, state FROM comparison WHERE interest = ? ORDER BY created DESC, id DESC", interest)
-
-
 def of_interest(database: Database, interest: str) -> list[Row]:
     """All of an interest, the newest first."""
     return database.rows("SELECT * FROM comparison WHERE interest = ? ORDER BY created DESC, id DESC", interest)
-
-
-def get(database: Database, comparison: str) -> Row | None:
-    """One, if it is there."""
-    return database.row("SELECT * FROM comparison WHERE id = ?", comparison)
 
 
 def delete(database: Database, comparison: str) -> None:
@@ -76,11 +66,6 @@ def take(database: Database) -> Row | None:
 
 def end(database: Database, now: float, comparison: str, result: dict[str, Any] | None, reason: str = "") -> None:
     """Keep what came of it: a result, or the reason why there is none."""
-    database.run(
-        "UPDATE comparison SET state = ?, reason = ?, result = ?, ended = ? WHERE id = ?",
-        "failed" if result is None else "finished",
-        reason.replace("\0", ""),
-        json.dumps(result or {}),
-        now,
-        comparison,
-    )
+    state = "failed" if result is None else "finished"
+    changes = {"state": state, "reason": reason.replace("\0", ""), "result": json.dumps(result or {}), "ended": now}
+    database.update("comparison", comparison, changes)

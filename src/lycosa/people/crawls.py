@@ -13,9 +13,9 @@ row locked, so that it doesn't matter who is quicker. An interest has one crawl 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from lycosa.core.budget import STOPPED
 from lycosa.core.durations import seconds
@@ -82,7 +82,7 @@ def pause(database: Database, crawl: str) -> Row:
         if row["state"] not in UNDER_WAY:
             raise Taken(f"this crawl is {row['state']}: there is nothing to pause")
         state = "running" if row["state"] == "running" else "paused"
-        database.run("UPDATE crawl SET wanted = 'pause', state = ? WHERE id = ?", state, crawl)
+        database.update("crawl", crawl, {"wanted": "pause", "state": state})
     return get(database, crawl)
 
 
@@ -93,7 +93,7 @@ def resume(database: Database, now: float, crawl: str) -> Row:
         if row["state"] == "finished":
             raise Taken("this crawl is finished: ask for more pages, or for a new look at those it has")
         if row["state"] in ("queued", "running"):
-            database.run("UPDATE crawl SET wanted = 'run' WHERE id = ?", crawl)
+            database.update("crawl", crawl, {"wanted": "run"})
         else:
             _only(database, row["interest"], crawl)
             _queue(database, now, crawl)
@@ -107,10 +107,10 @@ def stop(database: Database, now: float, crawl: str) -> Row:
         if row["state"] in ("finished", "failed"):
             raise Taken(f"this crawl is {row['state']}: there is nothing to stop")
         if row["state"] == "running":
-            database.run("UPDATE crawl SET wanted = 'stop' WHERE id = ?", crawl)
+            database.update("crawl", crawl, {"wanted": "stop"})
         elif row["state"] != "stopped":
-            told = "UPDATE crawl SET wanted = 'stop', state = 'stopped', reason = ?, ended = ? WHERE id = ?"
-            database.run(told, STOPPED, now, crawl)
+            changes = {"wanted": "stop", "state": "stopped", "reason": STOPPED, "ended": now}
+            database.update("crawl", crawl, changes)
     return get(database, crawl)
 
 
@@ -129,10 +129,10 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
             )
         if row["state"] in OVER:
             _only(database, row["interest"], crawl)
-            _queue(database, now, crawl, "crawl")
+            _queue(database, now, crawl, task="crawl")
         elif row["wanted"] == "stop":  # it is about to be over
-            database.run("UPDATE crawl SET wanted = 'run' WHERE id = ?", crawl)
-        database.run("UPDATE crawl SET budget = ? WHERE id = ?", budget, crawl)
+            database.update("crawl", crawl, {"wanted": "run"})
+        database.update("crawl", crawl, {"budget": budget})
     return get(database, crawl)
 
 
@@ -144,8 +144,8 @@ def refresh(database: Database, now: float, crawl: str) -> Row:
             raise Taken(f"this crawl is {row['state']}: wait until it is over, or stop it first")
         _only(database, row["interest"], crawl)
         if row["task"] != "refresh" or row["state"] == "finished":  # else the one that was broken off goes on
-            database.run("UPDATE crawl SET started = NULL WHERE id = ?", crawl)
-        _queue(database, now, crawl, "refresh")
+            database.update("crawl", crawl, {"started": None})
+        _queue(database, now, crawl, task="refresh")
     return get(database, crawl)
 
 
@@ -156,25 +156,17 @@ def judge_again(database: Database, interest: str, what: str) -> None:
     """
     less = {"labels": ("",), "threshold": ("", "labels"), "topic": ("", "labels", "threshold")}[what]
     with database.transaction():
-        database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest)  # before its crawls: see `held`
+        database.get("interest", interest, locked=True)  # before its crawls: see `held`
         database.run(
             f"UPDATE crawl SET judging = CASE WHEN judging IN ({', '.join('?' * len(less))}) THEN ? ELSE judging END, "
             "asked = asked + 1, judging_failed = '' WHERE interest = ?",
-            *less,
-            what,
-            interest,
+            *(*less, what, interest),
         )
 
 
-def _queue(database: Database, now: float, crawl: str, task: str = "") -> None:
-    database.run(
-        "UPDATE crawl SET state = 'queued', wanted = 'run', reason = '', queued = ?, ended = NULL, due = NULL, "
-        "task = CASE WHEN ? = '' THEN task ELSE ? END WHERE id = ?",
-        now,
-        task,
-        task,
-        crawl,
-    )
+def _queue(database: Database, now: float, crawl: str, **task: str) -> None:
+    changes = {"state": "queued", "wanted": "run", "reason": "", "queued": now, "ended": None, "due": None, **task}
+    database.update("crawl", crawl, changes)
 
 
 def held(database: Database, crawl: str) -> Row | None:
@@ -182,7 +174,7 @@ def held(database: Database, crawl: str) -> Row | None:
     who waits for them.
     """
     database.row(f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = ?){database.lock}", crawl)
-    return database.row(f"SELECT * FROM crawl WHERE id = ?{database.lock}", crawl)
+    return database.get("crawl", crawl, locked=True)
 
 
 def _locked(database: Database, crawl: str) -> Row:
@@ -194,7 +186,7 @@ def _locked(database: Database, crawl: str) -> Row:
 
 def _only(database: Database, interest: str, crawl: str = "") -> None:
     """One crawl of an interest at a time; its row is locked, so that two can't come in together."""
-    if database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest) is None:
+    if database.get("interest", interest, locked=True) is None:
         raise Gone("no such interest: it was deleted")
     other = database.row(
         "SELECT state FROM crawl WHERE interest = ? AND id <> ? AND state IN ('queued', 'running', 'paused')",
@@ -210,7 +202,7 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
 
 def get(database: Database, crawl: str) -> Row:
     """A crawl's row; `Gone` if there is none."""
-    row = database.row("SELECT * FROM crawl WHERE id = ?", crawl)
+    row = database.get("crawl", crawl)
     if row is None:
         raise Gone("no such crawl: it was deleted")
     return row
@@ -224,28 +216,12 @@ def of_interest(database: Database, interest: str) -> list[Row]:
 def queue(database: Database) -> dict[str, int]:
     """Each queued crawl's place in the queue, from 1."""
     rows = under_way(database)
-    running: dict[str, int] = {}
-    for row in rows:
-        if row["state"] == "running":
-            running[row["owner"]] = running.get(row["owner"], 0) + 1
-    return places(waiting(rows), running)
+    return places(waiting(rows), Counter(row["owner"] for row in rows if row["state"] == "running"))
 
 
 def waiting(rows: Iterable[Row]) -> list[Waiting]:
     """Those of the rows (of `under_way`) that wait to be started."""
     return [Waiting(row["id"], row["owner"], row["queued"]) for row in rows if row["state"] == "queued"]
-
-
-def as_data(row: Row, place: int | None = None) -> dict[str, Any]:
-    """A crawl as the API tells of it."""
-    names = ("id", "interest", "number", "task", "state", "wanted", "reason", "budget", "pages", "found", "lessons")
-    told = ("judging", "judging_failed")
-    times = ("created", "started", "ended", "due")
-    return {
-        **{name: row[name] for name in (*names, *told, *times)},
-        "harvest": row["found"] / row["pages"] if row["pages"] else 0.0,
-        "place_in_queue": place,
-    }
 
 
 # -- the crawl process's side ----------------------------------------------------------------------------------
@@ -280,16 +256,16 @@ def judged(
         done = "UPDATE crawl SET judging = '', judging_failed = ? WHERE id = ? AND asked = ?"
         database.run(done, failed, crawl, asked)
         if found is not None:
-            database.run("UPDATE crawl SET found = ?, lessons = ? WHERE id = ?", found, lessons, crawl)
+            database.update("crawl", crawl, {"found": found, "lessons": lessons})
 
 
 def take(database: Database, now: float, crawl: str) -> bool:
     """Start a queued one; False if it is not queued any more."""
-    told = (
+    start = (
         "UPDATE crawl SET state = 'running', started = COALESCE(started, ?) "
         "WHERE id = ? AND state = 'queued' AND wanted = 'run'"
     )
-    return database.run(told, now, crawl) == 1
+    return database.run(start, now, crawl) == 1
 
 
 def give_back(database: Database, crawl: str) -> None:
@@ -299,8 +275,8 @@ def give_back(database: Database, crawl: str) -> None:
 
 def progress(database: Database, crawl: str, pages: int, found: int, lessons: int) -> None:
     """How far it is. Written while it runs, and harmless at any time."""
-    told = "UPDATE crawl SET pages = ?, found = ?, lessons = ? WHERE id = ? AND state = 'running'"
-    database.run(told, pages, found, lessons, crawl)
+    statement = "UPDATE crawl SET pages = ?, found = ?, lessons = ? WHERE id = ? AND state = 'running'"
+    database.run(statement, pages, found, lessons, crawl)
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
@@ -312,19 +288,16 @@ def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
         if row is None or row["state"] != "running":
             return ""
         state, reason = _after(row, ending)
-        over = state in OVER
-        database.run(
-            "UPDATE crawl SET state = ?, reason = ?, pages = ?, found = ?, lessons = ?, ended = ?, "
-            "wanted = CASE WHEN ? = 'queued' THEN 'run' ELSE wanted END WHERE id = ?",
-            state,
-            reason,
-            ending.pages,
-            ending.found,
-            ending.lessons,
-            now if over else None,
-            state,
-            crawl,
-        )
+        changes = {
+            "state": state,
+            "reason": reason,
+            "pages": ending.pages,
+            "found": ending.found,
+            "lessons": ending.lessons,
+            "ended": now if state in OVER else None,
+            "wanted": "run" if state == "queued" else row["wanted"],
+        }
+        database.update("crawl", crawl, changes)
     return state
 
 

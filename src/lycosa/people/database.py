@@ -90,10 +90,32 @@ class Database(ABC):
         """How many rows it changed."""
         return self._ask(statement, plain(given))[1]
 
+    def get(self, table: str, key: str, *, locked: bool = False) -> Row | None:
+        """The row with an id; `locked`: inside a transaction, kept from others until that ends."""
+        return self.row(f"SELECT * FROM {table} WHERE id = ?{self.lock if locked else ''}", key)
+
+    def count(self, table: str, where: str = "1 = 1", *given: Value) -> int:
+        """How many rows there are of a kind."""
+        return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", *given)[0]["n"])
+
+    def update(self, table: str, key: str, changes: Row) -> int:
+        """Change columns of the row with an id; how many rows there were: one, or none."""
+        columns = ", ".join(f"{name} = ?" for name in changes)
+        return self.run(f"UPDATE {table} SET {columns} WHERE id = ?", *changes.values(), key)
+
     def insert(self, table: str, row: Row) -> None:
         """Add a row; `Taken` if its key is there already."""
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         self.run(f"INSERT INTO {table} ({names}) VALUES ({marks})", *row.values())
+
+    def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
+        """Add a row, or change some columns of the one that has this key already."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        changes = ", ".join(f"{name} = excluded.{name}" for name in changing)
+        self.run(
+            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}",
+            *row.values(),
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ from lycosa.store.log import Lock
 def erase_person(database: Database, person: str) -> list[str]:
     """Everything of a person; returns the crawls whose directories are to be removed."""
     with database.transaction():
-        row = database.row(f"SELECT folded FROM person WHERE id = ?{database.lock}", person)
+        row = database.get("person", person, locked=True)
         if row is None:
             return []
         thrown: list[str] = []
@@ -39,7 +39,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
     """An interest and all that belongs to it; returns its crawls, whose directories are to be removed."""
     with database.transaction():
         # First of all, so that no crawl can come in between: nobody would remove its directory.
-        if database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest) is None:
+        if database.get("interest", interest, locked=True) is None:
             return []
         # In one order, so that two who erase the same don't wait for each other.
         rows = database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY id", interest)

@@ -8,7 +8,7 @@ from lycosa.people.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenLabel:
     """One label, as it is shown."""
 
     url: str
@@ -28,26 +28,14 @@ def labels_of(database: Database, interest: str) -> dict[str, bool]:
     return {row["url"]: bool(row["relevant"]) for row in rows}
 
 
-def given(database: Database, interest: str) -> list[Given]:
+def given(database: Database, interest: str) -> list[GivenLabel]:
     """The labels with all that is known of them, the newest first."""
     rows = database.rows(
-        "SELECT f.url, f.title, f.relevant, f.at, f.worth, f.threshold, p.name FROM feedback f "
-        "LEFT JOIN person p ON p.id = f.person "
-        "WHERE f.interest = ? ORDER BY f.at DESC, f.url",
+        "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.worth, f.threshold FROM feedback f "
+        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = ? ORDER BY f.at DESC, f.url",
         interest,
     )
-    return [
-        Given(
-            row["url"],
-            row["title"],
-            bool(row["relevant"]),
-            row["at"],
-            row["name"] or "",
-            row["worth"],
-            row["threshold"],
-        )
-        for row in rows
-    ]
+    return [GivenLabel(**{**row, "relevant": bool(row["relevant"])}) for row in rows]
 
 
 def set_label(
@@ -69,17 +57,14 @@ def set_label(
     if relevant is None:
         database.run("DELETE FROM feedback WHERE interest = ? AND url = ?", interest, url)
         return
-    database.run(
-        "INSERT INTO feedback (interest, url, relevant, title, person, at, worth, threshold) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (interest, url) DO UPDATE SET relevant = excluded.relevant, title = excluded.title, "
-        "person = excluded.person, at = excluded.at",
-        interest,
-        url,
-        int(relevant),
-        title,
-        person,
-        now,
-        worth,
-        threshold,
-    )
+    row = {
+        "interest": interest,
+        "url": url,
+        "relevant": relevant,
+        "title": title,
+        "person": person,
+        "at": now,
+        "worth": worth,
+        "threshold": threshold,
+    }
+    database.upsert("feedback", row, ("interest", "url"), ("relevant", "title", "person", "at"))

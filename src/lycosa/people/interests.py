@@ -27,34 +27,25 @@ def create(
         "changed": now,
     }
     with database.transaction():
-        database.row(
-            f"SELECT id FROM person WHERE id = ?{database.lock}", owner
-        )  # one at a time, or `most` means little
-        had = database.row("SELECT COUNT(*) AS n FROM interest WHERE owner = ?", owner)
-        if had is not None and had["n"] >= most:
-            raise InputError(f"you have {had['n']} interests, which is the most: delete one first")
+        database.get("person", owner, locked=True)  # one at a time, or `most` means little
+        had = database.count("interest", "owner = ?", owner)
+        if had >= most:
+            raise InputError(f"you have {had} interests, which is the most: delete one first")
         database.insert("interest", row)
     return row
-
-
-def get(database: Database, interest: str) -> Row | None:
-    """The interest with this id."""
-    return database.row("SELECT * FROM interest WHERE id = ?", interest)
 
 
 def of_person(database: Database, person: str) -> list[Row]:
     """What a person has and what is shared with them, the latest first; `mode` says how far they may go, `owner_name`
     whose it is.
     """
-    return database.rows(
+    statement = (
         "SELECT i.*, p.name AS owner_name, CASE WHEN i.owner = ? THEN 'own' ELSE s.mode END AS mode "
         "FROM interest i JOIN person p ON p.id = i.owner "
         "LEFT JOIN share s ON s.interest = i.id AND s.person = ? "
-        "WHERE i.owner = ? OR s.person IS NOT NULL ORDER BY i.changed DESC, i.id",
-        person,
-        person,
-        person,
+        "WHERE i.owner = ? OR s.person IS NOT NULL ORDER BY i.changed DESC, i.id"
     )
+    return database.rows(statement, person, person, person)
 
 
 def change(
@@ -74,8 +65,7 @@ def change(
         changes["wishes"] = wishes.as_json()
     if look_again is not None:
         changes["look_again"] = checked_again(look_again)
-    told = ", ".join(f"{key} = ?" for key in changes)
-    database.run(f"UPDATE interest SET {told} WHERE id = ?", *changes.values(), interest)
+    database.update("interest", interest, changes)
 
 
 def wishes_of(row: Row) -> Wishes:

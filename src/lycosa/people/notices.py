@@ -14,8 +14,8 @@ MOST = 500
 LONGEST = 1_000
 
 
-def tell(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
-    """Tell a person; if it is about an interest, it goes with it."""
+def notify(database: Database, now: float, person: str, kind: str, text: str, interest: str | None = None) -> None:
+    """Leave a person a notice; if it is about an interest, it goes with it."""
     with database.transaction():
         database.insert(
             "notice",
@@ -47,8 +47,7 @@ def of_person(database: Database, person: str, *, unread: bool = False, most: in
 
 def unread(database: Database, person: str) -> int:
     """How many a person has not read."""
-    row = database.row("SELECT COUNT(*) AS n FROM notice WHERE person = ? AND read IS NULL", person)
-    return int(row["n"]) if row else 0
+    return database.count("notice", "person = ? AND read IS NULL", person)
 
 
 def read(database: Database, now: float, person: str, ids: Sequence[str] | None = None) -> None:

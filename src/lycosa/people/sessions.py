@@ -26,7 +26,7 @@ NOTED = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Session:
     """A session that is good, and whose it is."""
 
     id: str
@@ -57,7 +57,7 @@ def begin(database: Database, now: float, person: str, agent: str = "") -> tuple
     return session, value
 
 
-def find(database: Database, now: float, value: str, *, turn: bool = True) -> Found | None:
+def find(database: Database, now: float, value: str, *, turn: bool = True) -> Session | None:
     """The session with this cookie, if it is good and its person is not disabled. Where `turn` is False no new value is
     given out: there is no way to tell it to the browser.
     """
@@ -78,8 +78,8 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Fo
     if current and turn and now - row["rotated"] >= TURN:
         fresh = _turned(database, now, row["id"], value)
     elif now - row["seen"] >= NOTED:
-        database.run("UPDATE session SET seen = ? WHERE id = ?", now, row["id"])
-    return Found(row["id"], person, csrf_of(value), fresh)
+        database.update("session", row["id"], {"seen": now})
+    return Session(row["id"], person, csrf_of(value), fresh)
 
 
 def csrf_of(value: str) -> str:
@@ -89,12 +89,9 @@ def csrf_of(value: str) -> str:
 
 def alive(database: Database, now: float, session: str) -> bool:
     """Whether a session is still good, by its id: for streams that last longer than a cookie's value."""
-    row = database.row(
-        "SELECT session.* FROM session JOIN person ON person.id = session.person "
-        "WHERE session.id = ? AND person.disabled = 0",
-        session,
-    )
-    return row is not None and _good(row, now)
+    row = database.get("session", session)
+    owner = database.get("person", row["person"]) if row else None
+    return row is not None and owner is not None and not owner["disabled"] and _good(row, now)
 
 
 def end(database: Database, session: str) -> None:
@@ -132,13 +129,6 @@ def _good(row: Row, now: float) -> bool:
 def _turned(database: Database, now: float, session: str, value: str) -> str:
     """A new value; empty if another request was first, which then has told the browser."""
     made = f"{value.partition('.')[0]}.{new_secret()}"
-    won = database.run(
-        "UPDATE session SET digest = ?, previous = ?, rotated = ?, seen = ? WHERE id = ? AND digest = ?",
-        digest(made),
-        digest(value),
-        now,
-        now,
-        session,
-        digest(value),
-    )
+    turn = "UPDATE session SET digest = ?, previous = ?, rotated = ?, seen = ? WHERE id = ? AND digest = ?"
+    won = database.run(turn, digest(made), digest(value), now, now, session, digest(value))
     return made if won else ""

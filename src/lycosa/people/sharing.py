@@ -28,27 +28,22 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
     if person["id"] == interest["owner"]:
         raise InputError("it is your own: choose someone else to share it with")
     with database.transaction():
-        held = database.row(f"SELECT id FROM interest WHERE id = ?{database.lock}", interest["id"])
-        if held is None:
+        if database.get("interest", interest["id"], locked=True) is None:
             raise InputError("the interest was deleted meanwhile")
         had = database.rows("SELECT person, mode FROM share WHERE interest = ?", interest["id"])
         before = {row["person"]: row["mode"] for row in had}.get(person["id"])
         if before is None and len(had) >= MOST:
             raise InputError(f"it is shared with {len(had)} people, which is the most")
-        if before is None:
-            database.insert("share", {"interest": interest["id"], "person": person["id"], "mode": mode, "created": now})
-        else:
-            database.run(
-                "UPDATE share SET mode = ? WHERE interest = ? AND person = ?", mode, interest["id"], person["id"]
-            )
+        row = {"interest": interest["id"], "person": person["id"], "mode": mode, "created": now}
+        database.upsert("share", row, ("interest", "person"), ["mode"])
         if before != mode:
             database.run(  # one word of it is enough, however often it is changed
                 "DELETE FROM notice WHERE interest = ? AND person = ? AND kind = 'shared' AND read IS NULL",
                 interest["id"],
                 person["id"],
             )
-            told = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
-            notices.tell(database, now, person["id"], "shared", told, interest["id"])
+            text = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
+            notices.notify(database, now, person["id"], "shared", text, interest["id"])
     return person
 
 
@@ -73,13 +68,12 @@ def people(database: Database, interest: str) -> list[Row]:
 
 def mode_of(database: Database, interest: str, person: str) -> str | None:
     """How far a person may go with an interest: own, edit, read; None: not at all, or shut out."""
-    row = database.row(
+    statement = (
         "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
-        "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?",
-        person,
-        interest,
+        "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?"
     )
+    row = database.row(statement, person, interest)
     if row is None or row["disabled"]:
         return None
-    found: str | None = "own" if row["owner"] == person else row["mode"]
-    return found
+    mode: str | None = "own" if row["owner"] == person else row["mode"]
+    return mode

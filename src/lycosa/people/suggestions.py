@@ -2,7 +2,7 @@
 
 All of it comes from what is the person's own: the interest, its feedback, the results that they opened. A page is liked
 that got a yes; one that was opened more than once counts a little, a find that scores well less; one that got a no not
-at all. Everything here but the last two functions is arithmetic on plain data.
+at all. Everything here but the answers is arithmetic on plain data.
 """
 
 from __future__ import annotations
@@ -223,19 +223,20 @@ def answered(database: Database, interest: str, person: str) -> set[tuple[str, s
 
 def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
     """Keep an answer: accepted or dismissed."""
-    database.run(
-        "INSERT INTO suggestion (interest, person, kind, value, answer, at) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (interest, person, kind, value) DO UPDATE SET answer = excluded.answer, at = excluded.at",
-        interest,
-        person,
-        kind,
-        value,
-        said,
-        now,
-    )
+    key = {"interest": interest, "person": person, "kind": kind, "value": value}
+    database.upsert("suggestion", {**key, "answer": said, "at": now}, list(key), ("answer", "at"))
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
     """How often the person opened which result."""
     rows = database.rows("SELECT url, times FROM opened WHERE interest = ? AND person = ?", interest, person)
     return {row["url"]: row["times"] for row in rows}
+
+
+def open_again(database: Database, now: float, interest: str, person: str, url: str) -> None:
+    """The person opened a result once more."""
+    database.run(
+        "INSERT INTO opened (interest, person, url, times, at) VALUES (?, ?, ?, 1, ?) "
+        "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",
+        *(interest, person, url, now),
+    )

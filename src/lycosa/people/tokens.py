@@ -35,7 +35,7 @@ def make(
         "revoked": None,
     }
     with database.transaction():
-        database.row("SELECT id FROM person WHERE id = ?" + database.lock, person)  # one at a time, for the count
+        database.get("person", person, locked=True)  # one at a time, for the count
         if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
             raise InputError(f"you have {MOST} tokens: revoke one that is not used any more")
         database.insert("token", row)
@@ -59,11 +59,9 @@ def find(database: Database, now: float, secret: str) -> Row | None:
 
 def alive(database: Database, now: float, token: str) -> bool:
     """Whether a token is still good, by its id."""
-    row = database.row(
-        "SELECT token.* FROM token JOIN person ON person.id = token.person WHERE token.id = ? AND person.disabled = 0",
-        token,
-    )
-    return row is not None and _good(row, now)
+    row = database.get("token", token)
+    owner = database.get("person", row["person"]) if row else None
+    return row is not None and owner is not None and not owner["disabled"] and _good(row, now)
 
 
 def of_person(database: Database, person: str) -> list[Row]:
@@ -71,12 +69,12 @@ def of_person(database: Database, person: str) -> list[Row]:
     return database.rows("SELECT * FROM token WHERE person = ? ORDER BY created DESC, id", person)
 
 
-def revoke(database: Database, now: float, person: str, token: str) -> bool:
-    """Make a token worthless; False if the person has none such."""
-    if not database.row("SELECT id FROM token WHERE id = ? AND person = ?", token, person):
-        return False
-    database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", now, token)
-    return True
+def revoke(database: Database, now: float, person: str, token: str) -> Row | None:
+    """Make a token worthless; None if the person has none such."""
+    row = database.row("SELECT * FROM token WHERE id = ? AND person = ?", token, person)
+    if row is not None:
+        database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", now, token)
+    return row
 
 
 def _good(row: Row, now: float) -> bool:

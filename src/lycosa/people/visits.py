@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 
+from lycosa.people.credentials import digest
 from lycosa.people.database import Database, Row
+
+KEY = ("interest", "person")
 
 
 def last(database: Database, interest: str, person: str) -> float:
@@ -16,32 +18,20 @@ def last(database: Database, interest: str, person: str) -> float:
 
 def all_of(database: Database, person: str) -> dict[str, float]:
     """The same for every interest that the person has looked at."""
-    return {
-        row["interest"]: row["at"] for row in database.rows("SELECT interest, at FROM seen WHERE person = ?", person)
-    }
+    rows = database.rows("SELECT interest, at FROM seen WHERE person = ?", person)
+    return {row["interest"]: row["at"] for row in rows}
 
 
 def mark(database: Database, now: float, interest: str, person: str) -> None:
     """The person has seen what changed until now."""
-    database.run(
-        "INSERT INTO seen (interest, person, at) VALUES (?, ?, ?) "
-        "ON CONFLICT (interest, person) DO UPDATE SET at = excluded.at",
-        interest,
-        person,
-        now,
-    )
+    database.upsert("seen", {"interest": interest, "person": person, "at": now}, KEY, ["at"])
 
 
 def open_feed(database: Database, interest: str, person: str) -> str:
     """A new key for a feed of the changes; the one before is good no longer. Only a digest of it is kept."""
     key = secrets.token_urlsafe(24)
-    database.run(
-        "INSERT INTO seen (interest, person, at, feed) VALUES (?, ?, 0, ?) "
-        "ON CONFLICT (interest, person) DO UPDATE SET feed = excluded.feed",
-        interest,
-        person,
-        _digest(key),
-    )
+    row = {"interest": interest, "person": person, "at": 0.0, "feed": digest(key)}
+    database.upsert("seen", row, KEY, ["feed"])
     return key
 
 
@@ -52,8 +42,4 @@ def close_feed(database: Database, interest: str, person: str) -> None:
 
 def by_key(database: Database, key: str) -> Row | None:
     """Whose feed of what it is: `interest` and `person`."""
-    return database.row("SELECT interest, person FROM seen WHERE feed = ?", _digest(key))
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return database.row("SELECT interest, person FROM seen WHERE feed = ?", digest(key))

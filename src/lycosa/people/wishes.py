@@ -2,7 +2,7 @@
 
 There is no field for a file, a class, a network, a proxy, a regular expression or a mail server, so nobody who can
 only sign in can name one. What a strategy or a judge may be told is checked where those are known
-(`lycosa.server.wishing`); here are the shapes and the sizes, and how wishes become the options of a crawl.
+(`lycosa.server.validation`); here are the shapes and the sizes, and how wishes become the options of a crawl.
 """
 
 from __future__ import annotations

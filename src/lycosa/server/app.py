@@ -20,16 +20,15 @@ from lycosa.people.credentials import Busy, Passwords
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
 from lycosa.people.migrating import migrate
-from lycosa.server.address import check_proxies
 from lycosa.server.api import routers
+from lycosa.server.guards import check_proxies
 from lycosa.server.logs import log
-from lycosa.server.metrics import Metrics
+from lycosa.server.metrics import AccessLog, Metrics
 from lycosa.server.pages import PAGES
 from lycosa.server.pages import explain as explain_as_page
 from lycosa.server.safety import Safety
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.site import Site
-from lycosa.server.watching import Watching
 from lycosa.version import __version__
 
 PREFIX = "/api/v1"
@@ -63,7 +62,7 @@ def create_app(
     app.router.routes.extend(_routes())
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
-    app.add_middleware(Watching, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX)
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)

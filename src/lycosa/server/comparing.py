@@ -69,7 +69,7 @@ def _clear(settings: Settings) -> None:
 
 
 async def _do(settings: Settings, database: Database, row: Row) -> None:
-    from lycosa.server.wishing import check_strategy  # the child, which has this module too, need not load it
+    from lycosa.server.validation import check_strategy  # the child, which has this module too, need not load it
 
     log("comparison started", comparison=row["id"])
     strategies = json.loads(row["strategies"])
@@ -111,7 +111,7 @@ async def _do(settings: Settings, database: Database, row: Row) -> None:
 
 async def _deleted(database: Database, comparison: str) -> bool:
     try:
-        return await asyncio.to_thread(comparisons.get, database, comparison) is None
+        return await asyncio.to_thread(database.get, "comparison", comparison) is None
     except LycosaError:
         return False
 

@@ -19,10 +19,8 @@ import json
 import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from fastapi import HTTPException
-from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -32,12 +30,12 @@ from lycosa.core.types import Visit
 from lycosa.people import crawls, feedback
 from lycosa.people.crawls import OVER
 from lycosa.people.database import DatabaseAway
-from lycosa.server.api.crawls import Crawl, told
+from lycosa.server.api.crawls import Crawl, crawl_as_told
+from lycosa.server.guards import CrawlAccess, may, still_there
 from lycosa.server.progress import progress_of
-from lycosa.server.shelves import Held
-from lycosa.server.shown import Why, label_of, origin_told
+from lycosa.server.results import label_of, why_of
 from lycosa.server.site import Site
-from lycosa.server.who import AskedCrawl, may, still_there
+from lycosa.server.views import CachedView
 
 POLL, PROGRESS, CURVE, HEARTBEAT, CHECK = 1.0, 2.0, 5.0, 15.0, 10.0
 """Seconds between two looks at the log, two words on progress, two curves, two signs of life, two looks at rights."""
@@ -49,27 +47,11 @@ TOLD = "kind IN ('page', 'redirect', 'revisit', 'sitemap')"
 """Visits that are told of: not what a crawl does on the way, as robots.txt."""
 
 
-class VisitEvent(BaseModel):
-    """One visit, as it is told: by what it is worth now."""
-
-    seq: int
-    url: str
-    title: str
-    score: float
-    found: bool
-    label: str | None
-    at: float
-    kind: str
-    outcome: str
-    why: Why
-
-
 @dataclass(slots=True)
 class Feed:
     """What one stream has sent so far, and what it has to send next. Its methods run in threads."""
 
-    site: Site
-    asked: AskedCrawl
+    access: CrawlAccess
     after: int
     tick: float = POLL
     generation: int = -1
@@ -78,7 +60,11 @@ class Feed:
     drew: float = -1e9
     drawn: int = -1
     checked: float = field(default_factory=time.monotonic)
-    seen: tuple[Any, ...] = ()
+
+    @property
+    def site(self) -> Site:
+        """The site that is asked."""
+        return self.access.site
 
     def look(self) -> tuple[list[str], bool, bool]:
         """What is new as events, whether there is more to be had at once, and whether that was the end."""
@@ -88,23 +74,23 @@ class Feed:
             if reason := self._refused():
                 return [_event("end", {"reason": reason})], False, True
         try:
-            row = crawls.get(self.site.database, self.asked.crawl["id"])
+            row = crawls.get(self.site.database, self.access.crawl["id"])
         except DatabaseAway:
             return [], False, False  # it comes back
         except crawls.Gone:
             return [_event("end", {"reason": "deleted"})], False, True
-        held = self.site.shelves.get(self.asked.directory)
-        if self.generation not in (-1, held.shelf.generation):
+        cached = self.site.views.get(self.access.directory)
+        if self.generation not in (-1, cached.view.generation):
             return [_event("end", {"reason": "begun anew"})], False, True
-        self.generation = held.shelf.generation
-        upto = held.shelf.seq
+        self.generation = cached.view.generation
+        upto = cached.view.seq
         try:  # all that is asked of the database, before anything counts as sent
-            crawl = told(self.site, row)
-            labels = feedback.labels_of(self.site.database, self.asked.interest["id"]) if upto > self.after else {}
+            crawl = crawl_as_told(self.site.database, row)
+            labels = feedback.labels_of(self.site.database, self.access.interest["id"]) if upto > self.after else {}
         except DatabaseAway:
             return [], False, False
-        events, more = self._visits(held, upto, labels)
-        events += self._progress(held, crawl, now, full=crawl.state in OVER and not more)
+        events, more = self._visits(cached, upto, labels)
+        events += self._progress(cached, crawl, now, full=crawl.state in OVER and not more)
         if crawl.state != self.state:
             self.state = crawl.state
             events.append(_event("state", crawl.model_dump()))
@@ -116,51 +102,51 @@ class Feed:
     def _refused(self) -> str:
         """Why the stream may not go on; empty if it may."""
         try:
-            if not still_there(self.site, self.asked.person):
+            if not still_there(self.access.person):
                 return "signed out"
-            may(self.site, self.asked.person, self.asked.interest["id"], "read")
+            may(self.access.person, self.access.interest["id"], "read")
         except DatabaseAway:
             return ""  # it was allowed a moment ago; asked again in ten seconds
         except HTTPException:
             return "not shared any more"
         return ""
 
-    def _visits(self, held: Held, upto: int, labels: Mapping[str, bool]) -> tuple[list[str], bool]:
-        shelf = held.shelf
+    def _visits(self, cached: CachedView, upto: int, labels: Mapping[str, bool]) -> tuple[list[str], bool]:
+        view = cached.view
         if upto <= self.after:
             return [], False
         events = []
-        with shelf.reading() as log:
+        with view.reading() as log:
             where = f"seq > ? AND seq <= ? AND {TOLD}"
             for seq, visit in log.numbered(where, f"seq LIMIT {BATCH}", (self.after, upto)):
                 assert isinstance(visit, Visit)
                 self.after = seq
-                event = VisitEvent(
-                    seq=seq,
-                    url=visit.node,
-                    title=clean(visit.title)[:500],
-                    score=visit.worth,
-                    found=visit.is_version and visit.worth >= shelf.threshold and not visit.same_as,
-                    label=label_of(labels, visit.node),
-                    at=visit.started,
-                    kind=visit.kind,
-                    outcome=visit.outcome,
-                    why=origin_told(shelf, log, visit),
-                )
-                events.append(_event("visit", event.model_dump(), seq))
+                event = {
+                    "seq": seq,
+                    "url": visit.node,
+                    "title": clean(visit.title)[:500],
+                    "score": visit.worth,  # what it is worth now
+                    "found": visit.is_version and visit.worth >= view.threshold and not visit.same_as,
+                    "label": label_of(labels, visit.node),
+                    "at": visit.started,
+                    "kind": visit.kind,
+                    "outcome": visit.outcome,
+                    "why": why_of(view.origin(log, visit.node), visit.score).model_dump(),
+                }
+                events.append(_event("visit", event, seq))
         more = len(events) == BATCH
         if not more:
             self.after = max(self.after, upto)
         return events, more
 
-    def _progress(self, held: Held, crawl: Crawl, now: float, *, full: bool) -> list[str]:
+    def _progress(self, cached: CachedView, crawl: Crawl, now: float, *, full: bool) -> list[str]:
         if not full and now - self.progressed < PROGRESS:
             return []
         self.progressed = now
-        curve = held.shelf.seq != self.drawn and (full or now - self.drew >= CURVE)
+        curve = cached.view.seq != self.drawn and (full or now - self.drew >= CURVE)
         if curve:
-            self.drew, self.drawn = now, held.shelf.seq
-        data = progress_of(held.shelf, crawl, self.site.clock(), curve=curve).model_dump()
+            self.drew, self.drawn = now, cached.view.seq
+        data = progress_of(cached.view, crawl, self.site.clock(), curve=curve).model_dump()
         if not curve:
             del data["curve"]
         return [_event("progress", data)]
@@ -168,11 +154,11 @@ class Feed:
 
 async def stream(feed: Feed) -> AsyncGenerator[str, None]:
     """The events of a feed, until it ends. Who consumes it closes it."""
-    shelves = feed.site.shelves
+    views = feed.site.views
     yield "retry: 2000\n\n"
     spoke = time.monotonic()
     while True:
-        if shelves.stopping.is_set():
+        if views.stopping.is_set():
             yield _event("end", {"reason": "the server stops"})
             return
         try:
@@ -214,7 +200,7 @@ class EventStream(StreamingResponse):
                 task.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
             await self.events.aclose()
-            self.feed.site.shelves.end(self.feed.asked.person.id)
+            self.feed.site.views.end(self.feed.access.person.id)
 
 
 async def _gone(receive: Receive) -> None:
@@ -223,6 +209,6 @@ async def _gone(receive: Receive) -> None:
 
 
 def _event(name: str, data: object, number: int | None = None) -> str:
-    told = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {name}\ndata: {told}\n\n"
+    return f"{head}event: {name}\ndata: {text}\n\n"

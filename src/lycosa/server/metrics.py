@@ -1,94 +1,121 @@
-"""What the web process counts of its requests, and the text in which Prometheus reads it.
+"""Every request leaves a line in the log and a mark in the metrics, which Prometheus reads in its text form.
 
-lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12
+lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
 """
 
 from __future__ import annotations
 
-import threading
-from bisect import bisect_left
-from collections import Counter
+import secrets
+import time
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from lycosa.server.logs import log
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0)
 """Seconds: the edges of the histogram."""
 
-Labels = tuple[tuple[str, str], ...]
+UNKNOWN = "unknown"
+"""The route of what is none: whatever strangers ask for, the metrics don't grow."""
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
 
 
 class Metrics:
     """Requests by route and status, how long they took, and how many are under way. Safe from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._buckets: dict[tuple[str, str], list[int]] = {}
-        self._seconds: Counter[tuple[str, str]] = Counter()
-        self.in_flight = 0
-
-    def begin(self) -> None:
-        """A request came."""
-        with self._lock:
-            self.in_flight += 1
-
-    def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        """It was answered."""
-        with self._lock:
-            self.in_flight -= 1
-            self._requests[method, route, status] += 1
-            buckets = self._buckets.setdefault((method, route), [0] * (len(BOUNDS) + 1))
-            buckets[bisect_left(BOUNDS, seconds)] += 1
-            self._seconds[method, route] += seconds  # type: ignore[assignment]  # a counter of seconds
-
-    def text(self) -> str:
-        """All of it."""
-        with self._lock:
-            requests, seconds = dict(self._requests), dict(self._seconds)
-            buckets = {key: list(counts) for key, counts in self._buckets.items()}
-            flying = self.in_flight
-        counted = [
-            ((("method", method), ("route", route), ("status", str(status))), count)
-            for (method, route, status), count in requests.items()
-        ]
-        return (
-            family("lycosa_requests_total", "counter", "Requests that were answered.", counted)
-            + family("lycosa_requests_in_flight", "gauge", "Requests under way.", [((), flying)])
-            + _histogram("lycosa_request_seconds", "How long requests took.", buckets, seconds)
+        self.registry = CollectorRegistry()
+        which = ["method", "route"]
+        self.requests = Counter(
+            "lycosa_requests", "Requests that were answered.", [*which, "status"], registry=self.registry
+        )
+        self.in_flight = Gauge("lycosa_requests_in_flight", "Requests under way.", registry=self.registry)
+        self.seconds = Histogram(
+            "lycosa_request_seconds", "How long requests took.", which, buckets=BOUNDS, registry=self.registry
         )
 
+    def end(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self.in_flight.dec()
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
 
-def family(name: str, kind: str, meaning: str, samples: Iterable[tuple[Labels, float]]) -> str:
-    """One metric with its samples.
+    def text(self, *others: GaugeMetricFamily) -> bytes:
+        """All of it, and other gauges beside it."""
+        return generate_latest(self.registry) + generate_latest(_Families(others))
 
-    >>> print(family("a_total", "counter", "As.", [((("of", "x"),), 2)]), end="")
-    # HELP a_total As.
-    # TYPE a_total counter
-    a_total{of="x"} 2
+
+class _Families(Collector):
+    def __init__(self, families: Iterable[GaugeMetricFamily]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        return self._families
+
+
+def gauge(name: str, meaning: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> GaugeMetricFamily:
+    """One gauge with its samples: each has labels and a value.
+
+    >>> gauge("as", "As.", [({"of": "x"}, 2)]).samples[0].labels
+    {'of': 'x'}
     """
-    lines = [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
-    lines += [_sample(name, labels, value) for labels, value in samples]
-    return "\n".join(lines) + "\n"
+    family = GaugeMetricFamily(name, meaning)
+    for labels, value in samples:
+        family.add_sample(name, dict(labels), value)
+    return family
 
 
-def _histogram(
-    name: str, meaning: str, buckets: Mapping[tuple[str, str], list[int]], seconds: Mapping[tuple[str, str], float]
-) -> str:
-    lines = [f"# HELP {name} {meaning}", f"# TYPE {name} histogram"]
-    for (method, route), counts in buckets.items():
-        labels, total = (("method", method), ("route", route)), 0
-        for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
-            total += count
-            lines.append(_sample(f"{name}_bucket", (*labels, ("le", bound)), total))
-        lines.append(_sample(f"{name}_sum", labels, seconds[method, route]))
-        lines.append(_sample(f"{name}_count", labels, total))
-    return "\n".join(lines) + "\n"
+class AccessLog:
+    """Around the whole application, as plain ASGI, so that live streams stay streams. Each line of the log has the id
+    that the answer has in its headers.
+    """
 
+    def __init__(self, app: Any, metrics: Metrics, prefix: str) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.prefix = prefix
 
-def _sample(name: str, labels: Labels, value: float) -> str:
-    inner = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-    number = str(int(value)) if float(value).is_integer() else repr(float(value))
-    return f"{name}{{{inner}}} {number}" if inner else f"{name} {number}"
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass it on, and note what became of it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request, began, status = secrets.token_hex(6), time.perf_counter(), 500
+        scope.setdefault("state", {})["request"] = request
 
+        async def answer(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", request.encode())]}
+            await send(message)
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        self.metrics.in_flight.inc()
+        try:
+            await self.app(scope, receive, answer)
+        finally:
+            seconds = time.perf_counter() - began
+            route = self._route(scope)
+            method = scope["method"] if len(scope["method"]) <= 7 else "OTHER"
+            self.metrics.end(method, route, status, seconds)
+            log(
+                "request",
+                "error" if status >= 500 else "info",
+                request=request,
+                method=method,
+                route=route,
+                status=status,
+                ms=round(1000 * seconds, 1),
+                person=scope["state"].get("person", ""),
+            )
+
+    def _route(self, scope: Any) -> str:
+        """The route as it is written in the code; of an API's route FastAPI may tell only what follows the prefix."""
+        route: str = getattr(scope.get("route"), "path", None) or UNKNOWN
+        inside = scope["path"].startswith(f"{self.prefix}/") and not route.startswith(f"{self.prefix}/")
+        return f"{self.prefix}{route}" if inside and route != UNKNOWN else route

@@ -6,10 +6,16 @@ the API, with the same rights as any other client's.
 
 from __future__ import annotations
 
-import json
+import gzip
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -20,11 +26,11 @@ from jinja2 import Environment
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from lycosa.drawing.pages import environment
+from lycosa.people.accounts import preferences
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
-from lycosa.server.assets import ASK_AGAIN, FOR_EVER, assets
+from lycosa.server.guards import SCOPES, Mode, Person, identify, may
 from lycosa.server.site import site_of
-from lycosa.server.who import SCOPES, Mode, Person, identify, may
 from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
@@ -39,6 +45,16 @@ PROBLEMS = {
 }
 
 
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+PLOTLY = "plotly.min.js"
+FOR_EVER = "public, max-age=31536000, immutable"
+ASK_AGAIN = "no-cache"
+
+
 @cache
 def templates() -> Environment:
     """The shells, as Jinja templates."""
@@ -51,7 +67,7 @@ def templates() -> Environment:
 def show(request: Request, template: str, code: int = 200, person: Person | None = None, **more: Any) -> Response:
     """One page, for a person or for anybody."""
     person = person or known(request)
-    shown = {"person": person, "theme": theme_of(request, person), "path": request.url.path, **more}
+    shown = {"person": person, "theme": theme_of(person), "path": request.url.path, **more}
     shown["max_budget"] = site_of(request).settings.max_budget
     html = templates().get_template(f"{template}.html").render(shown)
     return HTMLResponse(html, code, {"Cache-Control": "no-store"})
@@ -88,14 +104,14 @@ def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Req
         if person is None:
             return to_sign_in(request)
         with away_as_page():
-            asked = may(site_of(request), person, _printable(interest), mode)
+            access = may(person, _printable(interest), mode)
         if scope not in person.scopes:
             raise HTTPException(403)
         tab = request.path_params.get("tab", "")
         if tab and tab not in TABS:
             raise HTTPException(404)
-        row = asked.interest
-        return show(request, template, person=person, interest=row["id"], name=row["name"], mode=asked.mode, tab=tab)
+        row = access.interest
+        return show(request, template, person=person, interest=row["id"], name=row["name"], mode=access.mode, tab=tab)
 
     return answer
 
@@ -106,6 +122,64 @@ def sign_in(request: Request) -> Response:
     if known(request) is not None:
         return RedirectResponse(wanted, 303)
     return show(request, "sign_in", next=wanted)
+
+
+# -- the site's own style sheets and scripts, and plotly's from its wheel: what lies in a list, nothing else ------
+
+
+@dataclass(frozen=True)
+class Asset:
+    """One file, as it is sent."""
+
+    content: bytes
+    type: str
+
+    @cached_property
+    def tag(self) -> str:
+        """Its entity tag."""
+        return f'"{sha256(self.content).hexdigest()[:20]}"'
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The same, compressed: made once, when somebody first asks."""
+        return gzip.compress(self.content, 6, mtime=0)
+
+
+class Assets:
+    """All files that may be asked for, by name.
+
+    Pages link to them under the name of the build (/static/BUILD/site.css), a digest of all of them together: so they
+    may be kept for ever, modules that import each other are always of one build, and a new version is fetched at once.
+    Without a build, or with an old one, the answer is the same file, to be asked for again each time (ETag).
+    """
+
+    def __init__(self) -> None:
+        self._assets: dict[str, Asset] = {}
+        for file in files("lycosa.server").joinpath("static").iterdir():
+            kind = TYPES.get(Path(file.name).suffix)
+            if kind is not None:
+                self._assets[file.name] = Asset(file.read_bytes(), kind)
+        digest = sha256(version("plotly").encode() if find_spec("plotly") else b"")
+        for name in sorted(self._assets):
+            digest.update(name.encode() + self._assets[name].content)
+        self.build = digest.hexdigest()[:12]
+
+    def get(self, name: str) -> Asset | None:
+        """A file, if it is one of them. Plotly's is large: read when it is first asked for."""
+        if name == PLOTLY and name not in self._assets and find_spec("plotly"):
+            content = files("plotly").joinpath("package_data", PLOTLY).read_bytes()
+            self._assets[name] = Asset(content, TYPES[".js"])
+        return self._assets.get(name)
+
+    def link(self, name: str) -> str:
+        """Where a page finds a file."""
+        return f"/static/{self.build}/{name}"
+
+
+@cache
+def assets() -> Assets:
+    """Those of this installation."""
+    return Assets()
 
 
 def static(request: Request, name: str, build: str = "") -> Response:
@@ -165,7 +239,7 @@ async def explain(request: Request, error: Exception) -> Response:
 def known(request: Request) -> Person | None:
     """Whoever looks at a page, or None: also while the database is away, so that a page can say so."""
     try:
-        return identify(request, site_of(request))
+        return identify(request)
     except (HTTPException, DatabaseAway):
         return None
 
@@ -174,7 +248,7 @@ def visitor(request: Request) -> Person | None:
     """The same for a page that needs somebody. While the database is away nobody is sent to sign in: it would fail."""
     with away_as_page():
         try:
-            return identify(request, site_of(request))
+            return identify(request)
         except HTTPException:
             return None
 
@@ -188,15 +262,14 @@ def away_as_page() -> Iterator[None]:
         raise HTTPException(503, headers={"Retry-After": "2"}) from None
 
 
-def theme_of(request: Request, person: Person | None) -> str:
+def theme_of(person: Person | None) -> str:
     """The colours a person chose; written into the page, so that it never flashes in the wrong ones."""
     if person is None:
         return "system"
     try:
-        row = site_of(request).database.row("SELECT preferences FROM person WHERE id = ?", person.id)
+        chosen = preferences(person.site.database, person.id).get("theme")
     except DatabaseAway:
         return "system"
-    chosen = json.loads(row["preferences"]).get("theme") if row else None
     return chosen if chosen in THEMES else "system"
 
 

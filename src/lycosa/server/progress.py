@@ -10,14 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from lycosa.collection.view import CrawlView
+from lycosa.collection.view import CrawlView, Harvest
 from lycosa.core.jsontext import read_json
-from lycosa.server import wording
+from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl
-
-NAME = "live.json"
-FRESH = 10.0
-"""Seconds after which what was said counts no more: the crawl is not running."""
+from lycosa.server.crawler.live import NAME, STALE
 
 HOSTS = 100
 IN_FLIGHT = 100
@@ -54,14 +51,6 @@ class Failure(BaseModel):
     outcome: str
 
 
-class Curve(BaseModel):
-    """Pages found after so many fetched: as it was, and in breadth-first order of the same pages."""
-
-    pages: list[int]
-    found: list[int]
-    breadth: list[int]
-
-
 class Progress(BaseModel):
     """How a crawl is going."""
 
@@ -72,7 +61,7 @@ class Progress(BaseModel):
     in_flight: list[Flight]
     errors: list[Failure]
     hosts: list[HostNow]
-    curve: Curve | None = None
+    curve: Harvest | None = None
 
 
 @dataclass(slots=True)
@@ -89,7 +78,7 @@ class Live:
         try:
             with open(directory / NAME, "rb") as file:
                 data = read_json(file.read(LARGEST), LARGEST)
-            if not isinstance(data, dict) or not now - FRESH <= float(data["at"]) <= now + FRESH:
+            if not isinstance(data, dict) or not now - STALE <= float(data["at"]) <= now + STALE:
                 return cls()
             flights = [Flight(url=str(one["url"]), since=float(one["since"])) for one in data["in_flight"][:IN_FLIGHT]]
             return cls(int(data["frontier"]), flights, {str(one["host"]): dict(one) for one in data["hosts"]})
@@ -97,56 +86,56 @@ class Live:
             return cls()
 
 
-def progress_of(shelf: CrawlView, crawl: Crawl, now: float, *, curve: bool) -> Progress:
-    """All of it, of a shelf that is up to date; the curve only if it is asked for."""
-    live = Live.read(shelf.path, now)
-    drawn = shelf.harvest() if curve else None
-    with shelf.lock:
-        failures = _failures(shelf)
-        hosts = _hosts(shelf, live, now)
-        seq = shelf.seq
+def progress_of(view: CrawlView, crawl: Crawl, now: float, *, curve: bool) -> Progress:
+    """All of it, of a view that is up to date; the curve only if it is asked for."""
+    live = Live.read(view.path, now)
+    harvest = view.harvest() if curve else None
+    with view.lock:
+        failures = _failures(view)
+        hosts = _hosts(view, live, now)
+        seq = view.seq
     return Progress(
         crawl=crawl,
         seq=seq,
-        rate=shelf.rate(now),
+        rate=view.rate(now),
         frontier=live.frontier,
         in_flight=live.in_flight,
         errors=failures,
         hosts=hosts,
-        curve=Curve(pages=drawn.pages, found=drawn.found, breadth=drawn.breadth) if drawn is not None else None,
+        curve=harvest,
     )
 
 
-def _failures(shelf: CrawlView) -> list[Failure]:
+def _failures(view: CrawlView) -> list[Failure]:
     """What went wrong, the most frequent first; causes that a reader can't tell apart are one."""
     found: dict[str, Failure] = {}
-    for cause in shelf.tally.causes.values():
-        name = wording.cause(cause.kind, cause.outcome, cause.name)
+    for cause in view.tally.causes.values():
+        name = messages.cause(cause.kind, cause.outcome, cause.name)
         if name in found:
             found[name].count += cause.count
             continue
         found[name] = Failure(
             cause=name,
             count=cause.count,
-            meaning=wording.advice(cause.outcome, cause.advice),
+            meaning=messages.advice(cause.outcome, cause.advice),
             example=cause.examples[0][0] if cause.examples else "",
             outcome=cause.outcome,
         )
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-def _hosts(shelf: CrawlView, live: Live, now: float) -> list[HostNow]:
+def _hosts(view: CrawlView, live: Live, now: float) -> list[HostNow]:
     """Hosts that are asked now come first, then those that wait, then the most fruitful."""
-    ranked = [((-host.relevant, -host.pages), host.name) for host in shelf.hosts() if host.pages]
+    ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts() if host.pages]
     ranked = heapq.nsmallest(HOSTS, ranked)  # there may be thousands
     names = dict.fromkeys([*live.hosts, *(name for _, name in ranked)])
-    found = [_host(shelf, name, live.hosts.get(name, {}), now) for name in names]
+    found = [_host(view, name, live.hosts.get(name, {}), now) for name in names]
     found.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.found, -host.pages, host.host))
     return found[:HOSTS]
 
 
-def _host(shelf: CrawlView, name: str, told: dict[str, Any], now: float) -> HostNow:
-    known = shelf.tally.hosts.get(name)
+def _host(view: CrawlView, name: str, told: dict[str, Any], now: float) -> HostNow:
+    known = view.tally.hosts.get(name)
     try:
         flights, waiting = int(told.get("in_flight") or 0), int(told.get("waiting") or 0)
         ready = max(0.0, float(told["ready_at"]) - now) if told.get("ready_at") is not None else None

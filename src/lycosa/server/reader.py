@@ -233,7 +233,7 @@ def _ended(writer: _Writer) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Readable:
     """A page's words as markup: what a reader came for, and the rest."""
 
     main: str
@@ -246,7 +246,7 @@ def _inside(tree: Tree, source: str, url: str) -> bytearray:
     return main_blocks(tree, extract(source.encode("utf-8", "replace"), url, "utf-8").main).inside
 
 
-def of_html(source: str, url: str) -> Shown:
+def of_html(source: str, url: str) -> Readable:
     """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
@@ -260,15 +260,15 @@ def of_html(source: str, url: str) -> Shown:
         if others[node]:
             others[tree.parents[node]] = 1
     rest, cut_too = content(tree, url, others)
-    return Shown(main, rest, cut or cut_too or len(source) > SOURCE or tree.cut)
+    return Readable(main, rest, cut or cut_too or len(source) > SOURCE or tree.cut)
 
 
-def of_text(text: str) -> Shown:
+def of_text(text: str) -> Readable:
     """From plain text: as it stands."""
-    return Shown(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
+    return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
 
 
-def document(shown: Shown, title: str, url: str, fetched: float, theme: str = "system") -> str:
+def document(readable: Readable, title: str, url: str, fetched: float, theme: str = "system") -> str:
     """The whole document, in the colours that the person has chosen."""
     name = escape(_printable(title or url))
     day = datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d %H:%M UTC") if fetched > 0 else ""
@@ -282,10 +282,10 @@ def document(shown: Shown, title: str, url: str, fetched: float, theme: str = "s
         f'</title>\n<meta name="viewport" content="width=device-width">\n<link rel="stylesheet" href="{STYLE}">\n',
         "</head>\n<body>\n<header>\n",
         f"<p>Archived copy{' of ' + day if day else ''}. The original: {link}</p>\n</header>\n",
-        f"<article>\n{shown.main or '<p>Nothing readable is archived of this page.</p>'}\n</article>\n",
+        f"<article>\n{readable.main or '<p>Nothing readable is archived of this page.</p>'}\n</article>\n",
     ]
-    if shown.rest:
-        parts.append(f"<details>\n<summary>The rest of the page</summary>\n{shown.rest}\n</details>\n")
-    if shown.cut:
+    if readable.rest:
+        parts.append(f"<details>\n<summary>The rest of the page</summary>\n{readable.rest}\n</details>\n")
+    if readable.cut:
         parts.append("<footer>\n<p>The page goes on: this is its beginning.</p>\n</footer>\n")
     return "".join([*parts, "</body>\n</html>\n"])

@@ -15,8 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lycosa.server.guards import SAFE
 from lycosa.server.settings import Settings
-from lycosa.server.who import SAFE
 
 LARGEST = 1_000_000
 """Bytes of a request's body."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from fastapi import Request
@@ -12,8 +12,8 @@ from lycosa.people.credentials import Passwords
 from lycosa.people.database import Database
 from lycosa.server.news import News
 from lycosa.server.settings import Settings
-from lycosa.server.shelves import Shelves
 from lycosa.server.streaming import Writers
+from lycosa.server.views import CachedView, ViewCache
 
 
 @dataclass(slots=True)
@@ -28,8 +28,15 @@ class Site:
     """How many changes there are, by crawl."""
     writers: Writers = field(default_factory=Writers)
     """Exports that are being sent."""
-    shelves: Shelves = field(default_factory=Shelves)
+    views: ViewCache = field(default_factory=ViewCache)
     """The pages of the crawls that are looked at."""
+
+    def views_of(self, interest: str) -> Iterator[CachedView]:
+        """The views of an interest's crawls that have begun, the newest first."""
+        for row in self.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest):
+            path = self.settings.crawl_directory(row["id"])
+            if path.is_dir():
+                yield self.views.get(path)
 
 
 def site_of(request: Request) -> Site:

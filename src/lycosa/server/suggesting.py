@@ -1,4 +1,4 @@
-"""Suggestions for one interest and one person, gathered from the shelves of the person's own crawls."""
+"""Suggestions for one interest and one person, gathered from the views of the person's own crawls."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lycosa.people import catalogue, feedback, interests
 from lycosa.people import suggestions as ideas
 from lycosa.people.database import Row
 from lycosa.people.suggestions import Idea, Known
-from lycosa.server.shelves import Held
 from lycosa.server.site import Site
+from lycosa.server.views import CachedView
 from lycosa.store.directory import Directory
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems
@@ -59,8 +59,9 @@ class Found:
 
 @dataclass(slots=True)
 class Suggested:
-    """All of them."""
+    """All of them; none where the person does not want any."""
 
+    allowed: bool = True
     seeds: list[Idea] = field(default_factory=list)
     terms: list[Term] = field(default_factory=list)
     pages: list[Found] = field(default_factory=list)
@@ -68,21 +69,21 @@ class Suggested:
 
 def suggest(site: Site, interest: Row, person: str, history: bool) -> Suggested:
     """What to suggest; `history`: whether the results that the person opened may be looked at."""
-    held = newest(site, interest["id"])
-    if held is None:
+    cached = next(site.views_of(interest["id"]), None)
+    if cached is None:
         return Suggested()
-    shelf, database = held.shelf, site.database
+    view, database = cached.view, site.database
     labels = feedback.labels_of(database, interest["id"])
     opened = ideas.opened_by(database, interest["id"], person) if history else {}
     done = ideas.answered(database, interest["id"], person)
-    key = ("suggested", person, shelf.generation, shelf.seq, interest["changed"], _frozen(labels), _frozen(opened),
+    key = ("suggested", person, view.generation, view.seq, interest["changed"], _frozen(labels), _frozen(opened),
            frozenset(done), _others(site, interest["id"], person))  # fmt: skip
-    kept = held.arranged.get(key)
+    kept = cached.arranged.get(key)
     if isinstance(kept, Suggested):
         return kept
     wishes = interests.wishes_of(interest)
-    with shelf.lock:
-        pages, scores = held.worths.scores(labels)
+    with view.lock:
+        pages, scores = cached.scores(labels)
         known = [
             Known(
                 page.node,
@@ -95,24 +96,16 @@ def suggest(site: Site, interest: Row, person: str, history: bool) -> Suggested:
             )
             for page, score in zip(pages, scores.tolist(), strict=True)
         ]
-        starts, targets = _links(shelf, pages)
+        starts, targets = _links(view, pages)
     taken = {canonical(url) or url for url in [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]}
     made = Suggested(
-        ideas.seeds(known, starts, targets, shelf.threshold, taken | {value for kind, value in done if kind == "seed"}),
-        _terms(held, pages, known, wishes.words, {value for kind, value in done if kind == "term"}),
-        _pages(site, held, interest, person, {value for kind, value in done if kind == "page"} | taken),
+        True,
+        ideas.seeds(known, starts, targets, view.threshold, taken | {value for kind, value in done if kind == "seed"}),
+        _terms(cached, pages, known, wishes.words, {value for kind, value in done if kind == "term"}),
+        _pages(site, cached, interest, person, {value for kind, value in done if kind == "page"} | taken),
     )
-    held.remember(key, made)
+    cached.remember(key, made)
     return made
-
-
-def newest(site: Site, interest: str) -> Held | None:
-    """The shelf of an interest's newest crawl that has begun."""
-    for row in site.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest):
-        path = site.settings.crawl_directory(row["id"])
-        if path.is_dir():
-            return site.shelves.get(path)
-    return None
 
 
 def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ...]:
@@ -126,10 +119,10 @@ def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ..
     return tuple((row["id"], int(row["pages"])) for row in rows)
 
 
-def _links(shelf: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each page the pages that it links to, by their places in the list; redirects are followed."""
-    graph = shelf.graph.breadth(shelf.column("kind"))
-    place = np.full(len(shelf) + 1, -1, np.int64)  # one more, for what leads nowhere
+    graph = view.graph.breadth(view.column("kind"))
+    place = np.full(len(view) + 1, -1, np.int64)  # one more, for what leads nowhere
     place[[page.number for page in pages]] = np.arange(len(pages))
     ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
@@ -141,18 +134,18 @@ def _links(shelf: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], N
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _terms(held: Held, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[Term]:
+def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[Term]:
     """Words that are typical of liked pages; of the best finds where fewer than three are liked."""
-    shelf = held.shelf
-    likings = [ideas.liking(page, shelf.threshold) for page in known]
+    view = cached.view
+    likings = [ideas.liking(page, view.threshold) for page in known]
     fresh = [at for at, page in enumerate(pages) if not page.copy]
     mine = [at for at in fresh if likings[at] >= ideas.LIKED]
     liked = len(mine) >= 3
     if not liked:
         finds = [at for at in fresh if likings[at] > 0.0]
         mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:BEST]
-    with shelf.lock:
-        size = len(shelf.words)
+    with view.lock:
+        size = len(view.words)
         here, every = np.zeros(size), np.zeros(size)
         for at in fresh:
             every[pages[at].terms[0]] += 1.0
@@ -162,10 +155,10 @@ def _terms(held: Held, pages: list[PageRow], known: list[Known], query: str, don
         taken = {
             stem for code in {ENGLISH, *(pages[at].language for at in mine)} for stem in stems(query, code_of(code))
         }
-        named = {shelf.words[word.term]: word for word in chosen}
+        named = {view.words[word.term]: word for word in chosen}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
     best = sorted(mine, key=lambda at: -likings[at])[:READ]
-    spelled = ideas.spelled(_texts(shelf, [pages[at] for at in best]), named) if named else {}
+    spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
     return [
         Term(spelled[stem], word.weight, ideas.because(word, len(mine), len(fresh) - len(mine), liked))
         for stem, word in named.items()
@@ -173,11 +166,11 @@ def _terms(held: Held, pages: list[PageRow], known: list[Known], query: str, don
     ][: ideas.TERMS]
 
 
-def _texts(shelf: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
+def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     """Title and text of pages, as far as they can be read."""
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
     try:
-        with Collection(shelf.path) as collection:
+        with Collection(view.path) as collection:
             for page in pages:
                 visit = next(iter(collection.history(page.node)[-1:]), None)
                 if visit is not None:
@@ -190,20 +183,20 @@ def _texts(shelf: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
 # -- pages of other interests ----------------------------------------------------------------------------------
 
 
-def _pages(site: Site, held: Held, interest: Row, person: str, left_out: set[str]) -> list[Found]:
+def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out: set[str]) -> list[Found]:
     """Finds of the person's other interests that are like this one's topic, and that it has not fetched."""
     found: dict[str, Found] = {}
     rows = site.database.rows("SELECT * FROM interest WHERE owner = ? AND id <> ? ORDER BY id", person, interest["id"])
-    made = _likeness(held) if rows else None
+    made = _likeness(cached) if rows else None
     if made is None:
         return []
     for row in rows:
-        other = newest(site, row["id"])
+        other = next(site.views_of(row["id"]), None)
         if other is None:
             continue
         theirs = feedback.labels_of(site.database, row["id"])
         for page, score in _judged(made, other, theirs):
-            if score < made.threshold or held.shelf.page(page.node) is not None or page.node in left_out:
+            if score < made.threshold or cached.view.page(page.node) is not None or page.node in left_out:
                 continue
             enough = f"{score:.2f}, {made.threshold:.2f} is enough"
             why = f"found for “{row['name']}”; its words are like those of this topic ({enough})"
@@ -212,12 +205,12 @@ def _pages(site: Site, held: Held, interest: Row, person: str, left_out: set[str
     return sorted(found.values(), key=lambda page: (-page.score, page.url))[: ideas.PAGES]
 
 
-def _likeness(held: Held) -> Topic | None:
+def _likeness(cached: CachedView) -> Topic | None:
     """How like the topic of a crawl pages are, by their words alone: that is all that is at hand of others' pages."""
-    path = held.shelf.path
+    path = cached.view.path
     try:
         options = Directory.read_options(path)
-        with held.shelf.reading() as log:
+        with cached.view.reading() as log:
             learned = log.setting("learned", {})
         told = replace(options, topic=asked(options.topic).text, judge=FORMER, threshold=0.0)
         return make_topic(told, learned.get("centroid", learned))
@@ -225,14 +218,14 @@ def _likeness(held: Held) -> Topic | None:
         return None
 
 
-def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
+def _judged(topic: Topic, other: CachedView, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
     """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
-    with other.shelf.lock:
-        pages, scores = other.worths.scores(labels)
+    with other.view.lock:
+        pages, scores = other.scores(labels)
         finds = [
             (page, score)
             for page, score in zip(pages, scores.tolist(), strict=True)
-            if score >= other.shelf.threshold
+            if score >= other.view.threshold
             and not page.copy
             and not page.foreign
             and labels.get(page.node) is not False
@@ -241,7 +234,7 @@ def _judged(topic: Topic, other: Held, labels: Mapping[str, bool]) -> list[tuple
         if not finds:
             return []
         words = Vocabulary()
-        words.follow(other.shelf.words)
+        words.follow(other.view.words)
         for page in pages:
             words.frequency[page.terms[0]] += 1
         words.pages = len(pages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
 
 RESOURCES = (
     "session",
@@ -14,7 +15,6 @@ RESOURCES = (
     "invitations",
     "audit",
     "interests",
-    "shares",
     "catalogue",
     "imports",
     "strategies",
@@ -30,6 +30,12 @@ RESOURCES = (
     "notices",
     "health",
 )
+
+
+class Body(BaseModel):
+    """What a client sends: nothing but what is named."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 def routers() -> list[APIRouter]:

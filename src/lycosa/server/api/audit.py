@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from lycosa.people import audit
-from lycosa.server.site import site_of
-from lycosa.server.who import Person, needs
+from lycosa.server.guards import Person, needs
 
 router = APIRouter(tags=["audit"])
 
@@ -33,11 +32,9 @@ class Entries(BaseModel):
 
 @router.get("/audit")
 def entries(
-    request: Request,
     before: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     person: Person = needs("admin"),
 ) -> Entries:
     """Entries before a time. There may be some more than `limit`: those of one moment are not torn apart."""
-    found = audit.entries(site_of(request).database, before, limit)
-    return Entries(entries=[Entry(**{key: row[key] for key in Entry.model_fields}) for row in found])
+    return Entries(entries=[Entry(**row) for row in audit.entries(person.site.database, before, limit)])

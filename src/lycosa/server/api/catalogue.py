@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
-from lycosa.people import audit, catalogue
-from lycosa.people.database import Row
-from lycosa.server.address import address_of
-from lycosa.server.site import site_of
-from lycosa.server.who import Person, needs
+from lycosa.people import catalogue
+from lycosa.server.api import Body
+from lycosa.server.guards import Person, needs
 from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["catalogue"])
@@ -44,20 +42,18 @@ class CatalogueEntry(CatalogueSeed):
     preference: str
 
 
-class NewEntry(BaseModel):
+class NewEntry(Body):
     """A place to be added."""
 
-    model_config = ConfigDict(extra="forbid")
     preference: str = Field(min_length=1, max_length=200)
     url: str = Field(min_length=1, max_length=4_000)
     title: str = Field("", max_length=400)
     note: str = Field("", max_length=2_000)
 
 
-class ChangedEntry(BaseModel):
+class ChangedEntry(Body):
     """What is to be changed of it; what is left out or null stays."""
 
-    model_config = ConfigDict(extra="forbid")
     preference: str | None = Field(None, min_length=1, max_length=200)
     url: str | None = Field(None, min_length=1, max_length=4_000)
     title: str | None = Field(None, max_length=400)
@@ -65,46 +61,43 @@ class ChangedEntry(BaseModel):
 
 
 @router.get("/catalogue")
-def get_catalogue(request: Request, person: Person = needs("read")) -> Catalogue:
+def get_catalogue(person: Person = needs("read")) -> Catalogue:
     """Every preference with its seeds."""
-    found: dict[str, list[CatalogueSeed]] = {}
-    for row in catalogue.entries(site_of(request).database):
-        found.setdefault(row["preference"], []).append(
-            CatalogueSeed(id=row["id"], url=row["url"], title=row["title"], note=row["note"])
-        )
-    return Catalogue(preferences=[Preference(preference=name, seeds=seeds) for name, seeds in found.items()])
+    preferences: dict[str, Preference] = {}
+    for row in catalogue.entries(person.site.database):
+        name = row["preference"]
+        preferences.setdefault(name, Preference(preference=name, seeds=[])).seeds.append(CatalogueSeed(**row))
+    return Catalogue(preferences=list(preferences.values()))
 
 
 @router.post("/catalogue", status_code=201, responses={409: {"description": "It is there already"}})
-def add_entry(request: Request, body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry:
+def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry:
     """Add a place to start from."""
-    site = site_of(request)
-    row = catalogue.add(
-        site.database, site.clock(), body.preference, _address(body.url), body.title, body.note
-    )  # fmt: skip
-    _note(request, person, "catalogue entry added", row)
-    return _entry(row)
+    given = {**body.model_dump(), "url": _address(body.url)}
+    row = catalogue.add(person.site.database, person.site.clock(), **given)
+    person.record("catalogue entry added", row["id"], f"{row['preference']}: {row['url']}")
+    return CatalogueEntry(**row)
 
 
 @router.patch("/catalogue/{entry}", responses={409: {"description": "That is there already"}})
-def change_entry(request: Request, entry: str, body: ChangedEntry, person: Person = needs("admin")) -> CatalogueEntry:
+def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")) -> CatalogueEntry:
     """Change a place. Crawls that were started from it before go on as they are."""
-    given = {key: value for key, value in body.model_dump().items() if value is not None}
+    given = body.model_dump(exclude_none=True)
     if "url" in given:
         given["url"] = _address(given["url"])
-    row = catalogue.change(site_of(request).database, entry, **given)
+    row = catalogue.change(person.site.database, entry, **given)
     if row is None:
         raise HTTPException(404, "no such entry")
-    _note(request, person, "catalogue entry changed", row)
-    return _entry(row)
+    person.record("catalogue entry changed", row["id"], f"{row['preference']}: {row['url']}")
+    return CatalogueEntry(**row)
 
 
-@router.delete("/catalogue/{entry}", status_code=204, response_class=Response)
-def remove_entry(request: Request, entry: str, person: Person = needs("admin")) -> None:
+@router.delete("/catalogue/{entry}", status_code=204)
+def remove_entry(entry: str, person: Person = needs("admin")) -> None:
     """Take a place out."""
-    if not catalogue.remove(site_of(request).database, entry):
+    if not catalogue.remove(person.site.database, entry):
         raise HTTPException(404, "no such entry")
-    _note(request, person, "catalogue entry removed", {"id": entry})
+    person.record("catalogue entry removed", entry)
 
 
 def _address(text: str) -> str:
@@ -112,15 +105,3 @@ def _address(text: str) -> str:
     if url is None:
         raise InputError(f"{text[:200]!r} is not a web address: write it like https://example.org/page")
     return url
-
-
-def _entry(row: Row) -> CatalogueEntry:
-    return CatalogueEntry(**{key: row[key] for key in ("id", "preference", "url", "title", "note")})
-
-
-def _note(request: Request, person: Person, action: str, row: Row) -> None:
-    site = site_of(request)
-    detail = f"{row['preference']}: {row['url']}" if "url" in row else ""
-    audit.record(
-        site.database, site.clock(), person.id, person.name, action, row["id"], detail, address_of(request)
-    )  # fmt: skip

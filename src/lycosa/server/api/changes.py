@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,16 +12,20 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from lycosa.collection.reading import Collection
-from lycosa.people import audit, interests, sharing, visits
+from lycosa.collection.tracing import spellings
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.people import interests, sharing, visits
 from lycosa.refresh import ledger
+from lycosa.refresh.change import change_of
+from lycosa.refresh.diff.comparison import Version as ComparedVersion
+from lycosa.refresh.diff.comparison import compare
 from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.feeds import MOST as FEED
 from lycosa.refresh.telling.feeds import atom, json_feed
 from lycosa.refresh.telling.words import label, plain, reasons
-from lycosa.server.address import address_of
-from lycosa.server.differing import chosen, difference, versions_of
+from lycosa.server.guards import CrawlAccess, InterestAccess, crawl_to, interest_to, open_to_all
 from lycosa.server.site import Site, site_of
-from lycosa.server.who import Asked, AskedCrawl, crawl_to, interest_to, open_to_all
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import lane
 
@@ -26,6 +33,12 @@ router = APIRouter(tags=["changes"])
 
 LAST_SEQ = 2**53
 FEED_TYPES = {"atom": "application/atom+xml", "json": "application/feed+json"}
+
+MOST_ROWS = 2_000
+MOST_CHARACTERS = 1_000_000
+MOST_LINKS = 500
+LONGEST = 300_000
+"""Characters of a version that are compared: a second's work, however little the two have in common."""
 
 
 def _answers(form: str) -> dict[int | str, dict[str, Any]]:
@@ -116,74 +129,71 @@ class Difference(BaseModel):
 
 @router.get("/interests/{interest}/changes")
 def list_changes(
-    request: Request,
     since: Annotated[float | None, Query(ge=0, le=1e11, allow_inf_nan=False)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    asked: Asked = interest_to("read", "read"),
+    access: InterestAccess = interest_to("read", "read"),
 ) -> Changes:
     """Changes since a time, or since the last visit, of the newest crawl's pages."""
-    site = site_of(request)
-    visited = visits.last(site.database, asked.interest["id"], asked.person.id)
+    site, interest = access.site, access.interest["id"]
+    visited = visits.last(site.database, interest, access.person.id)
     after = visited if since is None else since
-    crawl = interests.newest_crawl(site.database, asked.interest["id"])
-    found: list[ChangeTold] = []
-    if crawl is not None:
-        found = _changes(site, site.settings.crawl_directory(crawl["id"]), after, limit)
-    return Changes(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=found)
+    crawl = interests.newest_crawl(site.database, interest)
+    changes: list[ChangeTold] = []
+    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
+    if directory is not None and site.news.begins(directory) >= 0:
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            seen = (told for told in _newest_first(site, directory, log, after) if told.at > after)
+            changes = [_change(log, told) for told in islice(seen, limit)]
+    return Changes(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
 
 
-@router.post("/interests/{interest}/seen", status_code=204, response_class=Response)
-def mark_seen(request: Request, asked: Asked = interest_to("read", "read")) -> None:
+@router.post("/interests/{interest}/seen", status_code=204)
+def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
     """The changes so far were seen: the next visit begins here."""
-    site = site_of(request)
-    visits.mark(site.database, site.clock(), asked.interest["id"], asked.person.id)
+    visits.mark(access.site.database, access.site.clock(), access.interest["id"], access.person.id)
 
 
 @router.post("/interests/{interest}/feed")
-def open_feed(request: Request, asked: Asked = interest_to("read", "account")) -> Feed:
+def open_feed(access: InterestAccess = interest_to("read", "account")) -> Feed:
     """New addresses of the feeds; those that were given before lead nowhere from now on."""
-    site, person = site_of(request), asked.person
-    key = visits.open_feed(site.database, asked.interest["id"], person.id)
-    audit.record(
-        site.database, site.clock(), person.id, person.name, "feed opened", asked.interest["id"],
-        address=address_of(request),
-    )  # fmt: skip
+    site, interest = access.site, access.interest["id"]
+    key = visits.open_feed(site.database, interest, access.person.id)
+    access.person.record("feed opened", interest)
     return Feed.model_validate({form: _feed_address(site, key, form) for form in FEED_TYPES})
 
 
-@router.delete("/interests/{interest}/feed", status_code=204, response_class=Response)
-def close_feed(request: Request, asked: Asked = interest_to("read", "account")) -> None:
+@router.delete("/interests/{interest}/feed", status_code=204)
+def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
     """The feeds lead nowhere from now on."""
-    visits.close_feed(site_of(request).database, asked.interest["id"], asked.person.id)
+    visits.close_feed(access.site.database, access.interest["id"], access.person.id)
 
 
 @router.get("/feeds/{key}/changes.atom", response_class=Response, responses=_answers("atom"))
 def read_atom_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     """The newest changes as Atom, for a feed reader: the key says of what, and for whom."""
-    return _feed(request, key, "atom")
+    return _feed(site_of(request), key, "atom")
 
 
 @router.get("/feeds/{key}/changes.json", response_class=Response, responses=_answers("json"))
 def read_json_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     """The same as a JSON Feed."""
-    return _feed(request, key, "json")
+    return _feed(site_of(request), key, "json")
 
 
-def _feed(request: Request, key: str, form: str) -> Response:
-    site = site_of(request)
-    whose = visits.by_key(site.database, key)
-    if whose is None or sharing.mode_of(site.database, whose["interest"], whose["person"]) is None:
-        raise HTTPException(404, "no such feed")
-    interest, crawl = (
-        interests.get(site.database, whose["interest"]),
-        interests.newest_crawl(site.database, whose["interest"]),
-    )
-    if interest is None:
+def _feed(site: Site, key: str, form: str) -> Response:
+    database = site.database
+    whose = visits.by_key(database, key)
+    interest = database.get("interest", whose["interest"]) if whose else None
+    if whose is None or interest is None or sharing.mode_of(database, interest["id"], whose["person"]) is None:
         raise HTTPException(404, "no such feed")
     told: list[Told] = []
-    identity, at = f"urn:lycosa:{interest['id']}", interest["created"]
-    if crawl is not None:
-        told, identity, at = _newest(site, site.settings.crawl_directory(crawl["id"]), identity, at)
+    identity = f"urn:lycosa:{interest['id']}"
+    crawl = interests.newest_crawl(database, interest["id"])
+    directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
+    if directory is not None and (directory / NAME).exists():
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            told = list(islice(_newest_first(site, directory, log), FEED))
+            identity = ledger.identity(log).urn  # what it is called for ever
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
     facts: dict[str, Any] = {
         "crawl": identity,
@@ -191,47 +201,16 @@ def _feed(request: Request, key: str, form: str) -> Response:
         "address": _feed_address(site, key, form),
         "where": lambda change: f"{page}#{change.seq}",
     }
-    body = atom(told, at=at, **facts) if form == "atom" else json_feed(told, **facts)
+    body = atom(told, at=interest["created"], **facts) if form == "atom" else json_feed(told, **facts)
     return Response(body, media_type=FEED_TYPES[form])
 
 
-@router.get("/crawls/{crawl}/diff")
-def compare_versions(
-    url: Annotated[str, Query(min_length=1, max_length=4_000)],
-    old: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
-    new: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
-    whole: bool = False,
-    asked: AskedCrawl = crawl_to("read", "read"),
-) -> Difference:
-    """Two versions of a page, by their numbers (`seq`), or its last two; with `whole` also what is the same."""
-    if not (asked.directory / NAME).exists():
-        raise HTTPException(404, "this crawl has not fetched anything yet")
-    with Collection(asked.directory) as collection:
-        versions = versions_of(collection, plain(url, 4_000))
-        if len(versions) < 2:
-            raise HTTPException(404, "there is one version of this page" if versions else "no such page in this crawl")
-        found = difference(collection, versions, *chosen(versions, old, new), whole=whole)
-    return Difference.model_validate(found)
-
-
-def _changes(site: Site, directory: Path, since: float, limit: int) -> list[ChangeTold]:
+def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = 0.0) -> Iterator[Told]:
     begins = site.news.begins(directory)
-    if begins < 0:
-        return []
-    log = SqliteLog(directory / NAME, readonly=True)
-    try:
-        found: list[ChangeTold] = []
-        for told in ledger.changes(log, after=begins, since=since, newest_first=True):
-            if told.at > since:
-                found.append(_told(log, told))
-            if len(found) == limit:
-                break
-        return found
-    finally:
-        log.close()
+    return iter(()) if begins < 0 else ledger.changes(log, after=begins, since=since, newest_first=True)
 
 
-def _told(log: SqliteLog, told: Told) -> ChangeTold:
+def _change(log: SqliteLog, told: Told) -> ChangeTold:
     change = told.change
     here = next(log.rows("1", f"seq = ? AND {VERSIONS}", given=(told.seq,)), None)
     before = next(
@@ -253,22 +232,88 @@ def _told(log: SqliteLog, told: Told) -> ChangeTold:
     )
 
 
-def _newest(site: Site, directory: Path, identity: str, at: float) -> tuple[list[Told], str, float]:
-    """What a feed holds, what it is called for ever, and its time if it is empty."""
-    if not (directory / NAME).exists():
-        return [], identity, at
-    begins = site.news.begins(directory)
-    log = SqliteLog(directory / NAME, readonly=True)
-    try:
-        told: list[Told] = []
-        for change in ledger.changes(log, after=begins, newest_first=True) if begins >= 0 else ():
-            told.append(change)
-            if len(told) == FEED:
-                break
-        return told, ledger.identity(log).urn, at
-    finally:
-        log.close()
-
-
 def _feed_address(site: Site, key: str, form: str) -> str:
     return f"{site.settings.base}/api/v1/feeds/{key}/changes.{form}"
+
+
+# -- two versions of a page, compared: bounded, however long the page is ---------------------------------------
+
+
+@router.get("/crawls/{crawl}/diff")
+def compare_versions(
+    url: Annotated[str, Query(min_length=1, max_length=4_000)],
+    old: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
+    new: Annotated[int | None, Query(ge=1, le=LAST_SEQ)] = None,
+    whole: bool = False,
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> Difference:
+    """Two versions of a page, by their numbers (`seq`), or its last two; with `whole` also what is the same."""
+    if not (access.directory / NAME).exists():
+        raise HTTPException(404, "this crawl has not fetched anything yet")
+    with Collection(access.directory) as collection:
+        versions = _versions_of(collection, plain(url, 4_000))
+        if len(versions) < 2:
+            raise HTTPException(404, "there is one version of this page" if versions else "no such page in this crawl")
+        return _difference(collection, versions, *_places(versions, old, new), whole=whole)
+
+
+def _versions_of(collection: Collection, url: str) -> list[tuple[int, Visit]]:
+    """The versions of a page with their numbers in the log, the oldest first; empty where the crawl has none."""
+    for node in spellings(url):
+        found = [
+            (seq, visit)
+            for seq, visit in collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
+            if isinstance(visit, Visit)
+        ]
+        if found:
+            return found
+    return []
+
+
+def _places(versions: list[tuple[int, Visit]], old: int | None, new: int | None) -> tuple[int, int]:
+    """The places of two versions by their numbers in the log; the last two, or the one before, if nothing is said."""
+    numbers = [seq for seq, _ in versions]
+    for given in (old, new):
+        if given is not None and given not in numbers:
+            raise InputError(
+                f"there is no version {given} of this page: there are {', '.join(map(str, numbers[-20:]))}"
+            )
+    later = len(numbers) - 1 if new is None else numbers.index(new)
+    earlier = max(0, later - 1) if old is None else numbers.index(old)
+    if earlier == later:
+        raise InputError("there is nothing to compare: name two versions of the page")
+    return earlier, later
+
+
+def _difference(
+    collection: Collection, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
+) -> Difference:
+    """What differs; `cut` says what was left out."""
+    old, new = (_read(collection, versions[place][1], place + 1) for place in (earlier, later))
+    change = change_of(versions[later][1]) if later == earlier + 1 else None  # it tells of one step
+    found = compare(versions[later][1].node, old, new, change=change, versions=len(versions)).as_data(whole=whole)
+    long = max(len(old.text), len(new.text)) == LONGEST
+    cut = ["the page is long: only its beginning is compared"] if long else []
+    rows: list[Any] = []
+    size = 0
+    for row in found["rows"]:
+        size += sum(len(text) for _, text in row["runs"])
+        if len(rows) >= MOST_ROWS or size > MOST_CHARACTERS:
+            cut.append(f"{len(found['rows']) - len(rows):,} rows are left out")
+            break
+        rows.append(row)
+    for name, links in found["links"].items():
+        if len(links) > MOST_LINKS:
+            cut.append(f"{len(links) - MOST_LINKS:,} links that were {name} are left out")
+            found["links"][name] = links[:MOST_LINKS]
+    found["from"]["seq"], found["to"]["seq"] = versions[earlier][0], versions[later][0]
+    return Difference.model_validate({**found, "rows": rows, "cut": "; ".join(cut)})
+
+
+def _read(collection: Collection, visit: Visit, number: int) -> ComparedVersion:
+    exchange = collection.exchange(visit)
+    if exchange is None:
+        raise InputError(f"version {number} of {visit.node} is not in the archive: choose another one")
+    document = collection.document(visit, exchange)
+    text = document.said[:LONGEST]
+    return ComparedVersion(number, visit.started, visit.size, document.title or visit.title, text, document.links.urls)

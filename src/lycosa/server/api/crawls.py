@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from fastapi import APIRouter, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field, computed_field
 
-from lycosa.people import audit, crawls, erasing, interests
+from lycosa.people import crawls, erasing, interests
 from lycosa.people.crawls import Gone
-from lycosa.people.database import Row
-from lycosa.server.address import address_of
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Asked, AskedCrawl, Person, crawl_to, interest_to
+from lycosa.people.database import Database, Row
+from lycosa.server.api import Body
+from lycosa.server.guards import CrawlAccess, InterestAccess, crawl_to, interest_to
 
 router = APIRouter(tags=["crawls"])
 
@@ -33,7 +32,6 @@ class Crawl(BaseModel):
     budget: int
     pages: int
     found: int
-    harvest: float
     lessons: int
     judging: Literal["", "labels", "threshold", "topic"] = Field(
         description="What its pages are being judged again for; empty: nothing."
@@ -45,117 +43,94 @@ class Crawl(BaseModel):
     due: float | None
     place_in_queue: int | None
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def harvest(self) -> float:
+        """Of the pages so far, how many were found."""
+        return self.found / self.pages if self.pages else 0.0
 
-class NewCrawl(BaseModel):
+
+class NewCrawl(Body):
     """Nothing to say: a crawl is started as its interest wishes."""
 
-    model_config = ConfigDict(extra="forbid")
 
-
-class More(BaseModel):
+class More(Body):
     """How many pages more."""
 
-    model_config = ConfigDict(extra="forbid")
     pages: int = Field(ge=1, le=1_000_000)
 
 
-def told(site: Site, row: Row) -> Crawl:
+def crawl_as_told(database: Database, row: Row) -> Crawl:
     """A row as the API tells of it."""
-    place = crawls.queue(site.database).get(row["id"]) if row["state"] == "queued" else None
-    return Crawl(**crawls.as_data(row, place))
+    place = crawls.queue(database).get(row["id"]) if row["state"] == "queued" else None
+    return Crawl(**row, place_in_queue=place)
 
 
 @router.get("/interests/{interest}/crawls")
-def list_crawls(request: Request, asked: Asked = interest_to("read", "read")) -> list[Crawl]:
+def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Crawl]:
     """The crawls of an interest, the newest first."""
-    site = site_of(request)
-    rows = crawls.of_interest(site.database, asked.interest["id"])
-    places = crawls.queue(site.database) if any(row["state"] == "queued" for row in rows) else {}
-    return [Crawl(**crawls.as_data(row, places.get(row["id"]))) for row in rows]
+    database = access.site.database
+    return [crawl_as_told(database, row) for row in crawls.of_interest(database, access.interest["id"])]
 
 
 @router.post("/interests/{interest}/crawls", status_code=201, responses=CONFLICT)
-def start_crawl(request: Request, body: NewCrawl | None = None, asked: Asked = interest_to("edit", "run")) -> Crawl:
+def start_crawl(body: NewCrawl | None = None, access: InterestAccess = interest_to("edit", "run")) -> Crawl:
     """A new crawl from scratch; 409 while another one of the interest is queued, running or paused."""
-    site = site_of(request)
-    wishes = interests.wishes_of(asked.interest)
-    budget = min(wishes.budget, site.settings.max_budget)
-    row = _do(lambda: crawls.create(site.database, site.clock(), asked.interest["id"], budget))
-    _note(request, asked.person, "crawl started", row)
-    return told(site, row)
+    site = access.site
+    budget = min(interests.wishes_of(access.interest).budget, site.settings.max_budget)
+    return _do(access, "crawl started", crawls.create, site.clock(), access.interest["id"], budget)
 
 
 @router.get("/crawls/{crawl}")
-def show_crawl(request: Request, asked: AskedCrawl = crawl_to("read", "read")) -> Crawl:
+def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> Crawl:
     """One crawl."""
-    return told(site_of(request), asked.crawl)
+    return crawl_as_told(access.site.database, access.crawl)
 
 
 @router.post("/crawls/{crawl}/pause", responses=CONFLICT)
-def pause_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
+def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Leave it for now."""
-    site = site_of(request)
-    return _change(request, asked, "crawl paused", lambda: crawls.pause(site.database, asked.crawl["id"]))
+    return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/resume", responses=CONFLICT)
-def resume_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
+def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Go on with one that was paused, stopped, or failed."""
-    site = site_of(request)
-    return _change(
-        request, asked, "crawl resumed", lambda: crawls.resume(site.database, site.clock(), asked.crawl["id"])
-    )
+    return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/stop", responses=CONFLICT)
-def stop_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
+def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Enough of it; it may be resumed later."""
-    site = site_of(request)
-    return _change(request, asked, "crawl stopped", lambda: crawls.stop(site.database, site.clock(), asked.crawl["id"]))
+    return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/more", responses=CONFLICT)
-def more_pages(request: Request, body: More, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
+def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """So many pages more; one that is over goes on."""
-    site = site_of(request)
-    most = site.settings.max_budget
-
-    def change() -> Row:
-        return crawls.more(site.database, site.clock(), asked.crawl["id"], body.pages, most)
-
-    return _change(request, asked, "crawl given more pages", change)
+    site = access.site
+    given = (site.clock(), access.crawl["id"], body.pages, site.settings.max_budget)
+    return _do(access, "crawl given more pages", crawls.more, *given)
 
 
 @router.post("/crawls/{crawl}/refresh", responses=CONFLICT)
-def look_again(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> Crawl:
+def look_again(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
     """Look again, now, at the pages that it has: what is new, changed, gone."""
-    site = site_of(request)
-    return _change(
-        request, asked, "crawl refreshed", lambda: crawls.refresh(site.database, site.clock(), asked.crawl["id"])
-    )
+    return _do(access, "crawl refreshed", crawls.refresh, access.site.clock(), access.crawl["id"])
 
 
 @router.delete("/crawls/{crawl}", status_code=204)
-def delete_crawl(request: Request, asked: AskedCrawl = crawl_to("edit", "run")) -> None:
+def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
     """Delete it and everything it fetched; one that runs is ended first."""
-    site = site_of(request)
-    erasing.erase_crawl(site.database, asked.crawl["id"])
-    _note(request, asked.person, "crawl deleted", asked.crawl)
+    erasing.erase_crawl(access.site.database, access.crawl["id"])
+    access.person.record("crawl deleted", access.crawl["id"])
 
 
-def _change(request: Request, asked: AskedCrawl, action: str, change: Callable[[], Row]) -> Crawl:
-    row = _do(change)
-    _note(request, asked.person, action, row)
-    return told(site_of(request), row)
-
-
-def _do(change: Callable[[], Row]) -> Row:
+def _do(access: InterestAccess, action: str, change: Callable[..., Row], *given: Any) -> Crawl:
+    database = access.site.database
     try:
-        return change()
+        row = change(database, *given)
     except Gone as error:  # deleted since the guard looked
         raise HTTPException(404, str(error)) from error
-
-
-def _note(request: Request, person: Person, action: str, row: Row) -> None:
-    site = site_of(request)
-    audit.record(site.database, site.clock(), person.id, person.name, action, row["id"], address=address_of(request))
+    access.person.record(action, row["id"])
+    return crawl_as_told(database, row)

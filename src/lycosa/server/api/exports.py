@@ -1,28 +1,42 @@
-"""Own data, to take along: everything of a person, of an interest, or the pages of a crawl."""
+"""Own data, to take along: everything of a person, of an interest, or the pages of a crawl.
+
+A person's data are a zip that is sent while it is made: what the database knows, and what each crawl found.
+
+    account.json                              everything in the database about the person
+    interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
+    interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
+
+A crawl may run meanwhile: of its archive there is what its log knew when its turn came, in whole records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, Literal
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException
 from fastapi.responses import StreamingResponse
 
-from lycosa.collection.export import FORMATS
+from lycosa.collection.export import FORMATS, tables
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
-from lycosa.people import audit, owndata
+from lycosa.core.errors import LycosaError
+from lycosa.people import owndata
 from lycosa.people.database import Row
-from lycosa.server.address import address_of
 from lycosa.server.api.pages import Threshold
-from lycosa.server.packing import Packed, folder_of, pack
-from lycosa.server.site import Site, site_of
+from lycosa.server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
 from lycosa.server.streaming import Busy, streamed
-from lycosa.server.who import Asked, AskedCrawl, Person, crawl_to, interest_to, needs
 from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
 
+PIECE = 1 << 20
 Form = Literal["jsonl", "csv", "warc"]
 TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc"}
 SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "warc": "warc.gz"}
@@ -38,75 +52,72 @@ FILE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/me/export", response_class=StreamingResponse, responses=ZIP)
-def export_everything(request: Request, person: Person = needs("account")) -> StreamingResponse:
+def export_everything(person: Person = needs("account")) -> StreamingResponse:
     """Everything of a person as a zip: what the database knows of them, and what each of their crawls found."""
-    site = site_of(request)
-    rows = site.database.rows(
+    database = person.site.database
+    rows = database.rows(
         "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
         "WHERE i.owner = ? ORDER BY i.created, c.number",
         person.id,
     )
-    _note(request, person, "account exported", person.id)
-    return _zip(site, person, owndata.of_person(site.database, person.id), rows, "lycosa")
+    person.record("account exported", person.id)
+    return _zip(person, owndata.of_person(database, person.id), rows, "lycosa")
 
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=ZIP)
-def export_interest(request: Request, asked: Asked = interest_to("own", "account")) -> StreamingResponse:
+def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
     """The same for one interest."""
-    site, interest = site_of(request), asked.interest
-    rows = site.database.rows(
-        "SELECT id, number, interest FROM crawl WHERE interest = ? ORDER BY number", interest["id"]
-    )
-    _note(request, asked.person, "interest exported", interest["id"])
-    told = owndata.of_interest(site.database, interest["id"])
-    return _zip(site, asked.person, told, [{**row, "name": interest["name"]} for row in rows], "lycosa-interest")
+    database, interest = access.site.database, access.interest
+    rows = database.rows("SELECT id, number, interest FROM crawl WHERE interest = ? ORDER BY number", interest["id"])
+    access.person.record("interest exported", interest["id"])
+    data = owndata.of_interest(database, interest["id"])
+    return _zip(access.person, data, [{**row, "name": interest["name"]} for row in rows], "lycosa-interest")
 
 
 @router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=FILE)
 def export_crawl(
-    request: Request,
     form: Form = "jsonl",
     everything: bool = False,
     threshold: Threshold = None,
-    asked: AskedCrawl = crawl_to("read", "read"),
+    access: CrawlAccess = crawl_to("read", "read"),
 ) -> StreamingResponse:
     """The pages that were found, or with `everything` all that were fetched, as a table or as a web archive.
 
     `threshold`: what counts as found, if not as the crawl has it.
     """
-    if not (asked.directory / NAME).exists():
+    if not (access.directory / NAME).exists():
         raise HTTPException(404, "this crawl has not fetched anything yet")
     kind = FORMATS[form]
 
     def write(out: IO[bytes]) -> None:
-        with Collection(asked.directory, threshold) as collection:
+        with Collection(access.directory, threshold) as collection:
             kind.write(Selection(collection, everything=everything, versions=kind.versions == "all"), out)
 
-    _note(request, asked.person, "crawl exported", asked.crawl["id"])
-    name = f"{folder_of(asked.interest['name'], asked.interest['id'], asked.crawl['number']).replace('/', '-')[10:]}"
-    return _sent(site_of(request), asked.person, write, TYPES[form], f"{name}.{SUFFIXES[form]}")
+    access.person.record("crawl exported", access.crawl["id"])
+    folder = _folder(access.interest["name"], access.interest["id"], access.crawl["number"])
+    name = folder.removeprefix("interests/").replace("/", "-")
+    return _sent(access.person, write, TYPES[form], f"{name}.{SUFFIXES[form]}")
 
 
-def _zip(site: Site, person: Person, told: dict[str, Any], rows: list[Row], name: str) -> StreamingResponse:
+def _zip(person: Person, account: dict[str, Any], rows: list[Row], name: str) -> StreamingResponse:
+    settings, now = person.site.settings, person.site.clock()
     crawls = [
-        Packed(folder_of(row["name"], row["interest"], row["number"]), site.settings.crawl_directory(row["id"]))
-        for row in rows
+        (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
     ]
-    now = site.clock()
-    return _sent(site, person, lambda out: pack(out, told, crawls, now), "application/zip", f"{name}.zip")
+    return _sent(person, lambda out: _pack(out, account, crawls, now), "application/zip", f"{name}.zip")
 
 
-def _sent(site: Site, person: Person, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:
+def _sent(person: Person, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:
     def counted(out: IO[bytes]) -> None:
-        with site.writers.one(person.id):
+        with person.site.writers.one(person.id):
             write(out)
 
     pieces = streamed(counted)
     try:
         first = next(pieces, b"")  # also begins it: only then is it ended, and not counted any more, if nobody reads on
     except Busy:
-        told = "other exports are being sent: try again when they are done"
-        raise HTTPException(429, told, {"Retry-After": "30"}) from None
+        why = "other exports are being sent: try again when they are done"
+        raise HTTPException(429, why, {"Retry-After": "30"}) from None
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(_joined(first, pieces), media_type=kind, headers=headers)
 
@@ -116,8 +127,58 @@ def _joined(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
     yield from others
 
 
-def _note(request: Request, person: Person, action: str, subject: str) -> None:
-    site = site_of(request)
-    audit.record(
-        site.database, site.clock(), person.id, person.name, action, subject, address=address_of(request)
-    )  # fmt: skip
+def _folder(name: str, interest: str, number: int) -> str:
+    """Where a crawl lies in the zip: told by the interest's name, as far as every system can spell it.
+
+    >>> _folder("Coral reefs / Riffe", "0123456789ab", 2)
+    'interests/coral-reefs-riffe-012345/crawl-2'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
+    return f"interests/{f'{plain}-' if plain else ''}{interest[:6]}/crawl-{number}"
+
+
+def _pack(out: IO[bytes], account: dict[str, Any], crawls: Sequence[tuple[str, Path]], now: float) -> None:
+    """Write the zip, each crawl into its folder. One that can't be read has a note in its place, and the others are
+    packed all the same.
+    """
+    at = time.gmtime(max(now, 315_532_800.0))[:6]  # a zip knows no time before 1980
+    with ZipFile(out, "w", allowZip64=True) as archive:
+
+        @contextmanager
+        def entry(name: str, how: int = ZIP_DEFLATED) -> Iterator[IO[bytes]]:
+            facts = ZipInfo(name, at)
+            facts.compress_type, facts.external_attr = how, 0o600 << 16
+            with archive.open(facts, "w", force_zip64=True) as file:
+                yield file
+
+        with entry("account.json") as file:
+            file.write(json.dumps(account, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+        for folder, directory in crawls:
+            if not (directory / NAME).exists():
+                continue  # queued, and not begun yet
+            try:
+                _pack_crawl(folder, directory, entry)
+            except LycosaError as error:
+                with entry(f"{folder}/problem.txt") as file:
+                    # Where the server keeps it is nobody's business.
+                    file.write(str(error).replace(str(directory), folder).encode("utf-8", "replace"))
+
+
+def _pack_crawl(folder: str, directory: Path, entry: Callable[..., Any]) -> None:
+    with Collection(directory) as collection:
+        with entry(f"{folder}/pages.jsonl") as file:
+            tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
+        for name, upto in sorted(collection.log.archived().items()):
+            with entry(f"{folder}/{Path(name).name}", ZIP_STORED) as file:  # it is packed already
+                _copy(directory / "archive" / name, file, upto)
+
+
+def _copy(path: Path, out: IO[bytes], upto: int) -> None:
+    """The beginning of a file: what comes behind is still being written."""
+    try:
+        with open(path, "rb") as file:
+            while upto > 0 and (piece := file.read(min(PIECE, upto))):
+                out.write(piece)
+                upto -= len(piece)
+    except OSError as error:
+        raise LycosaError(f"cannot read {path.name}: {error.strerror}") from error

@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, computed_field
 
 from lycosa.core.errors import InputError
 from lycosa.people import crawls, feedback
+from lycosa.people.feedback import GivenLabel
 from lycosa.people.typed import line
-from lycosa.server import agreeing
-from lycosa.server.shelves import Held
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Asked, interest_to
+from lycosa.server.api import Body
+from lycosa.server.guards import InterestAccess, interest_to
+from lycosa.server.site import Site
 from lycosa.web.urls import canonical
 
 router = APIRouter(tags=["feedback"])
 
 Word = Literal["yes", "no"]
+Column = NDArray[np.float64]
 
 
 class Quality(BaseModel):
-    """How the judge agrees with the labels; null where there is nothing to divide by."""
+    """How the judge's yes and no agree with the labels; null where there is nothing to divide by.
 
-    precision: float | None = Field(description="Of the pages that it counts as found, how many got a yes.")
-    recall: float | None = Field(description="Of the pages that got a yes, how many it counts as found.")
-    accuracy: float | None = Field(description="How often they agree.")
+    >>> quality = Quality(labels=4, yes=3, said=2, hits=2)
+    >>> quality.precision, round(quality.recall, 2), quality.accuracy
+    (1.0, 0.67, 0.75)
+    >>> Quality(labels=2, yes=0, said=0, hits=0).precision is None
+    True
+    """
+
     labels: int = Field(description="Labelled pages that this was measured on.")
     yes: int = Field(description="Of these, how many got a yes.")
     said: int = Field(description="Of these, how many the judge counts as found.")
     hits: int = Field(description="Both.")
+
+    @computed_field(description="Of the pages that it counts as found, how many got a yes.")  # type: ignore[prop-decorator]
+    @property
+    def precision(self) -> float | None:
+        return self.hits / self.said if self.said else None
+
+    @computed_field(description="Of the pages that got a yes, how many it counts as found.")  # type: ignore[prop-decorator]
+    @property
+    def recall(self) -> float | None:
+        return self.hits / self.yes if self.yes else None
+
+    @computed_field(description="How often they agree.")  # type: ignore[prop-decorator]
+    @property
+    def accuracy(self) -> float | None:
+        wrong = (self.said - self.hits) + (self.yes - self.hits)
+        return 1.0 - wrong / self.labels if self.labels else None
 
 
 class Move(BaseModel):
@@ -70,10 +93,9 @@ class Feedback(BaseModel):
     effect: Effect
 
 
-class Said(BaseModel):
+class Said(Body):
     """A word on a page; null takes it back."""
 
-    model_config = ConfigDict(extra="forbid")
     url: str = Field(min_length=1, max_length=4_000)
     label: Word | None
 
@@ -86,86 +108,93 @@ class Heard(BaseModel):
 
 
 @router.get("/interests/{interest}/feedback")
-def get_feedback(request: Request, asked: Asked = interest_to("read", "read")) -> Feedback:
+def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedback:
     """What was said of which pages, and what that has brought."""
-    site, interest = site_of(request), asked.interest["id"]
+    given = feedback.given(access.site.database, access.interest["id"])
     labels = [
         Labelled(url=one.url, title=one.title, label="yes" if one.relevant else "no", at=one.at, by=one.by)
-        for one in feedback.given(site.database, interest)
+        for one in given
     ]
-    return Feedback(labels=labels, effect=_effect(site, interest))
+    return Feedback(labels=labels, effect=_effect(access.site, access.interest["id"], given))
 
 
 @router.put("/interests/{interest}/feedback")
-def put_feedback(request: Request, body: Said, asked: Asked = interest_to("edit", "feedback")) -> Heard:
+def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedback")) -> Heard:
     """Say yes or no to a page that a crawl of this interest has fetched, or take it back.
 
     The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
     minute; then all other pages are worth what it says by then.
     """
-    site, interest = site_of(request), asked.interest["id"]
+    site, interest = access.site, access.interest["id"]
     url = line(body.url, "the address", 4_000)
     url = canonical(url) or url
     if body.label is None:
-        feedback.set_label(site.database, site.clock(), interest, asked.person.id, url, None)
+        feedback.set_label(site.database, site.clock(), interest, access.person.id, url, None)
     else:
-        held = _held(site, interest, url)
-        page = held.shelf.page(url) if held is not None else None
-        if held is None or page is None:
+        fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
+        view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
+        if view is None or page is None:
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
         feedback.set_label(
-            site.database, site.clock(), interest, asked.person.id, url, body.label == "yes", page.title,
-            worth=page.worth, threshold=held.shelf.threshold,
+            site.database, site.clock(), interest, access.person.id, url, body.label == "yes", page.title,
+            worth=page.worth, threshold=view.threshold,
         )  # fmt: skip
     crawls.judge_again(site.database, interest, "labels")
-    return Heard(label=body.label, effect=_effect(site, interest))
+    return Heard(label=body.label, effect=_effect(site, interest, feedback.given(site.database, interest)))
 
 
-def shelves_of(site: Site, interest: str) -> list[Held]:
-    """The shelves of an interest's crawls, the newest first."""
-    rows = site.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest)
-    directories = [site.settings.crawl_directory(row["id"]) for row in rows]
-    return [site.shelves.get(path) for path in directories if path.is_dir()]
-
-
-def _held(site: Site, interest: str, url: str) -> Held | None:
-    """The newest crawl that has the page."""
-    return next((held for held in shelves_of(site, interest) if held.shelf.page(url) is not None), None)
-
-
-def _effect(site: Site, interest: str) -> Effect:
+def _effect(site: Site, interest: str, given: Sequence[GivenLabel]) -> Effect:
     """On the pages of the newest crawl."""
-    given = feedback.given(site.database, interest)[::-1]
     yes = sum(one.relevant for one in given)
-    before = after = None
-    moved: list[Move] = []
-    if given and (held := next(iter(shelves_of(site, interest)), None)) is not None:
-        shelf = held.shelf
-        with shelf.lock:
-            known = [(one, page) for one in given if (page := shelf.page(one.url)) is not None]
-            first = np.array([page.beta >= shelf.threshold for _, page in known], np.bool_)
-            wanted = np.array([one.relevant for one, _ in known], np.bool_)
-            noted = np.array([one.worth is not None for one, _ in known], np.bool_)
-            then = np.array([(one.worth or 0.0) >= (one.threshold or 0.0) for one, _ in known], np.bool_)
-            if noted.any():
-                before, after = (_told(agreeing.quality(said[noted], wanted[noted])) for said in (first, then))
-            elif known:
-                before = _told(agreeing.quality(first, wanted))
-            pages, scores = held.worths.scores({one.url: one.relevant for one in given})
-            kept = np.array([not page.copy for page in pages], np.bool_)
-            shown = [page for page in pages if not page.copy]
-            ranks = agreeing.moves(np.array([page.beta for page in shown]), scores[kept])
-            moved = [Move(url=shown[at].node, title=shown[at].title, before=a, after=b) for at, a, b in ranks]
-    return Effect(yes=yes, no=len(given) - yes, before=before, after=after, moved=moved)
+    effect = Effect(yes=yes, no=len(given) - yes, before=None, after=None, moved=[])
+    cached = next(site.views_of(interest), None) if given else None
+    if cached is None:
+        return effect
+    view = cached.view
+    with view.lock:
+        known = [(one, page) for one in reversed(given) if (page := view.page(one.url)) is not None]
+        wanted = np.array([one.relevant for one, _ in known], np.bool_)
+        first = np.array([page.beta >= view.threshold for _, page in known], np.bool_)
+        noted = np.array([one.worth is not None for one, _ in known], np.bool_)
+        then = np.array([(one.worth or 0.0) >= (one.threshold or 0.0) for one, _ in known], np.bool_)
+        if noted.any():
+            effect.before = quality(first[noted], wanted[noted])
+            effect.after = quality(then[noted], wanted[noted])
+        elif known:
+            effect.before = quality(first, wanted)
+        pages, scores = cached.scores({one.url: one.relevant for one in given})
+        places = [at for at, page in enumerate(pages) if not page.copy]
+        ranks = moves(np.array([pages[at].beta for at in places]), scores[places])
+        for at, before, after in ranks:
+            page = pages[places[at]]
+            effect.moved.append(Move(url=page.node, title=page.title, before=before, after=after))
+    return effect
 
 
-def _told(quality: agreeing.Quality) -> Quality:
-    return Quality(
-        precision=quality.precision,
-        recall=quality.recall,
-        accuracy=quality.accuracy,
-        labels=quality.labels,
-        yes=quality.yes,
-        said=quality.said,
-        hits=quality.hits,
-    )
+def quality(said: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Quality:
+    """How what a judge said of some pages agrees with their labels.
+
+    >>> quality(np.array([True, True, False]), np.array([True, False, True]))
+    Quality(labels=3, yes=2, said=2, hits=1, precision=0.5, recall=0.5, accuracy=0.33333333333333337)
+    """
+    hits = int((said & wanted).sum())
+    return Quality(labels=len(wanted), yes=int(wanted.sum()), said=int(said.sum()), hits=hits)
+
+
+def moves(before: Column, after: Column, first: int = 100, most: int = 10) -> list[tuple[int, int, int]]:
+    """Which pages' ranks changed most, with both ranks, of those among the first by either score.
+
+    >>> moves(np.array([.5, .4, .3]), np.array([.5, .1, .3]))
+    [(2, 3, 2), (1, 2, 3)]
+    """
+    old, new = _ranks(before), _ranks(after)
+    seen = np.flatnonzero((np.minimum(old, new) <= first) & (old != new))
+    order = sorted(seen.tolist(), key=lambda at: (-abs(int(old[at] - new[at])), int(new[at])))
+    return [(at, int(old[at]), int(new[at])) for at in order[:most]]
+
+
+def _ranks(scores: Column) -> NDArray[np.intp]:
+    """1 for the best; of equal scores the first."""
+    ranks = np.empty(len(scores), np.intp)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks

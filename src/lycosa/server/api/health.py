@@ -7,13 +7,15 @@ import math
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from prometheus_client.core import GaugeMetricFamily
 from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
+from lycosa.people.crawls import OVER, UNDER_WAY
 from lycosa.people.migrating import version
-from lycosa.server.metrics import Labels, family
+from lycosa.server.guards import Person, needs, open_to_all
+from lycosa.server.metrics import gauge
 from lycosa.server.site import Site, site_of
-from lycosa.server.who import Person, needs, open_to_all
 from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])
@@ -76,73 +78,65 @@ def health(request: Request, _: None = open_to_all()) -> Health:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-def metrics(request: Request, _: Person = needs("metrics")) -> Response:
+def metrics(request: Request, person: Person = needs("metrics")) -> Response:
     """Counts and gauges for Prometheus, in its text form."""
-    site = site_of(request)
-    text = request.app.state.metrics.text() + of_database(site)
+    text = request.app.state.metrics.text(*_gauges(person.site))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/server")
-def server(request: Request, _: Person = needs("admin")) -> Server:
+def server(person: Person = needs("admin")) -> Server:
     """Limits, processes, and the queue."""
-    site = site_of(request)
-    settings = site.settings
+    site, settings = person.site, person.site.settings
     states = _states(site)
+    limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "concurrency", "delay")
     return Server(
         version=__version__,
         schema_version=version(site.database),
         database="postgresql" if settings.database else "sqlite",
         url=settings.base,
-        limits={
-            name: getattr(settings, name)
-            for name in ("crawls", "crawls_per_person", "max_budget", "max_interests", "concurrency", "delay")
-        },
-        processes=[Process(**row | {"told": _told(row["told"])}) for row in _processes(site)],
-        queue=Queue(queued=states.get("queued", 0), running=states.get("running", 0)),
+        limits={name: getattr(settings, name) for name in limits},
+        processes=_processes(site),
+        queue=Queue(queued=states["queued"], running=states["running"]),
     )
 
 
-def of_database(site: Site) -> str:
+def _gauges(site: Site) -> list[GaugeMetricFamily]:
     """What the database knows: crawls, people, processes."""
-    now = site.clock()
-    states = dict.fromkeys(("queued", "running", "paused", "stopped", "finished", "failed"), 0) | _states(site)
-    sums = site.database.row("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
-    people = site.database.row("SELECT COUNT(*) AS people FROM person")
-    processes = _processes(site)
-    told: list[tuple[Labels, float]] = [
-        ((("process", row["name"]), ("what", name)), value)
-        for row in processes
-        for name, value in sorted(_told(row["told"]).items())
+    states, processes, now = _states(site), _processes(site), site.clock()
+    sums = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")[0]
+    reported = [
+        ({"process": process.name, "what": name}, value)
+        for process in processes
+        for name, value in sorted(process.told.items())
         if isinstance(value, int | float) and math.isfinite(value)
     ]
-    return (
-        family("lycosa_crawls", "gauge", "Crawls by state.", [((("state", s),), n) for s, n in sorted(states.items())])
-        + family("lycosa_queue_length", "gauge", "Crawls that wait for their turn.", [((), states["queued"])])
-        + family("lycosa_pages", "gauge", "Pages of all crawls that are kept.", [((), (sums or {})["pages"])])
-        + family("lycosa_found", "gauge", "Those of them on their topic.", [((), (sums or {})["found"])])
-        + family("lycosa_people", "gauge", "Accounts.", [((), (people or {})["people"])])
-        + family(
-            "lycosa_process_silent_seconds",
-            "gauge",
-            "Seconds since a process was last heard of.",
-            [((("process", row["name"]),), max(0.0, now - row["beat"])) for row in processes],
-        )
-        + family("lycosa_process_told", "gauge", "Numbers that a process gives of itself.", told)
-    )
+    silent = [({"process": process.name}, max(0.0, now - process.beat)) for process in processes]
+    return [
+        gauge("lycosa_crawls", "Crawls by state.", [({"state": name}, n) for name, n in sorted(states.items())]),
+        gauge("lycosa_queue_length", "Crawls that wait for their turn.", [({}, states["queued"])]),
+        gauge("lycosa_pages", "Pages of all crawls that are kept.", [({}, sums["pages"])]),
+        gauge("lycosa_found", "Those of them on their topic.", [({}, sums["found"])]),
+        gauge("lycosa_people", "Accounts.", [({}, site.database.count("person"))]),
+        gauge("lycosa_process_silent_seconds", "Seconds since a process was last heard of.", silent),
+        gauge("lycosa_process_told", "Numbers that a process gives of itself.", reported),
+    ]
 
 
 def _states(site: Site) -> dict[str, int]:
-    return {r["state"]: r["n"] for r in site.database.rows("SELECT state, COUNT(*) AS n FROM crawl GROUP BY state")}
+    """How many crawls there are in each state."""
+    rows = site.database.rows("SELECT state, COUNT(*) AS n FROM crawl GROUP BY state")
+    return dict.fromkeys((*UNDER_WAY, *OVER), 0) | {row["state"]: row["n"] for row in rows}
 
 
-def _processes(site: Site) -> list[dict[str, Any]]:
-    return site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
+def _processes(site: Site) -> list[Process]:
+    rows = site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
+    return [Process(**row | {"told": _numbers(row["told"])}) for row in rows]
 
 
-def _told(text: str) -> dict[str, Any]:
+def _numbers(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        numbers = json.loads(text)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return numbers if isinstance(numbers, dict) else {}

@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import BaseModel, Field
 
 from lycosa.people.typed import line
-from lycosa.server.who import Person, needs
+from lycosa.server.guards import Person, needs
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.urls import check_seed
 

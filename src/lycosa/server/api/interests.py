@@ -1,23 +1,20 @@
-"""Interests: making, changing and deleting them, and what there is at a glance."""
+"""Interests: making, changing, sharing and deleting them, and what there is at a glance."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field
 
-from lycosa.people import audit, crawls, erasing, interests, visits
+from lycosa.people import crawls, erasing, interests, sharing, visits
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
-from lycosa.server.address import address_of
-from lycosa.server.api.crawls import Crawl
-from lycosa.server.api.crawls import told as told_crawl
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Asked, Mode, Person, interest_to, needs
-from lycosa.server.wishing import checked
+from lycosa.server.api import Body
+from lycosa.server.api.crawls import Crawl, crawl_as_told
+from lycosa.server.guards import InterestAccess, Mode, Person, interest_to, needs
+from lycosa.server.validation import checked
 
 router = APIRouter(tags=["interests"])
 
@@ -28,10 +25,9 @@ Url = Annotated[str, Field(max_length=4_000)]
 Piece = Annotated[str, Field(max_length=400)]
 
 
-class Wished(BaseModel):
+class Wished(Body):
     """What to hunt, from where, how far. At least words or an example, and at least a seed or a preference."""
 
-    model_config = ConfigDict(extra="forbid")
     words: str = Field("", max_length=1_000)
     examples: list[Url] = Field([], max_length=200, description="Addresses of pages like those that are wanted.")
     seeds: list[Url] = Field([], max_length=2_000, description="Addresses to start from.")
@@ -52,10 +48,9 @@ class Wished(BaseModel):
     host_budget: int = Field(0, ge=0, le=1_000_000)
 
 
-class NewInterest(BaseModel):
+class NewInterest(Body):
     """An interest to be made."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(min_length=1, max_length=200)
     wishes: Wished
     look_again: str = Field(
@@ -63,10 +58,9 @@ class NewInterest(BaseModel):
     )
 
 
-class ChangedInterest(BaseModel):
+class ChangedInterest(Body):
     """What is to be changed of it; what is left out or null stays."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str | None = Field(None, min_length=1, max_length=200)
     wishes: Wished | None = None
     look_again: str | None = Field(None, max_length=100)
@@ -96,7 +90,7 @@ class Interest(BaseModel):
     name: str
     owner: Named
     mode: Mode
-    wishes: Wished
+    wishes: Wishes
     look_again: str
     created: float
     changed: float
@@ -106,121 +100,151 @@ class Interest(BaseModel):
     unseen: int | None = Field(description="Changes since the last visit; null where nothing was looked at again yet.")
 
 
+class NewShare(Body):
+    """With whom, and how far they may go."""
+
+    name: str = Field(min_length=1, max_length=100)
+    mode: Literal["read", "edit"]
+
+
+class Share(BaseModel):
+    """Somebody who an interest is shared with."""
+
+    person: Named
+    mode: Literal["read", "edit"]
+    created: float
+
+
 @router.get("/interests")
-def list_interests(request: Request, person: Person = needs("read")) -> list[Interest]:
+def list_interests(person: Person = needs("read")) -> list[Interest]:
     """One's own interests, and those that are shared with one; the last changed first."""
-    site = site_of(request)
-    return _shown(site, person, interests.of_person(site.database, person.id))
+    return _interests(person, interests.of_person(person.site.database, person.id))
 
 
 @router.post("/interests", status_code=201)
-def make_interest(request: Request, body: NewInterest, person: Person = needs("write")) -> Interest:
+def make_interest(body: NewInterest, person: Person = needs("write")) -> Interest:
     """Make an interest; a crawl of it is started apart from that."""
-    site = site_of(request)
+    site = person.site
     wishes = checked(body.wishes.model_dump(), site.database, site.settings.max_budget)
     row = interests.create(
         site.database, site.clock(), person.id, body.name, wishes, body.look_again, site.settings.max_interests
     )
-    return _one(site, person, row["id"])
+    return _interest(person, row["id"])
 
 
 @router.get("/interests/{interest}")
-def get_interest(request: Request, asked: Asked = interest_to("read", "read")) -> Interest:
+def get_interest(access: InterestAccess = interest_to("read", "read")) -> Interest:
     """One interest."""
-    return _one(site_of(request), asked.person, asked.interest["id"])
+    return _interest(access.person, access.interest["id"])
 
 
 @router.patch("/interests/{interest}")
-def change_interest(request: Request, body: ChangedInterest, asked: Asked = interest_to("edit", "write")) -> Interest:
+def change_interest(body: ChangedInterest, access: InterestAccess = interest_to("edit", "write")) -> Interest:
     """Change its name, its wishes, how often pages are looked at again. The next crawl goes by the new wishes.
 
     A `threshold` of its own also holds for the pages that its crawls have: a moment later they are counted by it.
     """
-    site, database, interest = site_of(request), site_of(request).database, asked.interest["id"]
+    site, database, interest = access.site, access.site.database, access.interest["id"]
     wishes = None
     if body.wishes is not None:
         wishes = checked(body.wishes.model_dump(), database, site.settings.max_budget)
     with database.transaction():
         if body.threshold is not None:
-            row = database.row(f"SELECT * FROM interest WHERE id = ?{database.lock}", interest)
-            wishes = wishes or interests.wishes_of(row or asked.interest)
+            row = database.get("interest", interest, locked=True)
+            wishes = wishes or interests.wishes_of(row or access.interest)
             wishes.threshold = body.threshold
             crawls.judge_again(database, interest, "threshold")
         interests.change(database, site.clock(), interest, name=body.name, wishes=wishes, look_again=body.look_again)
-    return _one(site, asked.person, interest)
+    return _interest(access.person, interest)
 
 
 @router.post("/interests/{interest}/judge", status_code=202)
-def judge_again(request: Request, asked: Asked = interest_to("edit", "run")) -> Interest:
+def judge_again(access: InterestAccess = interest_to("edit", "run")) -> Interest:
     """Judge the pages that its crawls have again, by its words, examples, judge and threshold as they are now.
 
     Nothing is fetched. `judging` of a crawl says how long it takes; one that runs goes on with the new topic.
     """
-    site, person, interest = site_of(request), asked.person, asked.interest["id"]
-    crawls.judge_again(site.database, interest, "topic")
-    audit.record(
-        site.database, site.clock(), person.id, person.name, "pages judged again", interest,
-        address=address_of(request),
-    )  # fmt: skip
-    return _one(site, person, interest)
+    interest = access.interest["id"]
+    crawls.judge_again(access.site.database, interest, "topic")
+    access.person.record("pages judged again", interest)
+    return _interest(access.person, interest)
 
 
-@router.delete("/interests/{interest}", status_code=204, response_class=Response)
-def delete_interest(request: Request, asked: Asked = interest_to("own", "write")) -> None:
+@router.delete("/interests/{interest}", status_code=204)
+def delete_interest(access: InterestAccess = interest_to("own", "write")) -> None:
     """Delete it with everything that was found for it, also for those it is shared with."""
-    site, person = site_of(request), asked.person
-    erased = erasing.erase_interest(site.database, asked.interest["id"])
+    site = access.site
+    erased = erasing.erase_interest(site.database, access.interest["id"])
     site.database.scour()
-    sweep(site, erased)
-    audit.record(
-        site.database, site.clock(), person.id, person.name, "interest deleted", asked.interest["id"],
-        f"with {len(erased)} crawls", address_of(request),
-    )  # fmt: skip
-
-
-def sweep(site: Site, erased: list[str]) -> None:
-    """Remove what nobody writes in right away; the crawl process sees to the rest, and looks after this."""
+    # Remove what nobody writes in right away; the crawl process sees to the rest, and looks after this.
     erasing.sweep([site.settings.crawl_directory(crawl) for crawl in erased])
+    access.person.record("interest deleted", access.interest["id"], f"with {len(erased)} crawls")
 
 
-def _one(site: Site, person: Person, interest: str) -> Interest:
-    found = [row for row in interests.of_person(site.database, person.id) if row["id"] == interest]
-    if not found:
+def _interest(person: Person, interest: str) -> Interest:
+    rows = [row for row in interests.of_person(person.site.database, person.id) if row["id"] == interest]
+    if not rows:
         raise HTTPException(404, "no such interest")  # deleted, or no longer shared, in this very moment
-    return _shown(site, person, found)[0]
+    return _interests(person, rows)[0]
 
 
-def _shown(site: Site, person: Person, rows: list[Row]) -> list[Interest]:
-    beside = interests.beside(site.database, person.id)
-    seen = visits.all_of(site.database, person.id)
+def _interests(person: Person, rows: list[Row]) -> list[Interest]:
+    database = person.site.database
+    beside = interests.beside(database, person.id)
+    seen = visits.all_of(database, person.id)
     until = time.monotonic() + COUNTING
     return [
         Interest(
-            id=row["id"],
-            name=row["name"],
-            owner=Named(id=row["owner"], name=row["owner_name"]),
-            mode="read" if person.role == "reader" else row["mode"],  # whatever it was shared for
-            wishes=_wished(row),
-            look_again=row["look_again"],
-            created=row["created"],
-            changed=row["changed"],
-            crawl=told_crawl(site, crawl) if (crawl := beside["crawls"].get(row["id"])) else None,
-            labels=_labels(beside["labels"].get(row["id"])),
-            shares=int(beside["shares"][row["id"]]["n"]) if row["id"] in beside["shares"] else 0,
-            unseen=_unseen(site, crawl, seen.get(row["id"], 0.0), until),
+            **row
+            | {
+                "owner": Named(id=row["owner"], name=row["owner_name"]),
+                "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
+                "wishes": interests.wishes_of(row),
+                "crawl": crawl_as_told(database, crawl) if (crawl := beside["crawls"].get(row["id"])) else None,
+                "labels": Labels(**beside["labels"].get(row["id"], {"yes": 0, "no": 0})),
+                "shares": beside["shares"].get(row["id"], {"n": 0})["n"],
+                "unseen": _unseen(person, crawl, seen.get(row["id"], 0.0), until),
+            }
         )
         for row in rows
     ]
 
 
-def _wished(row: Row) -> Wished:
-    kept: Wishes = interests.wishes_of(row)
-    return Wished.model_construct(**asdict(kept))  # was checked when it was kept
+def _unseen(person: Person, crawl: Row | None, since: float, until: float) -> int | None:
+    if crawl is None:
+        return None
+    return person.site.news.count(person.site.settings.crawl_directory(crawl["id"]), since, until)
 
 
-def _labels(row: dict[str, Any] | None) -> Labels:
-    return Labels(yes=int(row["yes"]), no=int(row["no"])) if row else Labels(yes=0, no=0)
+# -- sharing ---------------------------------------------------------------------------------------------------
 
 
-def _unseen(site: Site, crawl: Row | None, since: float, until: float) -> int | None:
-    return None if crawl is None else site.news.count(site.settings.crawl_directory(crawl["id"]), since, until)
+@router.get("/interests/{interest}/shares")
+def list_shares(access: InterestAccess = interest_to("own", "read")) -> list[Share]:
+    """With whom it is shared."""
+    rows = sharing.people(access.site.database, access.interest["id"])
+    return [Share(**row | {"person": Named(id=row["person"], name=row["name"])}) for row in rows]
+
+
+@router.put("/interests/{interest}/shares")
+def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) -> list[Share]:
+    """Share it with somebody, or change how far they may go. They are told. A reader still can't edit."""
+    site, person = access.site, access.person
+    other = sharing.share(site.database, site.clock(), access.interest, person.name, body.name, body.mode)
+    person.record("interest shared", access.interest["id"], f"with {other['name']}, to {body.mode}")
+    return list_shares(access)
+
+
+@router.delete("/interests/{interest}/shares/{person}", status_code=204)
+def stop_sharing(person: str, access: InterestAccess = interest_to("read", "read")) -> None:
+    """The owner shares it with this person no longer; or they, themselves, leave."""
+    asker = access.person
+    owns, leaves = access.mode == "own", person == asker.id
+    if not (owns or leaves):
+        raise HTTPException(403, "only its owner can say who it is shared with")
+    if not asker.scopes & ({"write"} if owns else {"write", "account"}):
+        raise HTTPException(403, f"this takes the scope {'write' if owns else 'account'!r}")
+    if not sharing.stop(access.site.database, access.interest["id"], person):
+        raise HTTPException(404, "it is not shared with this person")
+    detail = "" if leaves else f"with {person}"
+    asker.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, HTTPException
+from pydantic import BaseModel, Field
 
-from lycosa.people import accounts, audit
-from lycosa.server.address import address_of
+from lycosa.people import accounts
+from lycosa.server.api import Body
 from lycosa.server.api.session import Role
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Person, needs
+from lycosa.server.guards import Person, needs
 
 router = APIRouter(tags=["invitations"])
 
 
-class NewInvitation(BaseModel):
+class NewInvitation(Body):
     """For which role, whom (a note for the admins), and how many days it is good."""
 
-    model_config = ConfigDict(extra="forbid")
     role: Role = "member"
     note: str = Field("", max_length=200)
     days: int = Field(7, ge=1, le=90)
@@ -44,38 +42,26 @@ class MadeInvitation(Invitation):
 
 
 @router.get("/invitations")
-def invitations(request: Request, person: Person = needs("admin")) -> list[Invitation]:
+def invitations(person: Person = needs("admin")) -> list[Invitation]:
     """All invitations, the newest first; those that are over stay for a month."""
-    found = site_of(request).database.rows(
-        "SELECT invitation.id, invitation.role, invitation.note, COALESCE(person.name, '') AS made_by, "
-        "invitation.created, invitation.expires, invitation.used "
-        "FROM invitation LEFT JOIN person ON person.id = invitation.made_by "
-        "ORDER BY invitation.created DESC, invitation.id"
-    )
-    return [Invitation(**row) for row in found]
+    return [Invitation(**row) for row in accounts.invitations(person.site.database)]
 
 
 @router.post("/invitations", status_code=201)
-def invite(wanted: NewInvitation, request: Request, person: Person = needs("admin")) -> MadeInvitation:
+def invite(wanted: NewInvitation, person: Person = needs("admin")) -> MadeInvitation:
     """Make an invitation. Its code is after the # of the link: browsers do not send it, so that no log has it."""
-    site = site_of(request)
+    site = person.site
     row, code = accounts.invite(site.database, site.clock(), wanted.role, wanted.note, wanted.days, person.id)
-    _note(request, site, person, "made an invitation", row["note"], row["role"])
-    shown = {key: row[key] for key in ("id", "role", "note", "created", "expires", "used")}
-    return MadeInvitation(**shown, made_by=person.name, code=code, link=f"{site.settings.base}/join#{code}")
+    person.record("made an invitation", row["note"], row["role"])
+    return MadeInvitation(**{**row, "made_by": person.name}, code=code, link=f"{site.settings.base}/join#{code}")
 
 
 @router.delete("/invitations/{invitation}", status_code=204)
-def revoke(invitation: str, request: Request, person: Person = needs("admin")) -> Response:
+def revoke(invitation: str, person: Person = needs("admin")) -> None:
     """Take an invitation back; the account of one that was used stays."""
-    site = site_of(request)
-    row = site.database.row("SELECT * FROM invitation WHERE id = ?", invitation)
+    database = person.site.database
+    row = database.get("invitation", invitation)
     if row is None:
         raise HTTPException(404, "no such invitation")
-    site.database.run("DELETE FROM invitation WHERE id = ?", invitation)
-    _note(request, site, person, "revoked an invitation", row["note"], row["role"])
-    return Response(status_code=204)
-
-
-def _note(request: Request, site: Site, by: Person, action: str, subject: str, detail: str) -> None:
-    audit.record(site.database, site.clock(), by.id, by.name, action, subject, detail, address_of(request))
+    database.run("DELETE FROM invitation WHERE id = ?", invitation)
+    person.record("revoked an invitation", row["note"], row["role"])

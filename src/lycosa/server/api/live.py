@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
 from lycosa.collection.rows import PageRow
 from lycosa.people import feedback
-from lycosa.server.api.crawls import told
+from lycosa.server.api.crawls import crawl_as_told
 from lycosa.server.events import EventStream, Feed
+from lycosa.server.guards import CrawlAccess, crawl_to
 from lycosa.server.progress import Progress, progress_of
-from lycosa.server.shelves import explained
-from lycosa.server.shown import Label, is_found, label_of
-from lycosa.server.site import site_of
-from lycosa.server.who import AskedCrawl, crawl_to
+from lycosa.server.results import Label, is_found, label_of
+from lycosa.server.views import explained
 
 router = APIRouter(tags=["live"])
 
@@ -57,12 +56,12 @@ class Graph(BaseModel):
 
 
 @router.get("/crawls/{crawl}/progress")
-def show_progress(request: Request, asked: AskedCrawl = crawl_to("read", "read")) -> Progress:
+def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
-    site = site_of(request)
-    shelf = site.shelves.get(asked.directory).shelf
+    site = access.site
+    view = site.views.get(access.directory).view
     with explained():
-        return progress_of(shelf, told(site, asked.crawl), site.clock(), curve=True)
+        return progress_of(view, crawl_as_told(site.database, access.crawl), site.clock(), curve=True)
 
 
 @router.get(
@@ -74,43 +73,41 @@ def show_progress(request: Request, asked: AskedCrawl = crawl_to("read", "read")
     },
 )
 async def follow_events(
-    request: Request,
     after: Annotated[int, Query(ge=0, le=LAST)] = 0,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
-    asked: AskedCrawl = crawl_to("read", "read"),
+    access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:
     """Server-sent events: `visit` with the number of each, `progress`, `state`, and `end`, after which nothing comes.
 
     Begins behind the visit `after`, or the one that the header Last-Event-ID names. Close it at `end`: browsers would
     connect again.
     """
-    site = site_of(request)
+    site = access.site
     last = last_event_id.strip()
     if last.isascii() and last.isdigit() and len(last) < 19:
         after = max(after, int(last))
-    site.shelves.begin(asked.person.id)
-    return EventStream(Feed(site, asked, after))
+    site.views.begin(access.person.id)
+    return EventStream(Feed(access, after))
 
 
 @router.get("/crawls/{crawl}/graph")
 def show_graph(
-    request: Request,
     best: Annotated[int, Query(ge=1, le=200)] = 50,
-    asked: AskedCrawl = crawl_to("read", "read"),
+    access: CrawlAccess = crawl_to("read", "read"),
 ) -> Graph:
     """The best pages of a crawl, and the paths from its seeds that led to them."""
-    site = site_of(request)
-    labels = feedback.labels_of(site.database, asked.interest["id"])
-    held = site.shelves.get(asked.directory)
-    shelf = held.shelf
-    with shelf.lock:
-        pages, scores = held.worths.scores(labels)
-        threshold = shelf.threshold
+    site = access.site
+    labels = feedback.labels_of(site.database, access.interest["id"])
+    cached = site.views.get(access.directory)
+    view = cached.view
+    with view.lock:
+        pages, scores = cached.scores(labels)
+        threshold = view.threshold
         good = [page for page in pages if is_found(page, float(scores[page.place]), threshold, labels)]
         good.sort(key=lambda page: (-float(scores[page.place]), page.first))
-    ways = shelf.ways(good[:best], MOST)
+    ways = view.ways(good[:best], MOST)
     nodes = []
-    for page, depth in ((PageRow(shelf, vertex), depth) for vertex, depth in ways.depths.items()):
+    for page, depth in ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items()):
         score = float(scores[page.place]) if page.place >= 0 else 0.0
         nodes.append(
             GraphNode(
@@ -119,7 +116,7 @@ def show_graph(
                 title=page.title,
                 score=round(score, 6),
                 found=page.place >= 0 and is_found(page, score, threshold, labels),
-                seed=shelf.graph.is_seed(page.node),
+                seed=view.graph.is_seed(page.node),
                 host=page.host,
                 depth=depth,
                 label=label_of(labels, page.node),
@@ -127,8 +124,8 @@ def show_graph(
         )
     edges = []
     if ways.steps:
-        with explained(), shelf.reading() as log:
+        with explained(), view.reading() as log:
             for source, target in ways.steps:
-                anchor = shelf.origin(log, shelf.nodes[target]).anchor
+                anchor = view.origin(log, view.nodes[target]).anchor
                 edges.append(GraphEdge(source=str(source), target=str(target), anchor=anchor))
     return Graph(nodes=nodes, edges=edges, truncated=ways.truncated or len(good) > best)

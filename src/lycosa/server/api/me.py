@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from fastapi import APIRouter, HTTPException, Request
+from pydantic import BaseModel, Field, Strict
 
-from lycosa.people import accounts, audit, limits, sessions
+from lycosa.people import accounts, limits, sessions
 from lycosa.people.credentials import check_password, check_text
 from lycosa.people.database import Row
 from lycosa.people.erasing import erase_person, sweep
-from lycosa.server.address import address_of
+from lycosa.server.api import Body
 from lycosa.server.api.session import TOO_MANY, Profile, SessionAnswer, begin, profile
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Person, needs, set_cookie
+from lycosa.server.guards import Person, needs, set_cookie
 
 router = APIRouter(tags=["me"])
 
@@ -30,38 +29,34 @@ class Me(Profile):
     scopes: list[str]
 
 
-class Preferences(BaseModel):
+class Preferences(Body):
     """What a person wants or does not want; what is left out stays as it is."""
 
-    model_config = ConfigDict(extra="forbid")
     suggestions: Annotated[bool, Strict()] = True
     history: Annotated[bool, Strict()] = True
     theme: Literal["system", "light", "dark"] = "system"
 
 
-class MeChange(BaseModel):
+class MeChange(Body):
     """What is to change."""
 
-    model_config = ConfigDict(extra="forbid")
     preferences: Preferences
 
 
-class PasswordChange(BaseModel):
+class PasswordChange(Body):
     """The password as it is, and as it is to be."""
 
-    model_config = ConfigDict(extra="forbid")
     old: Password
     new: Password
 
 
-class Farewell(BaseModel):
+class Farewell(Body):
     """The password once more: what follows cannot be undone."""
 
-    model_config = ConfigDict(extra="forbid")
     password: Password
 
 
-class SessionShown(BaseModel):
+class Session(BaseModel):
     """A browser that is signed in."""
 
     id: str
@@ -73,23 +68,23 @@ class SessionShown(BaseModel):
 
 
 @router.get("/me")
-def me(request: Request, person: Person = needs("read")) -> Me:
+def me(person: Person = needs("read")) -> Me:
     """The account of who asks."""
-    return _me(site_of(request), person)
+    row = _row(person)
+    return Me(**profile(row).model_dump(), created=row["created"], scopes=sorted(person.scopes))
 
 
 @router.patch("/me")
-def change(wanted: MeChange, request: Request, person: Person = needs("account")) -> Me:
+def change(wanted: MeChange, person: Person = needs("account")) -> Me:
     """Change preferences. Without `history`, what was noted of pages that were opened is removed too."""
-    site = site_of(request)
-    told = wanted.preferences.model_dump(exclude_unset=True)
-    with site.database.transaction():
-        row = _row(site, person, site.database.lock)
-        kept = json.dumps({**json.loads(row["preferences"]), **told})
-        site.database.run("UPDATE person SET preferences = ? WHERE id = ?", kept, person.id)
-        if told.get("history") is False:
-            site.database.run("DELETE FROM opened WHERE person = ?", person.id)
-    return _me(site, person)
+    database = person.site.database
+    changes = wanted.preferences.model_dump(exclude_unset=True)
+    with database.transaction():
+        preferences = json.loads(_row(person, locked=True)["preferences"])
+        database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
+        if changes.get("history") is False:
+            database.run("DELETE FROM opened WHERE person = ?", person.id)
+    return me(person)
 
 
 @router.post("/me/password", responses=WRONG)
@@ -97,82 +92,67 @@ def set_password(wanted: PasswordChange, request: Request, person: Person = need
     """Change the password. All sessions end; the one that asked goes on under a new cookie and a new CSRF token. Tokens
     stay: they are revoked one by one.
     """
-    site = site_of(request)
-    row = confirmed(request, site, person, wanted.old)
+    row = _confirmed(person, wanted.old)
     check_password(wanted.new, row["name"])
-    accounts.set_password(site.database, site.passwords, row, wanted.new)
-    _note(request, site, person, "changed the password")
-    if person.session:
-        return begin(request, site, row)
-    return SessionAnswer(person=profile(site, person.id), csrf="")
+    accounts.set_password(person.site.database, person.site.passwords, row, wanted.new)
+    person.record("changed the password")
+    return begin(request, row) if person.session else SessionAnswer(person=profile(row), csrf="")
 
 
 @router.get("/me/sessions")
-def my_sessions(request: Request, person: Person = needs("account")) -> list[SessionShown]:
+def my_sessions(person: Person = needs("account")) -> list[Session]:
     """Where one is signed in."""
-    site = site_of(request)
-    found = sessions.of_person(site.database, site.clock(), person.id)
-    return [SessionShown(**row, current=row["id"] == person.session) for row in found]
+    rows = sessions.of_person(person.site.database, person.site.clock(), person.id)
+    return [Session(**row, current=row["id"] == person.session) for row in rows]
 
 
 @router.delete("/me/sessions/{session}", status_code=204)
-def end_session(session: str, request: Request, person: Person = needs("account")) -> Response:
+def end_session(session: str, request: Request, person: Person = needs("account")) -> None:
     """Sign out one browser."""
-    site = site_of(request)
-    if session not in [row["id"] for row in sessions.of_person(site.database, site.clock(), person.id)]:
+    if session not in [known.id for known in my_sessions(person)]:
         raise HTTPException(404, "no such session")
-    sessions.end(site.database, session)
+    sessions.end(person.site.database, session)
     if session == person.session:
-        set_cookie(request, site, "")
-    _note(request, site, person, "ended a session")
-    return Response(status_code=204)
+        set_cookie(request, "")
+    person.record("ended a session")
 
 
 @router.delete("/me", status_code=204, responses={409: {"description": "This is the last admin"}, **WRONG})
-def leave(wanted: Farewell, request: Request, person: Person = needs("account")) -> Response:
+def leave(wanted: Farewell, request: Request, person: Person = needs("account")) -> None:
     """Delete the account and everything of it."""
-    site = site_of(request)
-    confirmed(request, site, person, wanted.password)
-    remove(request, site, person, person.id, person.name)
-    set_cookie(request, site, "")
-    return Response(status_code=204)
+    _confirmed(person, wanted.password)
+    remove(person, person.id, person.name)
+    set_cookie(request, "")
 
 
-def remove(request: Request, site: Site, by: Person, whom: str, name: str) -> None:
+def remove(by: Person, whom: str, name: str) -> None:
     """Delete a person with everything of theirs."""
+    site = by.site
     with site.database.transaction():
         accounts.keep_an_admin(site.database, whom)
         accounts.revoke_invitations_of(site.database, whom)
         crawls = erase_person(site.database, whom)
-        _note(request, site, by, "deleted an account", name)
+        by.record("deleted an account", name)
     site.database.scour()
     # The crawl process looks after it, and says when it is gone: one of them may just be starting.
     sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
 
 
-def confirmed(request: Request, site: Site, person: Person, password: str) -> Row:
-    """The person, if the password is theirs."""
+def _confirmed(person: Person, password: str) -> Row:
+    """The person's row, if the password is theirs."""
+    site = person.site
     check_text(password, "the password")
     attempt = limits.one(site.database, site.clock(), limits.OLD, person.id)
-    row = _row(site, person)
+    row = _row(person)
     if not site.passwords.fits(row["password"], password):
-        _note(request, site, person, "gave a wrong password")
+        person.record("gave a wrong password")
         raise HTTPException(401, "the password is wrong")
     limits.succeeded(site.database, site.clock(), attempt)
     return row
 
 
-def _row(site: Site, person: Person, lock: str = "") -> Row:
-    row = site.database.row("SELECT * FROM person WHERE id = ?" + lock, person.id)
+def _row(person: Person, *, locked: bool = False) -> Row:
+    row = person.site.database.get("person", person.id, locked=locked)
     if row is None:
         raise HTTPException(403, "sign in first")
     return row
-
-
-def _me(site: Site, person: Person) -> Me:
-    created = _row(site, person)["created"]
-    return Me(**profile(site, person.id).model_dump(), created=created, scopes=sorted(person.scopes))
-
-
-def _note(request: Request, site: Site, person: Person, action: str, subject: str = "") -> None:
-    audit.record(site.database, site.clock(), person.id, person.name, action, subject, address=address_of(request))

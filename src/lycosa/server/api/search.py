@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel
 
 from lycosa.collection.reading import Collection
@@ -15,10 +15,9 @@ from lycosa.core.errors import LycosaError
 from lycosa.people import feedback
 from lycosa.people.typed import line
 from lycosa.server.api.pages import Text, filters_of
-from lycosa.server.shelves import Held, explained
-from lycosa.server.shown import Label, Labelled, collection_of, label_of
-from lycosa.server.site import site_of
-from lycosa.server.who import AskedCrawl, crawl_to
+from lycosa.server.guards import CrawlAccess, crawl_to
+from lycosa.server.results import Label, Labelled, collection_of, label_of
+from lycosa.server.views import CachedView, explained
 
 router = APIRouter(tags=["search"])
 
@@ -60,7 +59,6 @@ class Results(BaseModel):
 
 @router.get("/crawls/{crawl}/search", responses={503: {"description": "The index is being made"}})
 def search(
-    request: Request,
     q: Annotated[str, Query(max_length=1_000)],
     host: Text = "",
     language: Text = "",
@@ -70,23 +68,23 @@ def search(
     labelled: Labelled | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
-    asked: AskedCrawl = crawl_to("read", "read"),
+    access: CrawlAccess = crawl_to("read", "read"),
 ) -> Results:
     """Words, "phrases", prefix*, -without. Filters are those of the pages.
 
     With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time the
     answer is 503 for a moment.
     """
-    site = site_of(request)
+    site = access.site
     filters_of(host, language, since, until, changed)  # complains of each by its name
     words = line(q, "what to search for", 1_000, 1)
-    labels = feedback.labels_of(site.database, asked.interest["id"])
-    held = site.shelves.get(asked.directory)
-    collection = collection_of(held.shelf)
+    labels = feedback.labels_of(site.database, access.interest["id"])
+    cached = site.views.get(access.directory)
+    collection = collection_of(cached.view)
     if collection is None:
         return Results(total=0, loosened=False, pages=0, hits=[])
     with explained(), collection:
-        _keep_up(held)
+        _keep_up(cached)
         with Search(collection) as searching:
             found = searching.find(
                 words,
@@ -97,17 +95,17 @@ def search(
                 since=since,
                 until=until,
                 changed=0.0 if changed else None,
-                takes=_takes(held, labels, labelled) if labelled else None,
+                takes=_takes(cached, labels, labelled) if labelled else None,
             )
-        held.indexed = max(held.indexed, held.shelf.seq)
-    hits = [_told(held, hit, labels) for hit in found]
+        cached.indexed = max(cached.indexed, cached.view.seq)
+    hits = [_told(cached, hit, labels) for hit in found]
     return Results(total=found.total, loosened=found.loosened, pages=found.pages, hits=hits)
 
 
-def _takes(held: Held, labels: Mapping[str, bool], labelled: Labelled) -> Callable[[int], bool]:
+def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -> Callable[[int], bool]:
     """Whether a page is labelled as it is asked for, by the number of its current version."""
-    with held.shelf.lock:
-        known = {page.seq: given for node, given in labels.items() if (page := held.shelf.page(node)) is not None}
+    with cached.view.lock:
+        known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
     if labelled == "none":
         return lambda seq: seq not in known
     if labelled == "any":
@@ -115,10 +113,10 @@ def _takes(held: Held, labels: Mapping[str, bool], labelled: Labelled) -> Callab
     return lambda seq: known.get(seq) is (labelled == "yes")
 
 
-def _told(held: Held, hit: Hit, labels: Mapping[str, bool]) -> Found:
-    with held.shelf.lock:
-        page = held.shelf.page(hit.url)
-        scores = held.worths.scores(labels)[1]
+def _told(cached: CachedView, hit: Hit, labels: Mapping[str, bool]) -> Found:
+    with cached.view.lock:
+        page = cached.view.page(hit.url)
+        scores = cached.scores(labels)[1]
         score = float(scores[page.place]) if page is not None else hit.score
     return Found(
         rank=hit.rank,
@@ -136,26 +134,26 @@ def _told(held: Held, hit: Hit, labels: Mapping[str, bool]) -> Found:
     )
 
 
-def _keep_up(held: Held) -> None:
+def _keep_up(cached: CachedView) -> None:
     """Bring the index up to date: a little at once, a lot in a thread that goes on if the request can't wait."""
-    shelf = held.shelf
-    with shelf.lock:
-        if shelf.seq - held.indexed <= FEW:
+    view = cached.view
+    with view.lock:
+        if view.seq - cached.indexed <= FEW:
             return
-        if held.indexing is None or not held.indexing.is_alive():
-            held.indexing = threading.Thread(target=_index, args=(held, shelf.seq), name="indexing", daemon=True)
-            held.indexing.start()
-        thread = held.indexing
+        if cached.indexing is None or not cached.indexing.is_alive():
+            cached.indexing = threading.Thread(target=_index, args=(cached, view.seq), name="indexing", daemon=True)
+            cached.indexing.start()
+        thread = cached.indexing
     thread.join(PATIENCE)
     if thread.is_alive():
         told = "the index of this crawl is being made, since it is searched for the first time: try again in a moment"
         raise HTTPException(503, told, {"Retry-After": "3"})
 
 
-def _index(held: Held, upto: int) -> None:
+def _index(cached: CachedView, upto: int) -> None:
     try:
-        with Collection(held.shelf.path) as collection, Search(collection) as searching:
+        with Collection(cached.view.path) as collection, Search(collection) as searching:
             searching.keep_up()
     except (LycosaError, OSError):
         return  # the search itself says what is wrong
-    held.indexed = max(held.indexed, upto)
+    cached.indexed = max(cached.indexed, upto)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken
-from lycosa.server.address import address_of
-from lycosa.server.site import Site, site_of
-from lycosa.server.who import Person, cookie_name, needs, open_to_all, set_cookie
+from lycosa.server.api import Body
+from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie
+from lycosa.server.site import site_of
 
 router = APIRouter(tags=["session"])
 
@@ -40,27 +42,24 @@ class SessionAnswer(BaseModel):
     csrf: str
 
 
-class SignIn(BaseModel):
+class SignIn(Body):
     """A name and its password."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
 
 
-class Accept(BaseModel):
+class Accept(Body):
     """The code of an invitation, and what the new account is to be called."""
 
-    model_config = ConfigDict(extra="forbid")
     code: str = Field(min_length=1, max_length=100)
     name: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
 
 
-class NewPassword(BaseModel):
+class NewPassword(Body):
     """The code of a link for a new password, and the password."""
 
-    model_config = ConfigDict(extra="forbid")
     code: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
 
@@ -88,51 +87,34 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
         audit.record(site.database, now, "", name, "sign-in failed", address=address)
         raise HTTPException(401, "the name or the password is wrong")
     limits.succeeded(site.database, now, attempt)
-    audit.record(site.database, now, person["id"], person["name"], "signed in", address=address)
-    return begin(request, site, person)
+    return begin(request, person, "signed in")
 
 
 @router.get("/session")
-def current(request: Request, person: Person = needs("read")) -> SessionAnswer:
+def current(person: Person = needs("read")) -> SessionAnswer:
     """Who is signed in."""
-    return SessionAnswer(person=profile(site_of(request), person.id), csrf=person.csrf)
+    row = person.site.database.get("person", person.id)
+    if row is None:
+        raise HTTPException(403, "sign in first")
+    return SessionAnswer(person=profile(row), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
-def sign_out(request: Request, person: Person = needs("read")) -> Response:
+def sign_out(request: Request, person: Person = needs("read")) -> None:
     """Sign out: ends the session. With a token there is nothing to end."""
-    site = site_of(request)
     if person.session:
-        sessions.end(site.database, person.session)
-        set_cookie(request, site, "")
-        audit.record(site.database, site.clock(), person.id, person.name, "signed out", address=address_of(request))
-    return Response(status_code=204)
+        sessions.end(person.site.database, person.session)
+        set_cookie(request, "")
+        person.record("signed out")
 
 
 @router.post("/invitations/accept", status_code=201, responses={409: {"description": "The name is taken"}, **TOO_MANY})
 def accept(wanted: Accept, request: Request, _: None = open_to_all()) -> SessionAnswer:
     """Make an account by an invitation, or by the first admin's one-time link, and sign in."""
-    site, address = site_of(request), address_of(request)
-    now = site.clock()
-    attempt = limits.one(site.database, now, limits.CODE, address)
-    try:
-        person = accounts.accept(site.database, now, site.passwords, wanted.code, wanted.name, wanted.password)
-    except accounts.NoInvitation as error:
-        raise HTTPException(404, str(error)) from None
-    except (InputError, Taken):
-        limits.succeeded(site.database, now, attempt)  # the code was right
-        raise
-    limits.succeeded(site.database, now, attempt)
-    audit.record(
-        site.database,
-        now,
-        person["id"],
-        person["name"],
-        "accepted an invitation",
-        detail=person["role"],
-        address=address,
-    )
-    return begin(request, site, person)
+    site = site_of(request)
+    with _trying_a_code(request):
+        person = accounts.accept(site.database, site.clock(), site.passwords, wanted.code, wanted.name, wanted.password)
+    return begin(request, person, "accepted an invitation", person["role"])
 
 
 @router.post("/invitations/reset", responses=TOO_MANY)
@@ -140,23 +122,12 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
     """Choose a new password by the link that an admin made, and sign in. All other sessions end; tokens stay, as they
     do when one changes the password oneself.
     """
-    site, address = site_of(request), address_of(request)
-    now = site.clock()
-    attempt = limits.one(site.database, now, limits.CODE, address)
-    try:
+    site, now = site_of(request), site_of(request).clock()
+    with _trying_a_code(request):
         person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)
-    except accounts.NoInvitation as error:
-        raise HTTPException(404, str(error)) from None
-    except InputError:
-        limits.succeeded(site.database, now, attempt)  # the code was right
-        raise
-    limits.succeeded(site.database, now, attempt)
-    told = f"A new password was chosen by a link, from {address}. All sessions before have ended."
-    notices.tell(site.database, now, person["id"], "account", told)
-    audit.record(
-        site.database, now, person["id"], person["name"], "chose a new password", detail="by a link", address=address
-    )
-    return begin(request, site, person)
+    text = f"A new password was chosen by a link, from {address_of(request)}. All sessions before have ended."
+    notices.notify(site.database, now, person["id"], "account", text)
+    return begin(request, person, "chose a new password", "by a link")
 
 
 @router.get("/invitations/check", responses=TOO_MANY)
@@ -164,36 +135,50 @@ def check(
     request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
 ) -> Checked:
     """What an invitation is for, if it is good."""
-    site = site_of(request)
-    now = site.clock()
-    attempt = limits.one(site.database, now, limits.CODE, address_of(request))
-    try:
+    site, now = site_of(request), site_of(request).clock()
+    with _trying_a_code(request):
         try:
-            found, name = accounts.invitation(site.database, now, code), ""
+            invitation, name = accounts.invitation(site.database, now, code), ""
         except accounts.NoInvitation:
-            found, whose = accounts.reset_for(site.database, now, code)
-            name = whose["name"]
+            invitation, person = accounts.reset_for(site.database, now, code)
+            name = person["name"]
+    return Checked(role=invitation["role"], expires=invitation["expires"], name=name)
+
+
+@contextmanager
+def _trying_a_code(request: Request) -> Iterator[None]:
+    """Only so many wrong codes from one address: a wrong one is 404, and stays counted."""
+    site, address = site_of(request), address_of(request)
+    attempt = limits.one(site.database, site.clock(), limits.CODE, address)
+    try:
+        yield
     except accounts.NoInvitation as error:
         raise HTTPException(404, str(error)) from None
-    limits.succeeded(site.database, now, attempt)
-    return Checked(role=found["role"], expires=found["expires"], name=name)
+    except (InputError, Taken):
+        limits.succeeded(site.database, site.clock(), attempt)  # the code was right
+        raise
+    limits.succeeded(site.database, site.clock(), attempt)
 
 
-def begin(request: Request, site: Site, person: Row) -> SessionAnswer:
-    """Sign a person in: a new session, whatever cookie came with the request. Its own session, if any, ends."""
+def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionAnswer:
+    """Sign a person in: a new session, whatever cookie came with the request. Its own session, if any, ends. The
+    `action` that led here goes into the audit log.
+    """
+    site = site_of(request)
     now = site.clock()
+    if action:
+        audit.record(
+            site.database, now, person["id"], person["name"], action, detail=detail, address=address_of(request)
+        )
     old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
     if old is not None:
         sessions.end(site.database, old.id)
     agent = "".join(character for character in request.headers.get("user-agent", "") if character.isprintable())
     _, value = sessions.begin(site.database, now, person["id"], agent[:200])
-    set_cookie(request, site, value)
-    return SessionAnswer(person=profile(site, person["id"]), csrf=sessions.csrf_of(value))
+    set_cookie(request, value)
+    return SessionAnswer(person=profile(person), csrf=sessions.csrf_of(value))
 
 
-def profile(site: Site, person: str) -> Profile:
-    """A person, from the database."""
-    row = site.database.row("SELECT * FROM person WHERE id = ?", person)
-    if row is None:
-        raise HTTPException(403, "sign in first")
-    return Profile(id=row["id"], name=row["name"], role=row["role"], preferences=json.loads(row["preferences"]))
+def profile(row: Row) -> Profile:
+    """A person, as they see themselves."""
+    return Profile(**{**row, "preferences": json.loads(row["preferences"])})

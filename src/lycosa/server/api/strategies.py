@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -11,9 +13,9 @@ from pydantic import BaseModel, Field
 from lycosa.core.errors import InputError
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.people.wishes import STRATEGY
-from lycosa.server.who import Person, needs
-from lycosa.server.wishing import GUIDES, JUDGES, choices
-from lycosa.server.wording import summary
+from lycosa.server.guards import Person, needs
+from lycosa.server.messages import summary
+from lycosa.server.validation import GUIDES, JUDGES, choices
 from lycosa.text.wordnet import find_wordnet
 from lycosa.topics import describe as judge_parameters
 
@@ -38,31 +40,25 @@ class Choice(BaseModel):
 @router.get("/strategies")
 def list_strategies(person: Person = needs("read")) -> list[Choice]:
     """How a crawl may choose what to fetch next."""
-    return [
-        Choice(
-            name=name,
-            summary=summary(name, entry.summary),
-            automatic=name == STRATEGY,
-            paper=entry.paper,
-            parameters=choices(strategy_parameters(name)),
-        )
-        for name, entry in GUIDES.items()
-        if _there(name)
-    ]
+    return _choices(GUIDES, STRATEGY, strategy_parameters)
 
 
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
+    return _choices(JUDGES, JUDGE, judge_parameters)
+
+
+def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[str], Any]) -> list[Choice]:
     return [
         Choice(
             name=name,
-            summary=entry.summary,
-            automatic=name == JUDGE,
+            summary=summary(name, entry.summary),
+            automatic=name == automatic,
             paper=entry.paper,
-            parameters=choices(judge_parameters(name)),
+            parameters=choices(parameters(name)),
         )
-        for name, entry in JUDGES.items()
+        for name, entry in entries.items()
         if _there(name)
     ]
 

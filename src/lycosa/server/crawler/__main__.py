@@ -9,10 +9,10 @@ import sys
 from lycosa.core.errors import InputError, LockedError, LycosaError
 from lycosa.people.database import Database
 from lycosa.people.migrating import migrate
-from lycosa.server.children import end_with_supervisor
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
+from lycosa.server.supervisor import end_with_supervisor
 
 
 async def crawl(settings: Settings) -> None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from lycosa.collection.judging import judge, learn
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
-from lycosa.server.crawler.teaching import teach
-from lycosa.server.wishing import harmless_directory, harmless_wishes
+from lycosa.server.validation import harmless_directory, harmless_wishes
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME
+from lycosa.store.labels import set_labels
+from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
 from lycosa.topics import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be done."""
+class JudgingTask:
+    """Pages of a crawl that are to be judged again."""
 
     what: str
     """labels, threshold, topic: each includes those before."""
@@ -28,12 +29,12 @@ class Asked:
     """The interest's, as the database keeps them."""
 
     @classmethod
-    def of(cls, row: Row) -> Asked | None:
+    def of(cls, row: Row) -> JudgingTask | None:
         """From a crawl's row; None if nothing is asked for."""
         return cls(row["judging"], row["asked"], row["wishes"]) if row["judging"] else None
 
 
-def judge_again(directory: Path, asked: Asked, labels: Mapping[str, bool], now: float) -> int | None:
+def judge_again(directory: Path, task: JudgingTask, labels: Mapping[str, bool], now: float) -> int | None:
     """Do it, and keep it; how many pages are relevant then. None where nothing was fetched yet.
 
     Nobody else may write in the directory. Whoever is killed on the way leaves what was there before.
@@ -41,14 +42,15 @@ def judge_again(directory: Path, asked: Asked, labels: Mapping[str, bool], now: 
     if not (directory / NAME).exists():
         return None
     harmless_directory(directory)
-    harmless_wishes(asked.wishes)
-    told = teach(directory, labels, now)
-    if asked.what == "labels" or told:
-        found = learn_in(directory, now)
-    if asked.what == "labels":
-        return found
-    wishes = Wishes.of_json(asked.wishes)
-    if asked.what == "threshold":
+    harmless_wishes(task.wishes)
+    taught = teach(directory, labels, now)
+    if task.what == "labels" or taught:
+        with _opened(directory) as (opened, log):
+            relevant = learn(opened, log, now).after.relevant  # by the crawl's own judge
+    if task.what == "labels":
+        return relevant
+    wishes = Wishes.of_json(task.wishes)
+    if task.what == "threshold":
         done = judge(directory, threshold=wishes.threshold, keep=True, now=now)
     else:
         named = DEFAULT if wishes.judge == AUTOMATIC else wishes.judge
@@ -59,14 +61,30 @@ def judge_again(directory: Path, asked: Asked, labels: Mapping[str, bool], now: 
     return done.after.relevant
 
 
-def learn_in(directory: Path, now: float) -> int:
-    """Have the crawl's own judge learn from all labels; how many pages are relevant then."""
-    opened = Directory.open(directory)
-    try:
-        log = opened.log()
-        try:
-            return learn(opened, log, now).after.relevant
-        finally:
-            log.close()
-    finally:
-        opened.close()
+def teach(directory: Path, labels: Mapping[str, bool], now: float) -> int:
+    """Bring the labels of a log to what people say; how many are new, others or taken back. Nobody else may write
+    there.
+    """
+    if not (directory / NAME).exists():
+        return 0
+    with _opened(directory) as (_, log):
+        return set_labels(log, labels, now)
+
+
+@contextmanager
+def _opened(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
+    with closing(Directory.open(directory)) as opened, closing(opened.log()) as log:
+        yield opened, log
+
+
+def recorded(directory: Path, row: Row) -> tuple[int, int]:
+    """Pages of a crawl, and how many of them are relevant, by its log: the database may know less, as whoever wrote it
+    was killed before the next report. By its row where there is no log.
+    """
+    if not (directory / NAME).exists():
+        return int(row["pages"]), int(row["found"])
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        pages = next(log.rows("COUNT(*)", PAGES))[0]
+        threshold = log.setting("threshold", 0.0)
+        relevant = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0]
+    return int(pages), int(relevant)

@@ -30,8 +30,7 @@ from lycosa.people.queueing import choose
 from lycosa.people.wishes import Wishes
 from lycosa.server.comparing import run_queued
 from lycosa.server.crawler import live
-from lycosa.server.crawler.counting import recorded
-from lycosa.server.crawler.judging import Asked, judge_again
+from lycosa.server.crawler.judging import JudgingTask, judge_again, recorded
 from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
@@ -221,7 +220,7 @@ class CrawlProcess:
             if kind_and_text := told_of(row, ending, state):
                 owner = self.database.row("SELECT owner FROM interest WHERE id = ?", row["interest"])
                 if owner is not None:
-                    notices.tell(self.database, unwritten.at, owner["owner"], *kind_and_text, row["interest"])
+                    notices.notify(self.database, unwritten.at, owner["owner"], *kind_and_text, row["interest"])
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
     def _see(self) -> Seen:
@@ -270,7 +269,7 @@ class CrawlProcess:
                 running.grow(row["budget"])
             if running.judged is not None and row["judging"]:
                 await self._ask(crawls.judged, self.database, crawl, running.judged[0], failed=running.judged[1])
-            if (asked := Asked.of(row)) is not None:
+            if (asked := JudgingTask.of(row)) is not None:
                 running.judge(asked)
             given = seen.feedback.get(row["interest"], NONE)
             if given != under.feedback:
@@ -362,7 +361,7 @@ class CrawlProcess:
             del self.judging[crawl]
 
     async def _judge_one(self, row: Row, labels: dict[str, bool], now: float) -> None:
-        crawl, asked, failed = row["id"], Asked.of(row), ""
+        crawl, asked, failed = row["id"], JudgingTask.of(row), ""
         assert asked is not None
         found: int | None = None
         try:

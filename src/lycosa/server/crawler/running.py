@@ -20,14 +20,13 @@ from lycosa.crawling import Crawl
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
 from lycosa.people.wishes import Wishes, options
-from lycosa.server import wording
+from lycosa.server import messages
 from lycosa.server.crawler import live
-from lycosa.server.crawler.judging import Asked, judge_again
-from lycosa.server.crawler.teaching import teach
+from lycosa.server.crawler.judging import JudgingTask, judge_again, teach
 from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
-from lycosa.server.wishing import OPERATORS, harmless_directory, harmless_wishes
+from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
 from lycosa.store.directory import CONFIG
 from lycosa.web.authority import Authority
 
@@ -69,7 +68,7 @@ class Running:
         self.labels = dict(labels)
         self.taught_by: dict[str, bool] = {}
         """The labels that it was opened with."""
-        self.asked = Asked.of(row)
+        self.asked = JudgingTask.of(row)
         """What its pages are to be judged again for, until that is done."""
         self.judged: tuple[int, str] | None = None
         """Which time that was done last, and why it could not be."""
@@ -162,7 +161,7 @@ class Running:
         self.lessons, self.taught_by = len(labels), labels
         self._was_judged(asked, failed)
 
-    def _was_judged(self, asked: Asked | None = None, failed: str = "") -> None:
+    def _was_judged(self, asked: JudgingTask | None = None, failed: str = "") -> None:
         asked = asked or self.asked
         if asked is not None:
             self.judged = (asked.number, failed[:LONGEST_REASON])
@@ -212,7 +211,7 @@ class Running:
         """People have said yes or no to more pages: it is opened again before long."""
         self.labels = dict(labels)
 
-    def judge(self, asked: Asked) -> None:
+    def judge(self, asked: JudgingTask) -> None:
         """Its pages are to be judged again: it is opened anew around that."""
         if self.judged is None or asked.number > self.judged[0]:
             self.asked = asked
@@ -254,8 +253,8 @@ class Running:
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
         complaint = self.engine.tally.complaint if self.engine is not None else ""
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
-            reason, failed = wording.nothing(complaint), True
+            reason, failed = messages.nothing(complaint), True
         spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
-        reason = without_place(self._around.settings, wording.ending(reason) + spent)
+        reason = without_place(self._around.settings, messages.ending(reason) + spent)
         words = "".join(letter if letter.isprintable() else " " for letter in reason)[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)

@@ -25,7 +25,7 @@ from lycosa.people.migrating import migrate, scripts, version
 from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, rows_of, tables
 from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
 from lycosa.server.settings import Settings
-from lycosa.server.wishing import check_strategy, harmless, harmless_wishes
+from lycosa.server.validation import check_strategy, harmless, harmless_wishes
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog

@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +20,6 @@ from pathlib import Path
 from typing import IO
 
 from lycosa.core.errors import InputError
-from lycosa.server.children import LIFELINE, SOCKET
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings
 
@@ -30,8 +30,17 @@ HEALTHY = 30.0
 PATIENCE = 20.0
 """Seconds that children have to end gently."""
 
+SOCKET = "LYCOSA_SOCKET"
+"""The number of the listening socket. It outlives the web process, so that a restart turns nobody away."""
 
-class Held:
+LIFELINE = "LYCOSA_LIFELINE"
+"""The number of a pipe's end: it closes when the supervisor is gone, however it went."""
+
+GRACE = 15.0
+"""Seconds in which a process may end gently once it is alone."""
+
+
+class DirectoryLock:
     """The right to serve from a directory. Children hold it, too: it is free when the last of them has ended."""
 
     def __init__(self, data: Path) -> None:
@@ -121,14 +130,14 @@ class Supervisor:
         self,
         settings: Settings,
         listening: socket.socket,
-        held: Held,
+        lock: DirectoryLock,
         ready: Callable[[], None],
         commands: Mapping[str, Sequence[str]] = COMMANDS,
     ) -> None:
         self.settings = settings
         self._commands = commands
         self._listening = listening
-        self._held = held
+        self._lock = lock
         self._ready = ready
         self._stopping = asyncio.Event()
         self._children: dict[str, asyncio.subprocess.Process] = {}
@@ -180,7 +189,7 @@ class Supervisor:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _start(self, name: str, lifeline: int) -> asyncio.subprocess.Process:
-        passed = [lifeline, self._held.file.fileno()]
+        passed = [lifeline, self._lock.file.fileno()]
         environment = {**os.environ, **self.settings.environment(), LIFELINE: str(lifeline)}
         environment.pop("NOTIFY_SOCKET", None)
         environment.pop("LYCOSA_DATABASE", None)
@@ -234,3 +243,23 @@ def notify(state: str) -> None:
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
         told.connect("\0" + address[1:] if address.startswith("@") else address)
         told.send(state.encode())
+
+
+# -- in the children ----------------------------------------------------------------------------------------------
+
+
+def end_with_supervisor() -> None:
+    """Have this process end when its supervisor does: gently, as if told to; else by force."""
+    if LIFELINE not in os.environ:
+        return  # started by hand
+    pipe = int(os.environ.pop(LIFELINE))
+    os.set_inheritable(pipe, False)
+
+    def watch() -> None:
+        while os.read(pipe, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()

@@ -1,4 +1,4 @@
-"""The shelves of the crawls that are looked at, most recently used last; and how many live streams each person has."""
+"""The crawls that are looked at: a cache of their views, and how many live streams each person has."""
 
 from __future__ import annotations
 
@@ -20,62 +20,24 @@ from lycosa.core.settling import settled
 from lycosa.server.logs import log
 
 ROOM = 256_000_000
-"""Bytes that all shelves may take; the one in use may be larger."""
+"""Bytes that all views may take; the one in use may be larger."""
 
 MOST = 200
-"""Shelves at once, however small."""
+"""ViewCache at once, however small."""
 
 STREAMS = 10
 """Live streams of one person."""
 
 
-class Worths:
-    """What the pages on a shelf are worth: as the log says, but people's word comes first, before it is logged.
+class CachedView:
+    """The view of a crawl, and what was worked out about it.
 
-    A `threshold` is another one than the crawl's: to see what would be relevant by it.
+    What pages are worth is as the log says, but people's word comes first, before it is logged. A `threshold` is
+    another one than the crawl's: to see what would be relevant by it.
     """
 
-    def __init__(self, shelf: CrawlView) -> None:
-        self.shelf = shelf
-
-    def scores(
-        self, labels: Mapping[str, bool], threshold: float | None = None
-    ) -> tuple[list[PageRow], NDArray[np.float64]]:
-        """All pages, copies among them, and the score of each."""
-        with self.shelf.lock:
-            pages = self.shelf.pages(copies=True)
-            scores = np.array([page.worth for page in pages], float)
-            for page, relevant in self._labelled(labels):
-                scores[page.place] = self._settled(page.worth, relevant, threshold)
-            return pages, scores
-
-    def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
-        """How many pages are relevant, as `lycosa show` tells it."""
-        with self.shelf.lock:
-            worths, counted, pages = self.shelf.firsts()
-            for page, relevant in self._labelled(labels):
-                worths[page.number] = self._settled(worths[page.number], relevant, threshold)
-            line = self.shelf.threshold if threshold is None else threshold
-            return estimate(worths[counted], line, pages, self.shelf.probability)
-
-    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[PageRow, bool]]:
-        for node, relevant in labels.items():
-            page = self.shelf.page(node)
-            if page is not None and not page.foreign:
-                yield page, relevant
-
-    def _settled(self, worth: float, relevant: bool, threshold: float | None) -> float:
-        if self.shelf.probability:
-            return float(relevant)
-        return settled(worth, relevant, self.shelf.threshold if threshold is None else threshold)
-
-
-class Held:
-    """A shelf, and what was worked out about it."""
-
     def __init__(self, path: Path) -> None:
-        self.shelf = CrawlView(path)
-        self.worths = Worths(self.shelf)
+        self.view = CrawlView(path)
         self.arranged: OrderedDict[object, object] = OrderedDict()
         """Orders that took long, with what they depend on."""
         self.excerpts: dict[tuple[int, int], str] = {}
@@ -86,45 +48,71 @@ class Held:
 
     def remember(self, key: object, value: object, most: int = 8) -> None:
         """Keep something that was worked out, and forget what is oldest."""
-        with self.shelf.lock:
+        with self.view.lock:
             self.arranged[key] = value
             while len(self.arranged) > most:
                 self.arranged.popitem(last=False)
 
+    def scores(
+        self, labels: Mapping[str, bool], threshold: float | None = None
+    ) -> tuple[list[PageRow], NDArray[np.float64]]:
+        """All pages, copies among them, and the score of each."""
+        with self.view.lock:
+            pages = self.view.pages(copies=True)
+            scores = np.array([page.worth for page in pages], float)
+            for page, relevant in self._labelled(labels):
+                scores[page.place] = self._settled(page.worth, relevant, threshold)
+            return pages, scores
 
-class Shelves:
+    def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
+        """How many pages are relevant, as `lycosa show` tells it."""
+        with self.view.lock:
+            worths, counted, pages = self.view.firsts()
+            for page, relevant in self._labelled(labels):
+                worths[page.number] = self._settled(worths[page.number], relevant, threshold)
+            line = self.view.threshold if threshold is None else threshold
+            return estimate(worths[counted], line, pages, self.view.probability)
+
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[PageRow, bool]]:
+        for node, relevant in labels.items():
+            page = self.view.page(node)
+            if page is not None and not page.foreign:
+                yield page, relevant
+
+    def _settled(self, worth: float, relevant: bool, threshold: float | None) -> float:
+        if self.view.probability:
+            return float(relevant)
+        return settled(worth, relevant, self.view.threshold if threshold is None else threshold)
+
+
+class ViewCache:
     """One for each crawl directory, made when it is first asked for."""
 
     def __init__(self, room: int = ROOM, most: int = MOST) -> None:
         self.room, self.most = room, most
         self.stopping = threading.Event()
         """Set when the server stops: streams end."""
-        self._held: OrderedDict[Path, Held] = OrderedDict()
+        self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
         self._streams: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._views)
 
     def __contains__(self, path: Path) -> bool:
-        return path in self._held
+        return path in self._views
 
-    def get(self, path: Path) -> Held:
-        """The shelf of a directory, brought up to date."""
+    def get(self, path: Path) -> CachedView:
+        """The view of a directory, brought up to date."""
         with self._lock:
-            held = self._held.get(path)
-            if held is None:
-                held = self._held[path] = Held(path)
-            self._held.move_to_end(path)
+            cached = self._views.get(path)
+            if cached is None:
+                cached = self._views[path] = CachedView(path)
+            self._views.move_to_end(path)
         with explained():
-            held.shelf.catch_up()
+            cached.view.catch_up()
         self._make_room()
-        return held
-
-    def drop(self, path: Path) -> None:
-        """Forget a crawl that was deleted."""
-        with self._lock:
-            self._held.pop(path, None)
+        return cached
 
     def stop(self) -> None:
         """The server ends: so do all streams."""
@@ -133,10 +121,10 @@ class Shelves:
     def _make_room(self) -> None:
         """Let go of those that nobody has asked for longest. Who still reads one keeps it until they are done."""
         with self._lock:
-            size = sum(held.shelf.size for held in self._held.values())
-            while len(self._held) > 1 and (size > self.room or len(self._held) > self.most):
-                _, oldest = self._held.popitem(last=False)
-                size -= oldest.shelf.size
+            size = sum(cached.view.size for cached in self._views.values())
+            while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):
+                _, oldest = self._views.popitem(last=False)
+                size -= oldest.view.size
 
     def begin(self, person: str) -> None:
         """One more stream; 429 if that is too many."""

@@ -21,10 +21,9 @@ from lycosa.collection.view import CrawlView, Origin
 from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Visit
-from lycosa.people.database import Database
-from lycosa.server.shelves import Held
+from lycosa.server.views import CachedView
 from lycosa.store.directory import CONFIG
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME
 
 Labelled = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
@@ -69,7 +68,7 @@ class Page(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PageFilter:
     """What somebody wants to see."""
 
     filters: Filters
@@ -86,13 +85,8 @@ class Chosen:
 
     pages: list[PageRow]
     scores: NDArray[np.float64]
-    fresh: NDArray[np.float64] | None
-
-
-def opened_by(database: Database, interest: str, person: str) -> list[str]:
-    """The results that a person has opened."""
-    rows = database.rows("SELECT url FROM opened WHERE interest = ? AND person = ? ORDER BY url", interest, person)
-    return [row["url"] for row in rows]
+    novelty: Sequence[float | None]
+    """Of each, where that is what they are ordered by."""
 
 
 def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
@@ -107,38 +101,40 @@ def is_found(page: PageRow, score: float, threshold: float, labels: Mapping[str,
     return score >= threshold and not page.copy if given is None else given
 
 
-def choose(held: Held, labels: Mapping[str, bool], asking: Asking, order: Order, known: Sequence[str]) -> Chosen:
+def choose(
+    cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order, known: Sequence[str]
+) -> Chosen:
     """The pages that pass, arranged."""
-    with held.shelf.lock:
-        threshold = held.shelf.threshold if asking.threshold is None else asking.threshold
-        everything, all_scores = held.worths.scores(labels, threshold)
+    with cached.view.lock:
+        threshold = cached.view.threshold if wanted.threshold is None else wanted.threshold
+        everything, all_scores = cached.scores(labels, threshold)
         passing = [
             page
             for page in everything
             if (not page.copy or page.node in labels)
-            and _takes(asking, page, float(all_scores[page.place]), threshold, labels)
+            and _takes(wanted, page, float(all_scores[page.place]), threshold, labels)
         ]
         scores = np.array([all_scores[page.place] for page in passing], float)
         if order != "novelty":
             places, _ = arrange(passing, scores, order, frozenset())
-            return Chosen([passing[at] for at in places], scores[places], None)
-        key = (held.shelf.generation, hash(tuple(page.seq for page in passing)), hash(scores.tobytes()), tuple(known))
-        done = held.arranged.get(key)
+            return Chosen([passing[at] for at in places], scores[places], [None] * len(places))
+        key = (cached.view.generation, hash(tuple(page.seq for page in passing)), hash(scores.tobytes()), tuple(known))
+        done = cached.arranged.get(key)
     if done is None:
         done = arrange(passing, scores, order, frozenset(known) | frozenset(labels))
-        held.remember(key, done)
+        cached.remember(key, done)
     assert isinstance(done, tuple)
     places, fresh = done
-    return Chosen([passing[at] for at in places], scores[places], fresh[places])
+    return Chosen([passing[at] for at in places], scores[places], fresh[places].tolist())
 
 
-def _takes(asking: Asking, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
-    given, labelled, filters = labels.get(page.node), asking.labelled, asking.filters
+def _takes(wanted: PageFilter, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+    given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
     if labelled is not None:
-        wanted = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
-        if not wanted[labelled]:
+        fits = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
+        if not fits[labelled]:
             return False
-    found = asking.found
+    found = wanted.found
     if found is None and labelled in (None, "none"):
         found = True
     if found is not None and found != is_found(page, score, threshold, labels):
@@ -156,17 +152,17 @@ class Teller:
     """Says what there is to say of pages; reads the log and the archive for those that are shown."""
 
     def __init__(
-        self, held: Held, collection: Collection, labels: Mapping[str, bool], threshold: float | None = None
+        self, cached: CachedView, collection: Collection, labels: Mapping[str, bool], threshold: float | None = None
     ) -> None:
-        self.held, self.collection, self.labels = held, collection, labels
-        self.threshold = held.shelf.threshold if threshold is None else threshold
+        self.cached, self.collection, self.labels = cached, collection, labels
+        self.threshold = cached.view.threshold if threshold is None else threshold
         self._until = time.monotonic() + PATIENCE
-        learned = [term for term in held.shelf.topic if term]
+        learned = [term for term in cached.view.topic if term]
         self._marks = topic_marks(collection.options, learned)
 
     def page(self, page: PageRow, score: float, novelty: float | None) -> Page:
         """One page."""
-        shelf = self.held.shelf
+        view = self.cached.view
         return Page(
             seq=page.seq,
             url=page.node,
@@ -183,16 +179,16 @@ class Teller:
             frequency=page.frequency,
             novelty=round(float(novelty), 4) if novelty is not None else None,
             excerpt=self._excerpt(page),
-            why=why_of(shelf.origin(self.collection.log, page.node), page.pick),
+            why=why_of(view.origin(self.collection.log, page.node), page.pick),
         )
 
     def _excerpt(self, page: PageRow) -> str | None:
-        kept, key = self.held.excerpts, (page.seq, hash(self.held.shelf.topic))
+        kept, key = self.cached.excerpts, (page.seq, hash(self.cached.view.topic))
         if key not in kept:
             if time.monotonic() > self._until:
                 return None
             text = self._read(page.seq)
-            with self.held.shelf.lock:
+            with self.cached.view.lock:
                 kept[key] = text
                 while len(kept) > EXCERPTS:
                     del kept[next(iter(kept))]
@@ -222,16 +218,11 @@ def why_of(origin: Origin, score: float) -> Why:
     )
 
 
-def collection_of(shelf: CrawlView) -> Collection | None:
+def collection_of(view: CrawlView) -> Collection | None:
     """The crawl's directory, for reading; None while nothing is there."""
     try:
-        return Collection(shelf.path, view=shelf)
+        return Collection(view.path, view=view)
     except InputError as error:
-        if (shelf.path / CONFIG).exists() and (shelf.path / NAME).exists():  # somebody has edited it, say
+        if (view.path / CONFIG).exists() and (view.path / NAME).exists():  # somebody has edited it, say
             raise StoreError(str(error)) from error
         return None
-
-
-def origin_told(shelf: CrawlView, log: SqliteLog, visit: Visit) -> Why:
-    """Why a visit was made."""
-    return why_of(shelf.origin(log, visit.node), visit.score)

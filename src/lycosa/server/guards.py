@@ -1,0 +1,303 @@
+"""Who asks, and whether they may. Every route of the API names its guard; a test fails for one that does not.
+
+    needs("run")                    someone signed in, or a token, with this scope
+    interest_to("edit", "write")    the same, and the interest in the path is theirs, or shared with them that far
+    crawl_to("read", "read")        the same for a crawl, by its interest
+    open_to_all()                   anyone: health, signing in, accepting an invitation
+
+What a person may not know of, does not exist: 404. What they may know of but not do: 403. Nobody at all: 403, too.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fastapi import Depends, HTTPException, Request
+
+from lycosa.core.errors import InputError
+from lycosa.people import audit, sessions, tokens
+from lycosa.people.credentials import same
+from lycosa.people.database import Row
+from lycosa.server.site import Site, site_of
+
+Mode = Literal["read", "edit", "own"]
+
+SCOPES = {
+    "read": "see interests, pages and changes, and search",
+    "feedback": "say yes or no to pages, and answer suggestions",
+    "write": "make, change, share and delete interests",
+    "run": "start, pause and stop crawls and comparisons",
+    "account": "change, export and delete the account",
+    "admin": "keep accounts, invitations, the seed catalogue and the audit log",
+    "metrics": "read the server's metrics",
+}
+"""What a token may be allowed to do."""
+
+ROLES: dict[str, frozenset[str]] = {
+    "reader": frozenset({"read", "account"}),
+    "member": frozenset({"read", "feedback", "write", "run", "account"}),
+    "admin": frozenset(SCOPES),
+}
+"""What a person may do, by role; on what, ownership and sharing say. An admin sees nobody else's interests."""
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing: a session may use them without a CSRF token."""
+
+RANK = {"read": 0, "edit": 1, "own": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who asks which site: a person in a session, or by a token."""
+
+    site: Site
+    id: str
+    name: str
+    role: str
+    scopes: frozenset[str]
+    session: str = ""
+    """The session's id; empty for a token."""
+    token: str = ""
+    csrf: str = ""
+    address: str = ""
+    """From where they ask."""
+
+    def record(self, action: str, subject: str = "", detail: str = "") -> None:
+        """Note in the audit log what they did."""
+        site = self.site
+        audit.record(site.database, site.clock(), self.id, self.name, action, subject, detail, self.address)
+
+
+@dataclass(frozen=True, slots=True)
+class InterestAccess:
+    """An interest that someone may look at, and how far they may go."""
+
+    person: Person
+    interest: Row
+    mode: Mode
+
+    @property
+    def site(self) -> Site:
+        """The site that it is of."""
+        return self.person.site
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlAccess(InterestAccess):
+    """A crawl of such an interest, and where it lies."""
+
+    crawl: Row
+    directory: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonAccess(InterestAccess):
+    """A comparison of such an interest."""
+
+    comparison: Row
+
+
+def open_to_all() -> Any:
+    """No one needs to sign in for this."""
+    return _guard(lambda: None, "open")
+
+
+def needs(scope: str) -> Any:
+    """Someone who may do this kind of thing."""
+
+    def guard(request: Request) -> Person:
+        return _with_scope(request, scope)
+
+    return _guard(guard, "person", "", scope)
+
+
+def interest_to(mode: Mode, scope: str) -> Any:
+    """Someone who may do this with the interest that the path names."""
+
+    def guard(request: Request, interest: str) -> InterestAccess:
+        return may(_with_scope(request, scope), interest, mode)
+
+    return _guard(guard, "interest", mode, scope)
+
+
+def crawl_to(mode: Mode, scope: str) -> Any:
+    """Someone who may do this with the crawl that the path names."""
+
+    def guard(request: Request, crawl: str) -> CrawlAccess:
+        person = _with_scope(request, scope)
+        access, row = _of_interest(person, "crawl", crawl, mode)
+        directory = person.site.settings.crawl_directory(row["id"])
+        return CrawlAccess(person, access.interest, access.mode, row, directory)
+
+    return _guard(guard, "crawl", mode, scope)
+
+
+def comparison_to(mode: Mode, scope: str) -> Any:
+    """Someone who may do this with the comparison that the path names."""
+
+    def guard(request: Request, comparison: str) -> ComparisonAccess:
+        person = _with_scope(request, scope)
+        access, row = _of_interest(person, "comparison", comparison, mode)
+        return ComparisonAccess(person, access.interest, access.mode, row)
+
+    return _guard(guard, "comparison", mode, scope)
+
+
+def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") -> Any:
+    """A dependency of a route; what it guards can be asked of it."""
+    check.access = (on, mode, scope)  # type: ignore[attr-defined]
+    return Depends(check)
+
+
+def _with_scope(request: Request, scope: str) -> Person:
+    person = identify(request)
+    if scope not in person.scopes:
+        whose = "token" if person.token else "role"
+        raise HTTPException(403, f"this takes the scope {scope!r}, which your {whose} does not have")
+    return person
+
+
+def _of_interest(person: Person, table: str, key: str, mode: Mode) -> tuple[InterestAccess, Row]:
+    """A row that belongs to an interest, if the person may go so far with that; else there is no such row."""
+    row = person.site.database.get(table, key)
+    if row is None:
+        raise HTTPException(404, f"no such {table}")
+    try:
+        return may(person, row["interest"], mode), row
+    except HTTPException as error:
+        detail = f"no such {table}" if error.status_code == 404 else error.detail
+        raise HTTPException(error.status_code, detail) from None
+
+
+def may(person: Person, interest: str, mode: Mode) -> InterestAccess:
+    """The interest, if the person may go so far with it."""
+    database = person.site.database
+    row = database.get("interest", interest)
+    had: Mode | None = None
+    if row is not None and row["owner"] == person.id:
+        had = "own"
+    elif row is not None:
+        share = database.row("SELECT mode FROM share WHERE interest = ? AND person = ?", interest, person.id)
+        had = share["mode"] if share else None
+    if row is None or had is None:
+        raise HTTPException(404, "no such interest")
+    if RANK[had] < RANK[mode]:
+        raise HTTPException(
+            403, "this interest is shared with you to " + ("read only" if had == "read" else "edit, no more")
+        )
+    return InterestAccess(person, row, had)
+
+
+def identify(request: Request) -> Person:
+    """Whoever the cookie or the token speaks for; 403 for nobody, a forged request, a revoked token."""
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    person = _by_token(request, secret.strip()) if kind.lower() == "bearer" else _by_session(request)
+    request.state.person = person.id  # for the log
+    return person
+
+
+def still_there(person: Person) -> bool:
+    """Whether who asked is still signed in, or their token still good: for answers that take long."""
+    site = person.site
+    if person.token:
+        return tokens.alive(site.database, site.clock(), person.token)
+    return sessions.alive(site.database, site.clock(), person.session)
+
+
+def cookie_name(site: Site) -> str:
+    """`__Host-` makes browsers refuse it from another host, or without https."""
+    return "__Host-lycosa" if site.settings.secure else "lycosa"
+
+
+def set_cookie(request: Request, value: str) -> None:
+    """Have the answer set the session's cookie; an empty value removes it. The middleware writes the header, so that it
+    is there with answers of every kind.
+    """
+    site = site_of(request)
+    kept = f"Max-Age={int(sessions.WHOLE)}" if value else "Max-Age=0"
+    secure = "; Secure" if site.settings.secure else ""
+    request.scope["lycosa"]["cookie"] = f"{cookie_name(site)}={value}; Path=/; {kept}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _by_token(request: Request, secret: str) -> Person:
+    site = site_of(request)
+    row = tokens.find(site.database, site.clock(), secret)
+    if row is None:
+        raise HTTPException(403, "this token is not known, was revoked, or is too old: make a new one in your account")
+    return _person(request, row["owner"], frozenset(row["scopes"].split()), token=row["id"])
+
+
+def _by_session(request: Request) -> Person:
+    site = site_of(request)
+    value = request.cookies.get(cookie_name(site), "")
+    exchange = request.scope.get("lycosa", {"begun": True})
+    session = sessions.find(site.database, site.clock(), value, turn=not exchange["begun"]) if value else None
+    if session is None:
+        raise HTTPException(403, "sign in first")
+    if session.fresh:  # also with an answer that refuses: the old value is good for a minute only
+        set_cookie(request, session.fresh)
+    if request.method not in SAFE and not same(request.headers.get("x-csrf-token", ""), session.csrf):
+        raise HTTPException(403, "the header X-CSRF-Token is missing or not this session's: GET /session tells it")
+    return _person(request, session.person, frozenset(SCOPES), session=session.id, csrf=session.csrf)
+
+
+def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> Person:
+    role, address = row["role"], address_of(request)
+    return Person(site_of(request), row["id"], row["name"], role, ROLES[role] & scopes, address=address, **how)
+
+
+# -- from where a request comes: only a reverse proxy that the operator trusts is believed about it ---------------
+
+
+def address_of(request: Request) -> str:
+    """The address of the browser or program that asks."""
+    peer = request.client.host if request.client else ""
+    told = ",".join(request.headers.getlist("x-forwarded-for"))
+    return client_address(peer, told, site_of(request).settings.trusted_proxies)
+
+
+def client_address(peer: str, told: str, trusted: Sequence[str]) -> str:
+    """The last address that a trusted proxy saw: X-Forwarded-For is read from its end, past the proxies we trust. What
+    stands before it, anyone may have written.
+
+    >>> client_address("10.0.0.1", "1.2.3.4, 198.51.100.7, 10.0.0.2", ["10.0.0.0/8"])
+    '198.51.100.7'
+    >>> client_address("203.0.113.5", "198.51.100.7", ["10.0.0.0/8"])
+    '203.0.113.5'
+    """
+    address = peer
+    for hop in reversed([part.strip() for part in told.split(",")]):
+        if not _within(address, trusted) or _read(hop) is None:
+            break
+        address = str(_read(hop))
+    return address
+
+
+def check_proxies(trusted: Sequence[str]) -> None:
+    """See at the start that each is an address or a network: a name could be anyone's tomorrow."""
+    for given in trusted:
+        try:
+            ipaddress.ip_network(given, strict=False)
+        except ValueError:
+            raise InputError(
+                f"{given!r} is no address of a proxy: give one such as 127.0.0.1, or a network such as 10.0.0.0/8"
+            ) from None
+
+
+def _within(address: str, networks: Sequence[str]) -> bool:
+    read = _read(address)
+    if read is None:
+        return False
+    return any(read in ipaddress.ip_network(network, strict=False) for network in networks)
+
+
+def _read(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        read = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    return read.ipv4_mapped or read if isinstance(read, ipaddress.IPv6Address) else read
