@@ -76,7 +76,7 @@ def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: py
         out.write(b"x" * 70_000)  # the first piece is ready: the answer begins
         full.wait(20)
 
-    monkeypatch.setattr(exports, "pack", slow)
+    monkeypatch.setattr(exports, "_pack", slow)
 
     def ask(_: int) -> int:
         status = int(world.alice.get(f"{API}/me/export").status_code)

@@ -54,7 +54,7 @@ class Manifest:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Contents:
     """What is in a backup."""
 
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -84,38 +84,39 @@ def restore(file: Path, data: Path, database: str = "") -> Told:
 
 def verify(opened: IO[bytes], file: Path) -> Manifest:
     """Read all of a backup, compare it with what it says of itself, and look at every row."""
-    seen = _Seen()
-    told: Any = None
-    size = file.stat().st_size
-    for tar, member in _members(opened, file):
-        if told is not None or member.name in seen.members:
-            raise _broken(file, f"{_short(member.name)} should not be there")
-        if member.offset_data + member.size > size:
-            raise _broken(file, "it ends too early")
-        if len(seen.members) >= MOST_MEMBERS:
-            raise _broken(file, f"it has more than {MOST_MEMBERS:,} files")
-        if member.name == MANIFEST:
-            if member.size > LARGEST_MANIFEST:
-                raise _broken(file, "its manifest is too large")
-            told = _parsed(_content(tar, member).read(), file)
-            continue
-        _check_name(member.name, seen, file)
-        digest, content = hashlib.sha256(), _content(tar, member)
-        while part := content.read(PART):
-            digest.update(part)
-        seen.members[member.name] = {"size": member.size, "sha256": digest.hexdigest()}
-    if told is None:
-        raise _broken(file, "it has no end: the copy is not complete")
-    manifest = _checked(told, file)
-    for name in sorted(seen.members.keys() | manifest.members.keys()):
-        if seen.members.get(name) != manifest.members.get(name):
+    contents, manifest = _read_members(opened, file)
+    for name in sorted(contents.members.keys() | manifest.members.keys()):
+        if contents.members.get(name) != manifest.members.get(name):
             raise _broken(file, f"{_short(name)} is not what was written")
     if manifest.schema > len(scripts()):
         raise InputError(
             f"{file} has schema {manifest.schema}, but this Lycosa knows {len(scripts())}: install the newer version"
         )
-    _check_rows(opened, file, manifest, seen)
+    _check_rows(opened, file, manifest, contents)
     return manifest
+
+
+def _read_members(opened: IO[bytes], file: Path) -> tuple[_Contents, Manifest]:
+    """Each member with its size and digest; the last is the manifest."""
+    contents = _Contents()
+    manifest: Manifest | None = None
+    size = file.stat().st_size
+    for tar, member in _members(opened, file):
+        if manifest is not None or member.name in contents.members:
+            raise _broken(file, f"{_short(member.name)} should not be there")
+        if member.offset_data + member.size > size:
+            raise _broken(file, "it ends too early")
+        if len(contents.members) >= MOST_MEMBERS:
+            raise _broken(file, f"it has more than {MOST_MEMBERS:,} files")
+        if member.name == MANIFEST:
+            manifest = _read_manifest(tar, member, file)
+            continue
+        _check_name(member.name, contents, file)
+        digest = hashlib.file_digest(_content(tar, member), "sha256")  # type: ignore[arg-type]
+        contents.members[member.name] = {"size": member.size, "sha256": digest.hexdigest()}
+    if manifest is None:
+        raise _broken(file, "it has no end: the copy is not complete")
+    return contents, manifest
 
 
 class _Member(tarfile.TarInfo):
@@ -147,58 +148,47 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     return content
 
 
-def _check_name(name: str, seen: _Seen, file: Path) -> None:
+def _check_name(name: str, contents: _Contents, file: Path) -> None:
     if table := TABLE.fullmatch(name):
         if table[1] in PASSING:
             raise _broken(file, f"{table[1]} is of the moment, no backup has it")
-        seen.tables.add(table[1])
+        contents.tables.add(table[1])
     elif (found := FILE.fullmatch(name)) and not is_passing(found[2]):
-        seen.crawls.add(found[1])
+        contents.crawls.add(found[1])
     else:
         raise _broken(file, f"no backup has a member {_short(name)}")
 
 
-def _parsed(text: bytes, file: Path) -> Any:
+def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path) -> Manifest:
+    if member.size > LARGEST_MANIFEST:
+        raise _broken(file, "its manifest is too large")
     try:
-        return read_json(text, LARGEST_MANIFEST)
-    except ValueError as error:
-        raise _broken(file, f"its manifest can't be read: {error}") from error
-
-
-def _checked(told: Any, file: Path) -> Manifest:
-    try:
-        if told["form"] != FORM:
-            raise InputError(f"{file} is a backup of form {_short(told['form'])}: this Lycosa reads form {FORM}")
-        schema, people, crawls = (told[name] for name in ("schema", "people", "crawls"))
-        if not all(type(count) is int and count >= 0 for count in (schema, people, crawls)) or not schema:
-            raise TypeError
-        gone, members = told["gone"], told["members"]
+        data: Any = read_json(_content(tar, member).read(), LARGEST_MANIFEST)
+        if data["form"] != FORM:
+            raise InputError(f"{file} is a backup of form {_short(data['form'])}: this Lycosa reads form {FORM}")
+        counts = [data[name] for name in ("schema", "people", "crawls")]
+        gone, members = data["gone"], data["members"]
+        if not all(type(count) is int and count >= 0 for count in counts) or not counts[0]:
+            raise TypeError("a count is no number")
         if not isinstance(gone, list) or not all(map(is_id, gone)) or not isinstance(members, dict):
-            raise TypeError
-        return Manifest(schema, people, crawls, frozenset(gone), members)
-    except (KeyError, TypeError) as error:
-        raise _broken(file, "its manifest can't be read") from error
+            raise TypeError("a list of members is none")
+    except (KeyError, TypeError, ValueError) as error:
+        raise _broken(file, f"its manifest can't be read: {error}") from error
+    return Manifest(*counts, frozenset(gone), members)
 
 
-def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, seen: _Seen) -> None:
+def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, contents: _Contents) -> None:
     """Every table is there, every row of it fits, and so do the rows together; files belong to crawls."""
     checker = Checker(scripts()[: manifest.schema])
-    for table in sorted(checker.tables.keys() ^ seen.tables):
-        raise _broken(file, f"{table} is {'no table' if table in seen.tables else 'missing'}")
+    for table in sorted(checker.tables.keys() ^ contents.tables):
+        raise _broken(file, f"{table} is {'no table' if table in contents.tables else 'missing'}")
     for tar, member in _members(opened, file):
-        if not (found := TABLE.fullmatch(member.name)):
-            continue
-        table = found[1]
-        try:
-            for row in rows_of(_lines(_content(tar, member))):
-                checker.row(table, row)
-                if table == "interest":
-                    harmless_wishes(row["wishes"])
-                elif table == "comparison":
-                    for text in read_json(row["strategies"], LONGEST_ROW):
-                        check_strategy(text)
-        except InputError as error:
-            raise _broken(file, f"{member.name}: {error}") from error
+        if match := TABLE.fullmatch(member.name):
+            try:
+                for row in rows_of(_lines(_content(tar, member))):
+                    _check_row(checker, match[1], row)
+            except InputError as error:
+                raise _broken(file, f"{member.name}: {error}") from error
     try:
         checker.finish()
     except InputError as error:
@@ -206,8 +196,17 @@ def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, seen: _Seen) 
     crawls = checker.ids["crawl"]
     if manifest.people != len(checker.ids["person"]) or manifest.crawls != len(crawls - manifest.gone):
         raise _broken(file, "it has other people or crawls than its manifest says")
-    for crawl in sorted(seen.crawls - crawls):
+    for crawl in sorted(contents.crawls - crawls):
         raise _broken(file, f"it has files of {crawl}, which is no crawl")
+
+
+def _check_row(checker: Checker, table: str, row: Any) -> None:
+    checker.row(table, row)
+    if table == "interest":
+        harmless_wishes(row["wishes"])
+    elif table == "comparison":
+        for text in read_json(row["strategies"], LONGEST_ROW):
+            check_strategy(text)
 
 
 def _lines(content: IO[bytes]) -> Iterator[bytes]:

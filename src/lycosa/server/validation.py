@@ -23,7 +23,7 @@ from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue
 from lycosa.people.database import Database
-from lycosa.people.wishes import AUTOMATIC, STRATEGY, Wishes, options
+from lycosa.people.wishes import AUTOMATIC, Wishes, options
 from lycosa.store.directory import Directory
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
@@ -67,9 +67,10 @@ def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wis
     return wishes
 
 
-def harmless(chosen: Options) -> None:
+def harmless(chosen: Options, *, build: bool = True) -> None:
     """Whether a crawl of these options is one that a member could have wished for: no file, class, network, proxy or
     expression of anybody's. A directory may have come from elsewhere, with a backup say; so who opens one asks here.
+    `build`: try its strategy, too, where nobody is about to.
     """
     for item in fields(Options):
         if item.name not in _wished() and getattr(chosen, item.name) != default_of(item):
@@ -83,7 +84,7 @@ def harmless(chosen: Options) -> None:
         if re.escape(re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)) != pattern:
             raise InputError(f"its option exclude is an expression, where plain text is allowed: {pattern[:100]!a}")
     if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
-        check_strategy(chosen.strategy)
+        (check_strategy if build else check_strategy_name)(chosen.strategy)
     if chosen.judge and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
         check_judge(chosen.judge)
     chosen.check()
@@ -92,14 +93,15 @@ def harmless(chosen: Options) -> None:
 def harmless_directory(directory: Path) -> None:
     """The same for the crawl in a directory."""
     try:
-        harmless(Directory.read_options(directory))
+        harmless(Directory.read_options(directory), build=False)
     except InputError as error:
         raise InputError(f"the crawl in {directory} is none of this server's: {error}") from error
 
 
-def harmless_wishes(text: str) -> None:
+def harmless_wishes(text: str, *, build: bool = True) -> None:
     """The same for wishes as the database keeps them."""
-    harmless(Options.from_mapping(options(Wishes.of_json(text), ["https://example.org/"]), "the wishes"))
+    made = options(Wishes.of_json(text), ["https://example.org/"])
+    harmless(Options.from_mapping(made, "the wishes"), build=build)
 
 
 @cache
@@ -114,6 +116,12 @@ def _is_name(text: str) -> bool:
 
 @lru_cache(1_000)
 def check_strategy(text: str) -> None:
+    """Whether a member may choose this strategy, as it is told, and it can be made."""
+    check_strategy_name(text)
+    _build(text, "coral reefs")
+
+
+def check_strategy_name(text: str) -> None:
     """Whether a member may choose this strategy, as it is told."""
     name, given = parse(text)
     if name not in GUIDES:
@@ -126,7 +134,6 @@ def check_strategy(text: str) -> None:
                 _check_arm(name, arm)
         else:
             _check_parameter(name, key, value, {**takes, **steering})
-    _build(text, "coral reefs")
 
 
 def _check_arm(bandit: str, arm: str) -> None:
@@ -213,9 +220,3 @@ def _address(text: str, what: str) -> str:
 def choices(kinds: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
     """What a member may tell a strategy or a judge, each in words."""
     return {key: describe_type(kind) for key, (kind, _) in kinds.items() if _is_safe(kind) or key == "arms"}
-
-
-__all__ = [
-    "AUTOMATIC", "GUIDES", "JUDGES", "OPERATORS", "STRATEGY", "check_judge", "check_strategy", "checked", "choices",
-    "harmless", "harmless_directory", "harmless_wishes",
-]  # fmt: skip

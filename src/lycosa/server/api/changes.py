@@ -142,8 +142,7 @@ def list_changes(
     directory = site.settings.crawl_directory(crawl["id"]) if crawl is not None else None
     if directory is not None and site.news.begins(directory) >= 0:
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-            seen = (told for told in _newest_first(site, directory, log, after) if told.at > after)
-            changes = [_change(log, told) for told in islice(seen, limit)]
+            changes = [_change(log, told) for told in islice(_newest_first(site, directory, log, after), limit)]
     return Changes(crawl=crawl["id"] if crawl else None, since=after, last_visit=visited or None, changes=changes)
 
 
@@ -207,7 +206,9 @@ def _feed(site: Site, key: str, form: str) -> Response:
 
 def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = 0.0) -> Iterator[Told]:
     begins = site.news.begins(directory)
-    return iter(()) if begins < 0 else ledger.changes(log, after=begins, since=since, newest_first=True)
+    for told in ledger.changes(log, after=begins, since=since, newest_first=True) if begins >= 0 else ():
+        if told.at > since:
+            yield told
 
 
 def _change(log: SqliteLog, told: Told) -> ChangeTold:

@@ -11,9 +11,10 @@ from pydantic import BaseModel, Field
 from lycosa.core.errors import InputError
 from lycosa.people import comparisons
 from lycosa.people.database import Row
+from lycosa.people.wishes import AUTOMATIC, STRATEGY
 from lycosa.server.api import Body
 from lycosa.server.guards import ComparisonAccess, InterestAccess, comparison_to, interest_to
-from lycosa.server.validation import AUTOMATIC, STRATEGY, check_strategy
+from lycosa.server.validation import check_strategy
 
 router = APIRouter(tags=["comparisons"])
 

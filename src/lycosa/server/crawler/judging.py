@@ -42,7 +42,7 @@ def judge_again(directory: Path, task: JudgingTask, labels: Mapping[str, bool], 
     if not (directory / NAME).exists():
         return None
     harmless_directory(directory)
-    harmless_wishes(task.wishes)
+    harmless_wishes(task.wishes, build=False)
     taught = teach(directory, labels, now)
     if task.what == "labels" or taught:
         with _opened(directory) as (opened, log):

@@ -123,7 +123,7 @@ class Running:
     async def _open(self) -> Crawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
-        harmless_wishes(self.row["wishes"])
+        harmless_wishes(self.row["wishes"], build=False)
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
             self._was_judged()
             crawl = self._crawl = crawling.crawl(out=self._directory, **self._common(), **self._options())
