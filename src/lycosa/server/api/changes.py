@@ -204,7 +204,7 @@ def _feed(site: Site, key: str, form: str) -> Response:
     return Response(body, media_type=FEED_TYPES[form])
 
 
-def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = 0.0) -> Iterator[Told]:
+def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
     begins = site.news.begins(directory)
     for told in ledger.changes(log, after=begins, since=since, newest_first=True) if begins >= 0 else ():
         if told.at > since:
