@@ -166,15 +166,15 @@ def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path) ->
         data: Any = read_json(_content(tar, member).read(), LARGEST_MANIFEST)
         if data["form"] != FORM:
             raise InputError(f"{file} is a backup of form {_short(data['form'])}: this Lycosa reads form {FORM}")
-        counts = [data[name] for name in ("schema", "people", "crawls")]
+        schema, people, crawls = counts = [data[name] for name in ("schema", "people", "crawls")]
         gone, members = data["gone"], data["members"]
-        if not all(type(count) is int and count >= 0 for count in counts) or not counts[0]:
+        if not all(type(count) is int and count >= 0 for count in counts) or not schema:
             raise TypeError("a count is no number")
         if not isinstance(gone, list) or not all(map(is_id, gone)) or not isinstance(members, dict):
             raise TypeError("a list of members is none")
     except (KeyError, TypeError, ValueError) as error:
         raise _broken(file, f"its manifest can't be read: {error}") from error
-    return Manifest(*counts, frozenset(gone), members)
+    return Manifest(schema, people, crawls, frozenset(gone), members)
 
 
 def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, contents: _Contents) -> None:

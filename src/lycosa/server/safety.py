@@ -2,7 +2,7 @@
 
 Refused at the door: requests for another host, changes that another site's page asks for, bodies that are too large,
 NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the session's cookie
-if it has changed. (A request's id is given by `watching.py`, around this.)
+if it has changed. (A request's id is given by `AccessLog`, around this.)
 """
 
 from __future__ import annotations
