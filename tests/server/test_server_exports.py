@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.people.database import new_id
-from lycosa.server.streaming import AHEAD, PIECE, streamed
+from lycosa.server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest
 
@@ -167,7 +167,7 @@ def test_a_stream_is_not_far_ahead_of_its_reader() -> None:
     assert PIECE == len(next(pieces))
     pieces.close()  # type: ignore[attr-defined]
     assert ended.wait(60)
-    assert written <= AHEAD + 2
+    assert written <= 6
 
 
 def test_a_stream_that_fails_says_so() -> None:

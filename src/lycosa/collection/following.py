@@ -62,7 +62,7 @@ class Follower(ABC):
     def _step(self) -> bool:
         """Take in some events; whether there may be more."""
         with self.lock:
-            signature = _signature(self.path / NAME)
+            signature = signature_of(self.path / NAME)
             if signature is None or signature[0] != self._inode:
                 if self._inode:
                     self.generation += 1
@@ -113,7 +113,7 @@ class Follower(ABC):
             log.close()
 
 
-def _signature(path: Path) -> Signature | None:
+def signature_of(path: Path) -> Signature | None:
     """What changes when the log does; None where there is none."""
     try:
         log = os.stat(path)

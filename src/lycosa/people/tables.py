@@ -103,30 +103,24 @@ def _take(table: Table, said: str) -> None:
 # -- what values mean ------------------------------------------------------------------------------------------
 
 
-def _one_of(*words: str) -> Rule:
+def _rule(fits: Callable[[Any], object], message: str) -> Rule:
     def check(value: Any) -> None:
-        if value not in words:
-            raise ValueError(f"it has to be one of {', '.join(map(repr, words))}")
+        if not fits(value):
+            raise ValueError(message)
 
     return check
+
+
+def _one_of(*words: str | int) -> Rule:
+    return _rule(words.__contains__, f"it has to be one of {', '.join(map(repr, words))}")
 
 
 def _like(pattern: str, what: str) -> Rule:
-    compiled = re.compile(pattern, re.ASCII)
-
-    def check(value: Any) -> None:
-        if not compiled.fullmatch(value):
-            raise ValueError(f"it is no {what}")
-
-    return check
+    return _rule(re.compile(pattern, re.ASCII).fullmatch, f"it is no {what}")
 
 
 def _at_most(most: int) -> Rule:
-    def check(value: Any) -> None:
-        if len(value) > most:
-            raise ValueError(f"it has more than {most:,} characters")
-
-    return check
+    return _rule(lambda value: len(value) <= most, f"it has more than {most:,} characters")
 
 
 def _from(least: float, most: float) -> Rule:
@@ -137,9 +131,8 @@ def _line(most: int) -> Rule:
     return lambda value: line(value, "it", most, 1)
 
 
-def _id(value: Any) -> None:
-    if not is_id(value):
-        raise ValueError("it is no id")
+def _object(most: int) -> Rule:
+    return _rule(lambda value: isinstance(read_json(value, most), dict), "it is no JSON object")
 
 
 MOST_MEMORY, MOST_WORK = 262_144, 4_000_000
@@ -157,14 +150,6 @@ def _password(value: Any) -> None:
         raise ValueError("it is an argon2id hash that costs too much")
 
 
-def _object(most: int) -> Rule:
-    def check(value: Any) -> None:
-        if not isinstance(read_json(value, most), dict):
-            raise ValueError("it is no JSON object")
-
-    return check
-
-
 def _wishes(value: Any) -> None:
     kept = read_json(value, LONGEST_ROW)
     if not isinstance(kept, dict):
@@ -175,10 +160,9 @@ def _wishes(value: Any) -> None:
     Wishes.read(kept, MOST_PAGES)
 
 
-def _texts(value: Any) -> None:
+def _is_texts(value: Any) -> bool:
     kept = read_json(value, LONGEST_TEXT)
-    if not (isinstance(kept, list) and len(kept) <= 100 and all(isinstance(text, str) for text in kept)):
-        raise ValueError("it is no JSON list of texts")
+    return isinstance(kept, list) and len(kept) <= 100 and all(isinstance(text, str) for text in kept)
 
 
 def _result(value: Any) -> None:
@@ -201,20 +185,16 @@ def _result(value: Any) -> None:
         raise ValueError("it has a curve that is no list of numbers")
 
 
-def _name(value: Any) -> None:
-    if check_name(value) != value:
-        raise ValueError("it is no name as Lycosa writes it")
-
-
+_ID = _rule(is_id, "it is no id")
 _DIGEST = _like("[0-9a-f]{64}", "digest")
-_TRUTH = _one_of(0, 1)  # type: ignore[arg-type]
+_TRUTH = _one_of(0, 1)
 _COUNT = _from(0, LARGEST_INTEGER)
 
 RULES: dict[str, Rule] = {
-    "id": _id,
+    "id": _ID,
     "digest": _DIGEST,
     "role": _one_of(*ROLES),
-    "person.name": _name,
+    "person.name": _rule(lambda name: check_name(name) == name, "it is no name as Lycosa writes it"),
     "person.password": _password,
     "person.disabled": _TRUTH,
     "person.preferences": _object(LONGEST_TEXT),
@@ -241,7 +221,7 @@ RULES: dict[str, Rule] = {
     "seen.feed": _DIGEST,
     "notice.kind": _one_of(*notices.KINDS),
     "notice.text": _at_most(notices.LONGEST),
-    "comparison.strategies": _texts,
+    "comparison.strategies": _rule(_is_texts, "it is no JSON list of texts"),
     "comparison.state": _one_of("queued", "running", "finished", "failed"),
     "comparison.result": _result,
 }
@@ -268,7 +248,7 @@ def check_value(table: str, name: str, column: Column, value: Any) -> None:
             raise ValueError("it is missing")
         return
     _typed(value, column.kind)
-    rule = _id if column.refers else RULES.get(f"{table}.{name}") or RULES.get(name)
+    rule = _ID if column.refers else RULES.get(f"{table}.{name}") or RULES.get(name)
     if rule is not None:
         rule(value)
     elif column.kind == "TEXT":

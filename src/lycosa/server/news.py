@@ -10,9 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lycosa.collection.following import Signature, signature_of
 from lycosa.core.errors import LycosaError
 from lycosa.refresh.ledger import changes, end
 from lycosa.store.log import NAME, SqliteLog
@@ -25,7 +27,7 @@ MOST = 2_000
 class _Known:
     """What was read of a log."""
 
-    stamp: tuple[int, ...] = ()
+    stamp: Signature | None = None
     read: int = 0
     first: int = 0
     """The first look at a page that was there before; 0: none so far."""
@@ -62,7 +64,7 @@ class News:
             while len(self._known) > MOST:
                 self._known.popitem(last=False)
         with known.lock:
-            stamp = _stamp(directory)
+            stamp = signature_of(directory / NAME)
             if stamp and stamp != known.stamp and (until is None or time.monotonic() < until):
                 try:
                     _read(directory, known)
@@ -73,8 +75,7 @@ class News:
 
 
 def _read(directory: Path, known: _Known) -> None:
-    log = SqliteLog(directory / NAME, readonly=True)
-    try:
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         last = end(log)
         if last < known.read:  # another log than before
             known.read, known.first, known.times = 0, 0, []
@@ -84,24 +85,8 @@ def _read(directory: Path, known: _Known) -> None:
             after = max(known.read, known.first - 1)
             known.times += [told.at for told in changes(log, after=after, upto=last)]
         known.read = last
-    finally:
-        log.close()
 
 
 def _first_look(log: SqliteLog, after: int, upto: int) -> int:
     found = next(log.rows("seq", "kind = 'revisit' AND seq > ? AND seq <= ?", "seq LIMIT 1", (after, upto)), (0,))
     return int(found[0])
-
-
-def _stamp(directory: Path) -> tuple[int, ...]:
-    """Changes when the log does; empty where there is none."""
-    found: list[int] = []
-    for name in (NAME, f"{NAME}-wal"):
-        try:
-            facts = (directory / name).stat()
-        except OSError:
-            if name == NAME:
-                return ()
-            continue
-        found += [facts.st_ino, facts.st_size, facts.st_mtime_ns]
-    return tuple(found)

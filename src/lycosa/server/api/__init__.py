@@ -8,28 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 RESOURCES = (
-    "session",
-    "me",
-    "tokens",
-    "people",
-    "invitations",
-    "audit",
-    "interests",
-    "catalogue",
-    "imports",
-    "strategies",
-    "crawls",
-    "live",
-    "pages",
-    "search",
-    "feedback",
-    "suggestions",
-    "changes",
-    "comparisons",
-    "exports",
-    "notices",
-    "health",
-)
+    "session me tokens people invitations audit interests catalogue imports strategies crawls live pages search "
+    "feedback suggestions changes comparisons exports notices health"
+).split()
 
 
 class Body(BaseModel):

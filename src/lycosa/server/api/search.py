@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, HTTPException, Query
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from lycosa.collection.reading import Collection
@@ -98,7 +100,8 @@ def search(
                 takes=_takes(cached, labels, labelled) if labelled else None,
             )
         cached.indexed = max(cached.indexed, cached.view.seq)
-    hits = [_told(cached, hit, labels) for hit in found]
+    _, scores = cached.scores(labels)
+    hits = [_found(cached, hit, labels, scores) for hit in found]
     return Results(total=found.total, loosened=found.loosened, pages=found.pages, hits=hits)
 
 
@@ -113,11 +116,9 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -
     return lambda seq: known.get(seq) is (labelled == "yes")
 
 
-def _told(cached: CachedView, hit: Hit, labels: Mapping[str, bool]) -> Found:
-    with cached.view.lock:
-        page = cached.view.page(hit.url)
-        scores = cached.scores(labels)[1]
-        score = float(scores[page.place]) if page is not None else hit.score
+def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDArray[np.float64]) -> Found:
+    page = cached.view.page(hit.url)
+    score = float(scores[page.place]) if page is not None and page.place < len(scores) else hit.score
     return Found(
         rank=hit.rank,
         url=hit.url,

@@ -13,6 +13,7 @@ import json
 import os
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -196,17 +197,9 @@ class CrawlProcess:
         now = self.clock()
         if now < self._beaten + BEAT:
             return
+        beat = {"pid": os.getpid(), "started": self._started, "beat": self.around.wall(), "told": json.dumps(report)}
         with self.database.transaction():
-            self.database.run(
-                "INSERT INTO process (name, pid, started, beat, told) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) "
-                "DO UPDATE SET pid = excluded.pid, started = excluded.started, beat = excluded.beat, "
-                "told = excluded.told",
-                NAME,
-                os.getpid(),
-                self._started,
-                self.around.wall(),
-                json.dumps(report),
-            )
+            self.database.upsert("process", {"name": NAME, **beat}, ["name"], list(beat))
             for crawl, got in sorted(far.items()):
                 if got != self._written.get(crawl):
                     crawls.progress(self.database, crawl, *got)
@@ -217,10 +210,9 @@ class CrawlProcess:
         row, ending = unwritten.row, unwritten.ending
         with self.database.transaction():
             state = crawls.end(self.database, unwritten.at, row["id"], ending)
-            if kind_and_text := told_of(row, ending, state):
-                owner = self.database.row("SELECT owner FROM interest WHERE id = ?", row["interest"])
-                if owner is not None:
-                    notices.notify(self.database, unwritten.at, owner["owner"], *kind_and_text, row["interest"])
+            notice, interest = told_of(row, ending, state), self.database.get("interest", row["interest"])
+            if notice is not None and interest is not None:
+                notices.notify(self.database, unwritten.at, interest["owner"], *notice, interest["id"])
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
     def _see(self) -> Seen:
@@ -302,10 +294,8 @@ class CrawlProcess:
 
     async def _start(self, seen: Seen) -> None:
         """From the queue, as many as there is room for."""
-        running: dict[str, int] = {}
-        for row in seen.rows:
-            if row["id"] in self.under or row["id"] in self.unwritten or row["state"] == "running":
-                running[row["owner"]] = running.get(row["owner"], 0) + 1
+        busy = {*self.under, *self.unwritten}
+        running = Counter(row["owner"] for row in seen.rows if row["id"] in busy or row["state"] == "running")
         waiting = [
             each
             for each in crawls.waiting(seen.rows)
@@ -349,33 +339,28 @@ class CrawlProcess:
                 return
 
     async def _judged(self, row: Row, labels: dict[str, bool]) -> None:
-        crawl, begun = row["id"], self.clock()
+        crawl, task, begun = row["id"], JudgingTask.of(row), self.clock()
+        assert task is not None
+        relevant, failed = None, ""
         try:
-            await self._judge_one(row, labels, begun)
-        except LockedError:  # it is being deleted, perhaps: tried again
-            pass
+            try:
+                directory = self.settings.crawl_directory(crawl)
+                relevant = await asyncio.to_thread(judge_again, directory, task, labels, begun)
+                log("crawl judged again", crawl=crawl, what=task.what)
+            except LockedError:  # it is being deleted, perhaps: tried again
+                return
+            except LycosaError as error:
+                failed = without_place(self.settings, str(error))
+            except Exception as bug:
+                log("judging crashed", "error", crawl=crawl, error=repr(bug), traceback=traceback.format_exc())
+                failed = f"{type(bug).__name__}: {bug}"
+            done = partial(crawls.judged, found=relevant, lessons=len(labels), failed=failed[:LONGEST_REASON])
+            await self._ask(done, self.database, crawl, task.number)
         except LycosaError as error:  # the database: what was done is done once more
             self._gone(error)
         finally:
             self._rests[crawl] = self.clock() + max(REST, 5 * (self.clock() - begun))
             del self.judging[crawl]
-
-    async def _judge_one(self, row: Row, labels: dict[str, bool], now: float) -> None:
-        crawl, asked, failed = row["id"], JudgingTask.of(row), ""
-        assert asked is not None
-        found: int | None = None
-        try:
-            found = await asyncio.to_thread(judge_again, self.settings.crawl_directory(crawl), asked, labels, now)
-            log("crawl judged again", crawl=crawl, what=asked.what)
-        except LockedError:
-            raise
-        except LycosaError as error:
-            failed = without_place(self.settings, str(error))
-        except Exception as bug:
-            log("judging crashed", "error", crawl=crawl, error=repr(bug), traceback=traceback.format_exc())
-            failed = f"{type(bug).__name__}: {bug}"
-        done = partial(crawls.judged, found=found, lessons=len(labels), failed=failed[:LONGEST_REASON])
-        await self._ask(done, self.database, crawl, asked.number)
 
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""

@@ -7,14 +7,13 @@ import shutil
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lycosa import crawling
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
-from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
 from lycosa.people.crawls import Ending
@@ -188,9 +187,8 @@ class Running:
 
     def _operators(self) -> dict[str, Any]:
         """What the operator says, for everyone."""
-        known = {item.name for item in fields(Options)}
-        told = {name: getattr(self._around.settings, name) for name in OPERATORS if name in known}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+        values = {name: getattr(self._around.settings, name) for name in OPERATORS}
+        return values | {"allow_network": list(values["allow_network"])}
 
     # -- while it runs -----------------------------------------------------------------------------------------
 
