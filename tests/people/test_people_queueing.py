@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.people.queueing import Waiting, choose, places
+from lycosa.people.crawls import Waiting, choose, places
 
 PEOPLE = "ABCDE"
 LINES = st.lists(st.tuples(st.sampled_from(PEOPLE), st.integers(0, 20)), max_size=20).map(

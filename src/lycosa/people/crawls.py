@@ -14,14 +14,13 @@ row locked, so that it doesn't matter who is quicker. An interest has one crawl 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lycosa.core.budget import STOPPED
 from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.people.database import Database, Row, Taken, new_id
-from lycosa.people.queueing import Waiting, places
 
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
@@ -222,6 +221,47 @@ def queue(database: Database) -> dict[str, int]:
 def waiting(rows: Iterable[Row]) -> list[Waiting]:
     """Those of the rows (of `under_way`) that wait to be started."""
     return [Waiting(row["id"], row["owner"], row["queued"]) for row in rows if row["state"] == "queued"]
+
+
+# -- whose crawl is started next: nobody has more than their share, who has nothing running waits for nobody who has --
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A crawl that waits to be started: whose it is, and since when."""
+
+    crawl: str
+    person: str
+    since: float
+
+
+def choose(waiting: Iterable[Waiting], running: Mapping[str, int], total: int, per_person: int) -> list[str]:
+    """The crawls to start now, in order; `running`: how many each person has under way.
+
+    >>> line = [Waiting("a1", "Ann", 1.0), Waiting("a2", "Ann", 2.0), Waiting("b1", "Bob", 3.0)]
+    >>> choose(line, {}, total=3, per_person=2), choose(line, {"Ann": 1}, total=2, per_person=2)
+    (['a1', 'b1', 'a2'], ['b1'])
+    """
+    counts, left, chosen = Counter(running), list(waiting), list[str]()
+    while counts.total() < total:
+        best = min(
+            (each for each in left if counts[each.person] < per_person),
+            key=lambda each: (counts[each.person], each.since, each.crawl),
+            default=None,
+        )
+        if best is None:
+            break
+        left.remove(best)
+        counts[best.person] += 1
+        chosen.append(best.crawl)
+    return chosen
+
+
+def places(waiting: Iterable[Waiting], running: Mapping[str, int]) -> dict[str, int]:
+    """Each waiting crawl's place in the queue, from 1: the order in which they'd be started if there were room."""
+    line = list(waiting)
+    most = len(line) + sum(running.values())
+    return {crawl: place for place, crawl in enumerate(choose(line, running, most, most + 1), 1)}
 
 
 # -- the crawl process's side ----------------------------------------------------------------------------------

@@ -1,23 +1,52 @@
-"""Seeds, words and pages that a person might like to add to an interest; and what they say to that."""
+"""Seeds, words and pages that a person might like to add to an interest, gathered from the views of the person's own
+crawls; and what they say to that.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Literal
 
+import numpy as np
 from fastapi import APIRouter
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from lycosa.core.errors import InputError
-from lycosa.people import interests, suggestions
+from lycosa.collection.reading import Collection
+from lycosa.collection.rows import PageRow
+from lycosa.collection.view import CrawlView
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.protocols import Topic
+from lycosa.core.types import Page, Terms
+from lycosa.people import catalogue, feedback, interests
+from lycosa.people import suggestions as ideas
 from lycosa.people.accounts import preferences
+from lycosa.people.database import Row
+from lycosa.people.suggestions import Known
 from lycosa.people.typed import line
 from lycosa.server.api import Body
 from lycosa.server.guards import InterestAccess, interest_to
-from lycosa.server.suggesting import Suggested, suggest
+from lycosa.server.site import Site
 from lycosa.server.validation import checked
+from lycosa.server.views import CachedView
+from lycosa.store.directory import Directory
+from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.tokens import stems
+from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.topics import FORMER
+from lycosa.topics.making import make_topic
+from lycosa.topics.probability.asking import asked
+from lycosa.web.urls import canonical
 
 router = APIRouter(tags=["suggestions"])
+
+READ = 20
+"""Liked pages whose texts are read for how words are written."""
+BEST = 10
+"""Finds that words are learned from where too few pages are liked."""
+JUDGED = 400
+"""Finds of another interest that are judged, its best."""
 
 
 class SeedIdea(BaseModel):
@@ -73,7 +102,10 @@ class Answer(Body):
 @router.get("/interests/{interest}/suggestions")
 def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Suggestions:
     """Suggestions for the person who asks: from this interest, its feedback, and what is their own."""
-    return Suggestions.model_validate(_suggested(access), from_attributes=True)
+    wanted = preferences(access.site.database, access.person.id)
+    if wanted.get("suggestions", True) is False:
+        return Suggestions(allowed=False, seeds=[], terms=[], pages=[])
+    return _suggest(access.site, access.interest, access.person.id, wanted.get("history", True) is not False)
 
 
 @router.post("/interests/{interest}/suggestions", status_code=204)
@@ -85,7 +117,7 @@ def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit",
     """
     site, interest = access.site, access.interest["id"]
     value = line(body.value, "the suggestion", 4_000, 1)
-    suggested = _suggested(access)
+    suggested = get_suggestions(access)
     offered = {
         "seed": {idea.url for idea in suggested.seeds},
         "term": {idea.term for idea in suggested.terms},
@@ -103,12 +135,202 @@ def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit",
                 wishes["seeds"] = list(dict.fromkeys([*wishes["seeds"], value]))
             wished = checked(wishes, site.database, max(site.settings.max_budget, wishes["budget"]))
             interests.change(site.database, site.clock(), interest, wishes=wished)
-        suggestions.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
+        ideas.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 
 
-def _suggested(access: InterestAccess) -> Suggested:
-    """What there is to suggest, if the person wants suggestions."""
-    wanted = preferences(access.site.database, access.person.id)
-    if wanted.get("suggestions", True) is False:
-        return Suggested(allowed=False)
-    return suggest(access.site, access.interest, access.person.id, wanted.get("history", True) is not False)
+# -- what there is to suggest ----------------------------------------------------------------------------------
+
+
+def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestions:
+    """What to suggest; `history`: whether the results that the person opened may be looked at."""
+    cached = next(site.views_of(interest["id"]), None)
+    if cached is None:
+        return Suggestions(allowed=True, seeds=[], terms=[], pages=[])
+    view, database = cached.view, site.database
+    labels = feedback.labels_of(database, interest["id"])
+    opened = ideas.opened_by(database, interest["id"], person) if history else {}
+    done = ideas.answered(database, interest["id"], person)
+    key = ("suggested", person, view.generation, view.seq, interest["changed"], _frozen(labels), _frozen(opened),
+           frozenset(done), _others(site, interest["id"], person))  # fmt: skip
+    kept = cached.arranged.get(key)
+    if isinstance(kept, Suggestions):
+        return kept
+    wishes = interests.wishes_of(interest)
+    with view.lock:
+        pages, scores = cached.scores(labels)
+        known = [
+            Known(
+                page.node,
+                page.title,
+                page.host,
+                labels.get(page.node),
+                opened.get(page.node, 0),
+                float(score),
+                page.copy,
+            )
+            for page, score in zip(pages, scores.tolist(), strict=True)
+        ]
+        starts, targets = _links(view, pages)
+    taken = {canonical(url) or url for url in [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]}
+    answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term", "page")}
+    seeds = ideas.seeds(known, starts, targets, view.threshold, taken | answered["seed"])
+    made = Suggestions(
+        allowed=True,
+        seeds=[SeedIdea(url=idea.url, title=idea.title, why=idea.why) for idea in seeds],
+        terms=_terms(cached, pages, known, wishes.words, answered["term"]),
+        pages=_pages(site, cached, interest, person, answered["page"] | taken),
+    )
+    cached.remember(key, made)
+    return made
+
+
+def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ...]:
+    """The person's own other interests, and how many pages their crawls have: what suggestions depend on."""
+    rows = site.database.rows(
+        "SELECT i.id, COALESCE(SUM(c.pages), 0) AS pages FROM interest i LEFT JOIN crawl c ON c.interest = i.id "
+        "WHERE i.owner = ? AND i.id <> ? GROUP BY i.id ORDER BY i.id",
+        person,
+        interest,
+    )
+    return tuple((row["id"], int(row["pages"])) for row in rows)
+
+
+def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each page the pages that it links to, by their places in the list; redirects are followed."""
+    graph = view.graph.breadth(view.column("kind"))
+    place = np.full(len(view) + 1, -1, np.int64)  # one more, for what leads nowhere
+    place[[page.number for page in pages]] = np.arange(len(pages))
+    ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
+    parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
+    parts = [part[part >= 0] for part in parts]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return starts, np.concatenate([*parts, np.zeros(0, np.int64)])
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: str, done: set[str]) -> list[TermIdea]:
+    """Words that are typical of liked pages; of the best finds where fewer than three are liked."""
+    view = cached.view
+    likings = [ideas.liking(page, view.threshold) for page in known]
+    fresh = [at for at, page in enumerate(pages) if not page.copy]
+    mine = [at for at in fresh if likings[at] >= ideas.LIKED]
+    liked = len(mine) >= 3
+    if not liked:
+        finds = [at for at in fresh if likings[at] > 0.0]
+        mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:BEST]
+    with view.lock:
+        size = len(view.words)
+        here, every = np.zeros(size), np.zeros(size)
+        for at in fresh:
+            every[pages[at].terms[0]] += 1.0
+        for at in mine:
+            here[pages[at].terms[0]] += 1.0
+        chosen = ideas.words(here, len(mine), every - here, len(fresh) - len(mine))[: 4 * ideas.TERMS]
+        taken = {
+            stem for code in {ENGLISH, *(pages[at].language for at in mine)} for stem in stems(query, code_of(code))
+        }
+        named = {view.words[word.term]: word for word in chosen}
+    named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
+    best = sorted(mine, key=lambda at: -likings[at])[:READ]
+    spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
+    return [
+        TermIdea(
+            term=spelled[stem],
+            weight=word.weight,
+            why=ideas.because(word, len(mine), len(fresh) - len(mine), liked),
+        )
+        for stem, word in named.items()
+        if stem in spelled and spelled[stem] not in done
+    ][: ideas.TERMS]
+
+
+def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
+    """Title and text of pages, as far as they can be read."""
+    texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
+    try:
+        with Collection(view.path) as collection:
+            for page in pages:
+                visit = next(iter(collection.history(page.node)[-1:]), None)
+                if visit is not None:
+                    texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
+    except (LycosaError, OSError):  # no archive, or one that is being moved: titles have to do
+        pass
+    return texts
+
+
+# -- pages of other interests ----------------------------------------------------------------------------------
+
+
+def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out: set[str]) -> list[PageIdea]:
+    """Finds of the person's other interests that are like this one's topic, and that it has not fetched."""
+    found: dict[str, PageIdea] = {}
+    rows = site.database.rows("SELECT * FROM interest WHERE owner = ? AND id <> ? ORDER BY id", person, interest["id"])
+    made = _likeness(cached) if rows else None
+    if made is None:
+        return []
+    for row in rows:
+        other = next(site.views_of(row["id"]), None)
+        if other is None:
+            continue
+        theirs = feedback.labels_of(site.database, row["id"])
+        for page, score in _judged(made, other, theirs):
+            if score < made.threshold or cached.view.page(page.node) is not None or page.node in left_out:
+                continue
+            enough = f"{score:.2f}, {made.threshold:.2f} is enough"
+            why = f"found for “{row['name']}”; its words are like those of this topic ({enough})"
+            if page.node not in found or found[page.node].score < score:
+                whose = Whose(id=row["id"], name=row["name"])
+                found[page.node] = PageIdea(
+                    url=page.node, title=page.title, interest=whose, score=round(score, 4), why=why
+                )
+    return sorted(found.values(), key=lambda page: (-page.score, page.url))[: ideas.PAGES]
+
+
+def _likeness(cached: CachedView) -> Topic | None:
+    """How like the topic of a crawl pages are, by their words alone: that is all that is at hand of others' pages."""
+    path = cached.view.path
+    try:
+        options = Directory.read_options(path)
+        with cached.view.reading() as log:
+            learned = log.setting("learned", {})
+        told = replace(options, topic=asked(options.topic).text, judge=FORMER, threshold=0.0)
+        return make_topic(told, learned.get("centroid", learned))
+    except (LycosaError, OSError):
+        return None
+
+
+def _judged(topic: Topic, other: CachedView, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
+    """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
+    with other.view.lock:
+        pages, scores = other.scores(labels)
+        finds = [
+            (page, score)
+            for page, score in zip(pages, scores.tolist(), strict=True)
+            if score >= other.view.threshold
+            and not page.copy
+            and not page.foreign
+            and labels.get(page.node) is not False
+        ]
+        finds = sorted(finds, key=lambda pair: -pair[1])[:JUDGED]
+        if not finds:
+            return []
+        words = Vocabulary()
+        words.follow(other.view.words)
+        for page in pages:
+            words.frequency[page.terms[0]] += 1
+        words.pages = len(pages)
+    judged = []
+    for page, _ in finds:
+        ids, counts = page.terms
+        reading = Reading(
+            np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
+        )
+        beta = topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
+        judged.append((page, float(beta)))
+    return judged
+
+
+def _frozen(mapping: Mapping[str, int]) -> frozenset[tuple[str, int]]:
+    return frozenset(mapping.items())

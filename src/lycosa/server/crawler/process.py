@@ -25,9 +25,8 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
 from lycosa.people import catalogue, crawls, erasing, feedback, notices
-from lycosa.people.crawls import Ending
+from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
-from lycosa.people.queueing import choose
 from lycosa.people.wishes import Wishes
 from lycosa.server.comparing import run_queued
 from lycosa.server.crawler import live
