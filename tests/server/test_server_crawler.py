@@ -191,7 +191,7 @@ def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
         def far() -> bool:
             nonlocal spread
             assert bench.process is not None
-            pages = [under.running.pages for under in bench.process.under.values()]
+            pages = [running.pages for running in bench.process.running.values()]
             if len(pages) == 3:
                 spread = max(spread, max(pages) - min(pages))
             return len(bench.server.log) > 60
@@ -214,7 +214,7 @@ def test_limits(tmp_path: Path) -> None:
         bobs = [bench.crawl("bob", f"{number}", host=f"{number}.localhost") for number in "12"]
         bench.start()
         assert bench.process is not None
-        await bench.until(lambda: len(bench.process.under) == 3)  # type: ignore[union-attr]
+        await bench.until(lambda: len(bench.process.running) == 3)  # type: ignore[union-attr]
         states = {crawl: bench.row(crawl)["state"] for crawl in (*anns, *bobs)}
         assert ["running", "running", "queued"] == [states[crawl] for crawl in anns]
         assert ["running", "queued"] == [states[crawl] for crawl in bobs]
@@ -412,18 +412,22 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
         def labels() -> dict[str, bool]:
             assert bench.process is not None
-            return bench.process.under[crawl].running.taught_by
+            return bench.process.running[crawl].taught_by
+
+        def say(when: float, page: str, relevant: bool | None) -> None:
+            feedback.set_label(bench.database, time.time() + when, "ann-reefs", "ann", page, relevant)
+            crawls.judge_again(bench.database, "ann-reefs", "labels")
 
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
         page = bench.collected(crawl)[1]
-        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
+        say(0.0, page, False)
         await bench.until(lambda: bench.row(crawl)["lessons"] == 1)
-        feedback.set_label(bench.database, time.time() - 3600, "ann-reefs", "ann", page, None)  # the clock was set back
+        say(-3600.0, page, None)  # the clock was set back
         await bench.until(lambda: bench.row(crawl)["lessons"] == 0)
         first = bench.collected(crawl)[0]
         for when, relevant in ((0.0, True), (-3600.0, False)):
-            feedback.set_label(bench.database, time.time() + when, "ann-reefs", "ann", first, relevant)
+            say(when, first, relevant)
             await bench.until(lambda relevant=relevant: labels() == {first: relevant})
         pages = bench.row(crawl)["pages"]
         await bench.until(lambda: bench.row(crawl)["pages"] > pages)
@@ -686,9 +690,10 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         crawl = bench.crawl("ann")
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
-        running = bench.process.under[crawl].running  # type: ignore[union-attr]
-        running.grow(running.pages + 5)
-        bench.database.run("UPDATE crawl SET budget = ?", running.budget)
+        running = bench.process.running[crawl]  # type: ignore[union-attr]
+        enough = running.pages + 10
+        bench.database.run("UPDATE crawl SET budget = ?", enough)
+        await bench.until(lambda: running.budget == enough)
         ask = bench.process.database._ask  # type: ignore[union-attr]
 
         def away(*given: Any) -> Any:

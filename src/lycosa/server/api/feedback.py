@@ -128,18 +128,21 @@ def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedb
     site, interest = access.site, access.interest["id"]
     url = line(body.url, "the address", 4_000)
     url = canonical(url) or url
-    if body.label is None:
-        feedback.set_label(site.database, site.clock(), interest, access.person.id, url, None)
-    else:
+    worth = threshold = None
+    title = ""
+    if body.label is not None:
         fetched = ((cached.view, cached.view.page(url)) for cached in site.views_of(interest))
         view, page = next(((view, page) for view, page in fetched if page is not None), (None, None))
         if view is None or page is None:
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
+        title, worth, threshold = page.title, page.worth, view.threshold
+    relevant = None if body.label is None else body.label == "yes"
+    with site.database.transaction():
+        crawls.judge_again(site.database, interest, "labels")
         feedback.set_label(
-            site.database, site.clock(), interest, access.person.id, url, body.label == "yes", page.title,
-            worth=page.worth, threshold=view.threshold,
+            site.database, site.clock(), interest, access.person.id, url, relevant, title,
+            worth=worth, threshold=threshold,
         )  # fmt: skip
-    crawls.judge_again(site.database, interest, "labels")
     return Heard(label=body.label, effect=_effect(site, interest, feedback.given(site.database, interest)))
 
 

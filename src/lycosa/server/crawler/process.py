@@ -62,32 +62,14 @@ T = TypeVar("T")
 Far = tuple[int, int, int]
 """How far a crawl is: pages, finds, lessons."""
 
-Given = tuple[int, int, float]
-"""What is different when feedback was given: how many labels, how many yes, the sum of their times. Not the time of the
-last one: a clock may be set back.
-"""
-NONE: Given = (0, 0, 0.0)
-
 
 @dataclass(slots=True)
 class Seen:
-    """What the database says: crawls that run or should, directories to remove, how much feedback there is, and whose
-    pages are to be judged again.
-    """
+    """What the database says: crawls that run or should, directories to remove, whose pages are to be judged again."""
 
     rows: list[Row]
     rubbish: list[str]
-    feedback: dict[str, Given]
     judging: list[Row]
-
-
-@dataclass(slots=True)
-class Under:
-    """A crawl that runs here, its task, and the feedback it was told of."""
-
-    running: Running
-    task: asyncio.Task[Ending]
-    feedback: Given = NONE
 
 
 @dataclass(slots=True)
@@ -108,7 +90,7 @@ class CrawlProcess:
         self.clock = clock or wall_clock()
         self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
-        self.under: dict[str, Under] = {}
+        self.running: dict[str, Running] = {}
         self.unwritten: dict[str, Unwritten] = {}
         self.judging: dict[str, asyncio.Task[None]] = {}
         """Crawls that don't run and whose pages are judged again just now: one at a time."""
@@ -164,13 +146,13 @@ class CrawlProcess:
         """One look into the database, and what follows from it."""
         self.looks += 1
         now = self.clock()
-        for under in self.under.values():
-            if under.task.done():
+        for running in self.running.values():
+            if running.over:
                 continue  # what it showed is removed, and stays so
             try:
-                under.running.look(now)
+                running.look(now)
             except OSError as error:
-                log("cannot show how a crawl is", crawl=under.running.id, error=str(error))
+                log("cannot show how a crawl is", crawl=running.id, error=str(error))
         self._collect()
         await self._ask(self._write, self._report(), self._far())
         seen = await self._ask(self._see)
@@ -220,67 +202,58 @@ class CrawlProcess:
             for crawl in crawls.schedule(database, now):
                 log("crawl due", crawl=crawl)
             self._scheduled = now
-        rows = crawls.under_way(database)
-        told = database.rows(
-            "SELECT f.interest, COUNT(*) AS n, SUM(f.relevant) AS yes, SUM(f.at) AS at FROM feedback f "
-            "JOIN crawl c ON c.interest = f.interest WHERE c.state = 'running' GROUP BY f.interest"
-        )
-        given = {row["interest"]: (int(row["n"]), int(row["yes"]), float(row["at"])) for row in told}
-        return Seen(rows, erasing.rubbish(database), given, crawls.to_judge(database))
+        return Seen(crawls.under_way(database), erasing.rubbish(database), crawls.to_judge(database))
 
     # -- what follows ------------------------------------------------------------------------------------------
 
     def _collect(self) -> None:
         """Crawls that have ended by themselves, or because they were told to."""
-        for crawl, under in list(self.under.items()):
-            if under.task.done():
-                del self.under[crawl]
-                self._fetched += under.running.pages - under.running.row["pages"]
-                self.unwritten[crawl] = Unwritten(under.running.row, under.task.result(), self.clock())
-                # An engine is a few large things that refer to each other: Python, which counts things and not
-                # bytes, would let dozens of them lie about. Takes 20 ms beside small crawls, more beside large ones.
-                del under
-                gc.collect()
+        over = [crawl for crawl, running in self.running.items() if running.over]
+        for crawl in over:
+            running = self.running.pop(crawl)
+            self._fetched += running.pages - running.row["pages"]
+            self.unwritten[crawl] = Unwritten(running.row, running.result(), self.clock())
+            del running
+        if over:
+            # An engine is a few large things that refer to each other: Python, which counts things and not bytes,
+            # would let dozens of them lie about. Takes 20 ms beside small crawls, more beside large ones.
+            gc.collect()
 
     async def _steer(self, seen: Seen, now: float) -> None:
         """What runs: is it still wanted, may it have more pages, has it something to learn?"""
         rows = {row["id"]: row for row in seen.rows}
-        for crawl, under in self.under.items():
+        for crawl, running in self.running.items():
             row = rows.get(crawl)
-            running = under.running
             if row is None:  # deleted
-                under.task.cancel()
+                running.cancel()
                 continue
             if row["wanted"] != "run":
                 running.stop()
                 if now > running.stopped_at + LONGEST_STOP:
-                    under.task.cancel()
+                    running.cancel()
                 continue
             if row["budget"] != running.budget:
                 running.grow(row["budget"])
             if running.judged is not None and row["judging"]:
                 await self._ask(crawls.judged, self.database, crawl, running.judged[0], failed=running.judged[1])
-            if (asked := JudgingTask.of(row)) is not None:
-                running.judge(asked)
-            given = seen.feedback.get(row["interest"], NONE)
-            if given != under.feedback:
-                running.learn(await self._ask(feedback.labels_of, self.database, row["interest"]))
-                under.feedback = given
+            task = JudgingTask.of(row)
+            if task is not None and running.is_new(task):
+                running.judge(task, await self._ask(feedback.labels_of, self.database, row["interest"]))
 
     async def _take_up(self, seen: Seen) -> None:
         """Crawls that ran when an earlier process ended."""
         for row in seen.rows:
             crawl = row["id"]
-            if row["state"] != "running" or crawl in self.under or crawl in self.unwritten or crawl in self.judging:
+            if row["state"] != "running" or crawl in self.running or crawl in self.unwritten or crawl in self.judging:
                 continue
             if row["wanted"] != "run":
                 pages, found = await self._ask(self._recorded, row)
                 ending = Ending(STOPPED, pages=pages, found=found, lessons=row["lessons"])
                 self.unwritten[crawl] = Unwritten(row, ending, self.clock())
-            elif len(self.under) >= self.settings.crawls:  # there are fewer places than before
+            elif len(self.running) >= self.settings.crawls:  # there are fewer places than before
                 await self._ask(crawls.give_back, self.database, crawl)
             else:
-                await self._begin(row, seen)
+                await self._begin(row)
 
     def _recorded(self, row: Row) -> tuple[int, int]:
         directory = self.settings.crawl_directory(row["id"])
@@ -293,33 +266,30 @@ class CrawlProcess:
 
     async def _start(self, seen: Seen) -> None:
         """From the queue, as many as there is room for."""
-        busy = {*self.under, *self.unwritten}
-        running = Counter(row["owner"] for row in seen.rows if row["id"] in busy or row["state"] == "running")
+        busy = {*self.running, *self.unwritten}
+        counts = Counter(row["owner"] for row in seen.rows if row["id"] in busy or row["state"] == "running")
         waiting = [
             each
             for each in crawls.waiting(seen.rows)
             if each.crawl not in self.unwritten and each.crawl not in self.judging
         ]
-        for crawl in choose(waiting, running, self.settings.crawls, self.settings.crawls_per_person):
+        for crawl in choose(waiting, counts, self.settings.crawls, self.settings.crawls_per_person):
             if await self._ask(crawls.take, self.database, self.clock(), crawl):
-                await self._begin(await self._ask(self._row, crawl), seen)
+                row = await self._ask(self._row, crawl)
+                if row is not None:
+                    await self._begin(row)
 
-    async def _begin(self, row: Row | None, seen: Seen) -> None:
-        if row is None:
-            return
-        interest = row["interest"]
-
+    async def _begin(self, row: Row) -> None:
         def read() -> tuple[list[str], dict[str, bool]]:
             try:
                 preferences = Wishes.of_json(row["wishes"]).preferences
             except (ValueError, TypeError):  # the crawl itself will say so
                 preferences = []
-            return catalogue.seeds_of(self.database, preferences), feedback.labels_of(self.database, interest)
+            return catalogue.seeds_of(self.database, preferences), feedback.labels_of(self.database, row["interest"])
 
         seeds, labels = await self._ask(read)
-        running = Running(row, seeds, labels, self.around)
-        task = asyncio.create_task(running.run(), name=f"crawl {row['id']}")
-        self.under[row["id"]] = Under(running, task, seen.feedback.get(interest, NONE))
+        self.running[row["id"]] = Running(row, seeds, labels, self.around)
+        self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
     def _row(self, crawl: str) -> Row | None:
@@ -331,7 +301,7 @@ class CrawlProcess:
             return
         for row in seen.judging:
             crawl = row["id"]
-            idle = row["state"] != "running" and crawl not in self.under and crawl not in self.unwritten
+            idle = row["state"] != "running" and crawl not in self.running and crawl not in self.unwritten
             if idle and now >= self._rests.get(crawl, 0.0):
                 labels = await self._ask(feedback.labels_of, self.database, row["interest"])
                 self.judging[crawl] = asyncio.create_task(self._judged(row, labels), name=f"judging {crawl}")
@@ -363,7 +333,7 @@ class CrawlProcess:
 
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
-        waste = [crawl for crawl in seen.rubbish if crawl not in self.under]
+        waste = [crawl for crawl in seen.rubbish if crawl not in self.running]
         if not waste:
             return
 
@@ -378,16 +348,11 @@ class CrawlProcess:
     # -- the end -----------------------------------------------------------------------------------------------
 
     async def _end_all(self) -> None:
-        for under in self.under.values():
-            under.running.stop()
-        tasks = [under.task for under in self.under.values()]
+        for running in self.running.values():
+            running.stop()
         if self.judging:
             await asyncio.wait(self.judging.values())
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=LONGEST_STOP)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(running.ended(LONGEST_STOP) for running in self.running.values()))
         self._collect()
         far: dict[str, Far] = {}
         for crawl, unwritten in list(self.unwritten.items()):
@@ -408,13 +373,11 @@ class CrawlProcess:
 
     def _report(self) -> dict[str, int]:
         """Numbers of this process, for those who watch it; the pages are those it has fetched."""
-        running = [under.running for under in self.under.values()]
-        fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in running)
-        return {"running": len(running), "in_flight": self.authority.in_flight, "pages": fetched}
+        fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in self.running.values())
+        return {"running": len(self.running), "in_flight": self.authority.in_flight, "pages": fetched}
 
     def _far(self) -> dict[str, Far]:
-        running = {crawl: under.running for crawl, under in self.under.items()}
-        return {crawl: (each.pages, each.found, each.lessons) for crawl, each in running.items()}
+        return {crawl: (each.pages, each.found, each.lessons) for crawl, each in self.running.items()}
 
 
 async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:

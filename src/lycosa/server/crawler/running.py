@@ -55,7 +55,7 @@ class Surroundings:
 
 
 class Running:
-    """A crawl under way. `run` it as a task; the other methods may be called meanwhile."""
+    """A crawl under way, in a task of its own."""
 
     def __init__(self, row: Row, catalogue: list[str], labels: Mapping[str, bool], around: Surroundings) -> None:
         self.id: str = row["id"]
@@ -75,6 +75,7 @@ class Running:
         self.opened_at = 0.0
         self.opening_took = 0.0
         self.engine: Engine | None = None
+        self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
@@ -83,6 +84,32 @@ class Running:
         self._shown = 0.0
         self._changes = 0
         self._no_room = ""
+
+    def start(self) -> None:
+        """Run it in a task."""
+        self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, one way or another."""
+        return self._task is not None and self._task.done()
+
+    def result(self) -> Ending:
+        """How it ended."""
+        assert self._task is not None
+        return self._task.result()
+
+    def cancel(self) -> None:
+        """End at once: what is in flight is forgotten."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def ended(self, seconds: float) -> None:
+        """Wait until it has ended; after so many seconds, at once."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=seconds)
+            self._task.cancel()
+            await asyncio.wait({self._task})
 
     async def run(self) -> Ending:
         """Crawl until it is over, or is to stop; whatever goes wrong is an ending, too."""
@@ -205,14 +232,13 @@ class Running:
             picker = self.engine.picker
             picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
-    def learn(self, labels: Mapping[str, bool]) -> None:
-        """People have said yes or no to more pages: it is opened again before long."""
-        self.labels = dict(labels)
+    def is_new(self, task: JudgingTask) -> bool:
+        """Whether it was not told of this yet."""
+        return task.number > max(self.asked.number if self.asked else 0, self.judged[0] if self.judged else 0)
 
-    def judge(self, asked: JudgingTask) -> None:
-        """Its pages are to be judged again: it is opened anew around that."""
-        if self.judged is None or asked.number > self.judged[0]:
-            self.asked = asked
+    def judge(self, task: JudgingTask, labels: Mapping[str, bool]) -> None:
+        """Its pages are to be judged again, by these labels: it is opened anew around that, before long."""
+        self.asked, self.labels = task, dict(labels)
 
     def look(self, now: float) -> None:
         """Called now and then: opens again what has something to learn, and shows how it is."""
