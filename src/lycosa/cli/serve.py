@@ -129,7 +129,7 @@ def serve(
                 print(f"{why} Make the account here, within a week, once:\n{link}", flush=True)
 
         async def run() -> None:
-            await Supervisor(settings, listening, held, ready).run()
+            await Supervisor(settings, listening, lock, ready).run()
 
         print(f"Data in {settings.data.absolute()}, accounts in {_where(settings.database)}.", flush=True)
         asyncio.run(run())
@@ -196,9 +196,9 @@ def restore(
 
     The whole file is checked before anything is written. Everyone has to sign in again.
     """
-    from lycosa.server import restoring
+    from lycosa.server.restore import restore as restore_backup
 
-    told = restoring.restore(file, data, database)
+    told = restore_backup(file, data, database)
     where = " with the same --database" if database else ""
     print(f"{data}: {_counted(told)}. Start it{where}: lycosa serve {data}")
     for crawl in told.damaged:
