@@ -20,7 +20,6 @@ from lycosa.collection.snippets import snippet
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.collection.words import said
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.types import Visit
 from lycosa.server.views import CachedView
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
