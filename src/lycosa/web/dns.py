@@ -11,8 +11,7 @@ import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
@@ -31,12 +30,9 @@ async def system_lookup(name: str) -> list[str]:
     """Ask the system's resolver."""
     loop = asyncio.get_running_loop()
     # Threads of its own: a few dead names must not keep other work, or other names, waiting.
-    answers = await loop.run_in_executor(_threads(), _ask_system, name)
+    ask = partial(socket.getaddrinfo, name, None, type=socket.SOCK_STREAM)
+    answers = await loop.run_in_executor(_threads(), ask)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-
-
-def _ask_system(name: str) -> list[Any]:
-    return list(socket.getaddrinfo(name, None, type=socket.SOCK_STREAM))
 
 
 @lru_cache(maxsize=1)
@@ -143,18 +139,17 @@ class Resolver(AbstractResolver):
             addresses = await self._names.resolve(host)
         except FetchError as error:
             raise OSError(str(error)) from error
-        return [_result(host, port, address) for address in addresses]
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in addresses
+        ]
 
     async def close(self) -> None:
         """The names outlive the client."""
-
-
-def _result(host: str, port: int, address: str) -> Any:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=0,
-        flags=socket.AI_NUMERICHOST,
-    )

@@ -101,19 +101,19 @@ class HttpTransport:
         addresses = await self.names.resolve(host(url))
         allowed = next(filter(self.guard.allows, addresses), "")
         if not allowed:
-            try:
-                self.guard.check(addresses[0])
-            except AddressRefused as error:
-                raise FetchError("refused", error.strerror or str(error), address=addresses[0]) from error
+            self._check(addresses[0], dialled=addresses[0])
         return allowed
 
     def _check_spelled_out(self, url: str) -> None:
         """Refuse an address that stands in the URL itself, or a localhost name: all that can be seen before a proxy."""
         for address in self.names.known(host(url)):
-            try:
-                self.guard.check(address)
-            except AddressRefused as error:
-                raise FetchError("refused", error.strerror or str(error)) from error
+            self._check(address)
+
+    def _check(self, address: str, dialled: str = "") -> None:
+        try:
+            self.guard.check(address)
+        except AddressRefused as error:
+            raise FetchError("refused", error.strerror or str(error), address=dialled) from error
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         """GET a URL; the body of an answer whose type isn't wanted (when any are named) is not read."""

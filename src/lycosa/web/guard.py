@@ -21,14 +21,7 @@ differently between Python versions. IPv6 addresses that carry an IPv4 address a
 import errno
 import socket
 from collections.abc import Iterable
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 _MEMO_LIMIT = 65_536
