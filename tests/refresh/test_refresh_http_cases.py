@@ -482,7 +482,7 @@ def _check_kept(path: Path, case: Case, told: list[str]) -> None:
         kept = versions.of(PAGE)
         sent = [case.says[0], *(s for s, look in zip(case.says[1:], case.looks, strict=True) if look.outcome == "ok")]
         assert [_bytes(says) for says in sent] == [_plain(versions, visit) for visit in kept]
-        for visit in versions.looks(PAGE):
+        for visit in log.visits("node = ?", given=(PAGE,)):
             if visit.outcome == "unchanged":  # what still stood
                 stood = [version for version in kept if version.started < visit.started][-1]
                 assert _plain(versions, stood) == _plain(versions, visit)
