@@ -336,7 +336,7 @@ def test_every_page_can_be_read(crawled: Crawled) -> None:
     """The page view, its frame with the archived copy, and the differences, of every second hostile page in turn."""
     page = crawled.page
     page.goto(f"/interests/{crawled.interest}#changes")
-    for n in range(0, len(MARKUP), 2):
+    for n in range(1, len(MARKUP), 2):
         url = f"{crawled.web.base}/{n}"
         document = page.request.get(f"/api/v1/crawls/{crawled.crawl}/reader", params={"url": url})
         assert "sandbox" in document.headers["content-security-policy"]
