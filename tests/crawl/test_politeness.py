@@ -41,13 +41,12 @@ def _too_many(hits: Iterable[Hit], limit: int) -> dict[str, int]:
 
 def _seen(web: Web, **options: Any) -> tuple[list[Hit], list[Visit]]:
     """What a real server sees of a crawl that may have 64 requests in flight, and what the crawl knows of it."""
-    traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]
-    by_host = {host: [url for url in traps if host in url] for host in {url.split("/")[2] for url in traps}}
-    seeds = [url for host in sorted(by_host) for url in by_host[host][:3]]
     more = {"concurrency": 64, "patience": 1.0, "choosy": 0.0, "judge": "vector", "strategy": "best-first", **options}
-    with serve(web, latency=0.01) as server:
-        running = crawl(web.query(TOPIC), [*web.seeds(TOPIC), *seeds], allow_network=["127.0.0.0/8"], **more)
-        visits = list(running)
+    with serve(web, latency=0.01) as server:  # from here on addresses have its port
+        traps = [url for trap in ("failing", "robots", "redirects") if trap in web.traps for url in web.trap_urls(trap)]
+        by_host = {host: [url for url in traps if host in url] for host in {url.split("/")[2] for url in traps}}
+        seeds = [*web.seeds(TOPIC), *(url for host in sorted(by_host) for url in by_host[host][:3])]
+        visits = list(crawl(web.query(TOPIC), seeds, allow_network=["127.0.0.0/8"], **more))
         return list(server.log), visits
 
 
