@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import lycosa
 from commands import Command, run
 from lycosa.cli import search as searching
+from lycosa.cli.printing import pairs
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME, building
@@ -304,3 +306,12 @@ def test_control_characters_do_not_reach_the_terminal(command: Command, tmp_path
         out = command.out(*words)
         assert "pwned" in out
         assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}
+
+
+def test_values_beside_names_steer_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A node of a space that is not the web, a flag, a remark: whatever is told of a page may be a stranger's word."""
+    hostile = "a\x1b]0;pwned\x07\x9b2J\u202eb"
+    pairs(Console(highlight=False), {"copy of": f"x://{hostile}", "remarks": hostile})
+    out = capsys.readouterr().out
+    assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}
+    assert out.count("pwned") == 2

@@ -13,7 +13,9 @@ from zipfile import ZipFile
 import pytest
 from fastapi.testclient import TestClient
 
+from lycosa.core.errors import LycosaError
 from lycosa.people.database import new_id
+from lycosa.server.api.exports import _copy
 from lycosa.server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, PASSWORD, SiteUnderTest
@@ -179,3 +181,17 @@ def test_a_stream_that_fails_says_so() -> None:
 
     with pytest.raises(OSError, match="the disk is gone"):
         list(streamed(write))  # type: ignore[arg-type]
+
+
+def test_a_reader_that_is_gone_is_no_damaged_crawl(tmp_path: Path) -> None:
+    """What can't be read has a note in its place, and the rest is packed; but where nobody reads, all of it ends."""
+
+    class Gone(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    (tmp_path / "a.warc.gz").write_bytes(b"record")
+    with pytest.raises(BrokenPipeError):
+        _copy(tmp_path / "a.warc.gz", Gone(), 6)
+    with pytest.raises(LycosaError, match=r"cannot read b\.warc\.gz"):
+        _copy(tmp_path / "b.warc.gz", io.BytesIO(), 6)

@@ -18,6 +18,7 @@ from rich.text import Text
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
+from lycosa.drawing.formats import visible
 
 UNCUT = 1_000
 """Columns of output that no terminal shows."""
@@ -77,9 +78,12 @@ def heading(console: Console, text: str) -> None:
 
 
 def pairs(console: Console, rows: dict[str, str]) -> None:
-    """Names and values; those that are empty are left out. An address is not broken, so that it can be copied."""
+    """Names and values; those that are empty are left out. An address is not broken, so that it can be copied.
+
+    Values may be a stranger's words: what could move the cursor is not printed.
+    """
     width = max(map(len, rows)) + 2
-    for name, value in rows.items():
+    for name, value in ((name, visible(value)) for name, value in rows.items()):
         if "://" in value:
             console.print(Text(f"{name:<{width}}", "dim").append(value, "default"), soft_wrap=True)
         elif value:

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 from rich.console import Console
@@ -50,8 +50,7 @@ def search(
     console = Console(highlight=False)
     typed = joined(words)
     query = parse(typed)  # before the index is touched: what was typed may be nothing
-    telling = Telling()
-    with Collection(directory) as collection, Search(collection, telling) as index:
+    with Telling() as telling, Collection(directory) as collection, Search(collection, telling) as index:
         results = index.find(
             typed,
             limit=limit,
@@ -64,7 +63,6 @@ def search(
             changed=changed_since,
             width=max(100, LINES * (min(console.width, WIDEST) - 6)),
         )
-    telling.line.clear()
     if json:
         print_json({"query": typed, **results.as_dict()})
         return
@@ -155,6 +153,12 @@ class Telling(Progress):
 
     def __init__(self) -> None:
         self.line = StatusLine(patience=self.PATIENCE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.line.clear()
 
     def waiting(self) -> None:
         print("another search is building the index: waiting for it", file=sys.stderr, flush=True)

@@ -23,7 +23,7 @@ ROOM = 256_000_000
 """Bytes that all views may take; the one in use may be larger."""
 
 MOST = 200
-"""ViewCache at once, however small."""
+"""Views at once, however small."""
 
 STREAMS = 10
 """Live streams of one person."""

@@ -180,5 +180,7 @@ def _copy(path: Path, out: IO[bytes], upto: int) -> None:
             while upto > 0 and (piece := file.read(min(PIECE, upto))):
                 out.write(piece)
                 upto -= len(piece)
+    except BrokenPipeError:  # of the zip, not of the file: nobody reads it any more
+        raise
     except OSError as error:
         raise LycosaError(f"cannot read {path.name}: {error.strerror}") from error
