@@ -65,7 +65,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "images",
         "meaning",
         "meaning",
-        *("server",) * 5,
+        *("server",) * 6,
         "postgres",
     )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told

@@ -40,6 +40,7 @@ EXTRAS = (
     ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),
     ("server", "fastapi", "the API and the pages for many people (lycosa serve)"),
     ("server", "plotly", "curves in the pages (lycosa serve)"),
+    ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),

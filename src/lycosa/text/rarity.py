@@ -13,7 +13,7 @@ from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
 
-Idf = Literal["learned", "background", "none"]
+Idf = Literal["background", "learned", "none"]
 
 Numbers = NDArray[np.float64]
 
