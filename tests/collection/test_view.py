@@ -112,6 +112,33 @@ def test_what_became_of_pages(tmp_path: Path) -> None:
         assert [collection.fate(page.node) for page in view.pages()] == [page.fate for page in view.pages()]
 
 
+def test_addresses_are_looked_up_while_nobody_takes_in_others(tmp_path: Path) -> None:
+    """A table of addresses that grows gives wrong numbers meanwhile, so whoever asks holds the lock; not while the log
+    is read.
+    """
+    small(tmp_path / "c")
+    view = CrawlView(tmp_path / "c")
+    view.catch_up()
+    graph = view.graph
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            assert view.lock._is_owned(), name  # type: ignore[attr-defined]
+            return getattr(graph, name)
+
+    view.graph = Watched()  # type: ignore[assignment]
+    with Collection(tmp_path / "c") as collection:
+        asked = [A, B, GONE, "http://else.test/"]
+        kinds = [view.origin(collection.log, node).kind for node in asked]
+        assert [["seed", "link", "link", ""]] * 2 == [kinds, [view.origin(collection.log, node).kind for node in asked]]
+        visit = collection.history(A)[0]
+    assert {B, C, GONE} == {link.url for link in view.links(visit)}
+    page = view.page(D)
+    assert page is not None
+    assert 4 == len(view.ways([page], 100).depths)
+    assert view.way_in(A) < 0 <= view.way_in(B)
+
+
 def test_why_a_page_was_fetched(tmp_path: Path) -> None:
     """Seed, link with its words, and redirect; also of what was not there."""
     small(tmp_path / "c")

@@ -1,6 +1,6 @@
 """A crawl's directory, opened for reading: its pages in order, and what the archive holds of each.
 
-Works beside a running crawl, and streams: nothing here keeps more than one page in memory.
+Works beside a running crawl, and streams: the view of the crawl (view.py) is in memory, and one page at a time.
 """
 
 from __future__ import annotations

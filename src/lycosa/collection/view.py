@@ -383,13 +383,16 @@ class CrawlView(Follower):
 
     def origin(self, log: SqliteLog, node: str) -> Origin:
         """What led to an address: that it is a seed, or the first link to it."""
-        vertex = self.graph.vertex(node)
-        if vertex in self._origins:
-            return self._origins[vertex]
-        via = self.way_in(node)
-        origin = _link(log, via, node) if via >= 0 else Origin("seed" if self.graph.is_seed(node) else "")
+        with self.lock:  # addresses are numbered anew when their table grows
+            vertex, origins = self.graph.vertex(node), self._origins
+            if vertex in origins:
+                return origins[vertex]
+            via = self.way_in(node)
+            origin = Origin("seed" if self.graph.is_seed(node) else "")
+        if via >= 0:
+            origin = _link(log, via, node)
         if vertex >= 0:
-            self._origins[vertex] = origin
+            origins[vertex] = origin  # of the view as it was: it may have begun anew meanwhile
         return origin
 
     def source(self, read: Callable[[int], Visit], node: str) -> tuple[Visit, int] | None:
