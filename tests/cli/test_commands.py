@@ -251,3 +251,15 @@ def test_one_interrupt_stops_cleanly(server: Server, tmp_path: Path, command: Co
     _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (0, b"")
     assert command.json("show", out)["ending"] == "stopped"
+
+
+@pytest.mark.parametrize("port", [-1, 99999])
+def test_a_web_on_a_port_that_cannot_be(port: int, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused in one line, and nothing is served."""
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", interrupt)  # else a web that is served would be served for ever
+    said = command("web", "--pages", 20, "--hosts", 2, "--port", port)
+    assert said == (2, "", f"lycosa: cannot serve on port {port}: there is no such port; choose another with --port\n")

@@ -145,7 +145,6 @@ def web(
                 time.sleep(3600)
     except KeyboardInterrupt:
         print()
-    except OSError as error:
-        raise InputError(
-            f"cannot serve on port {port}: {error.strerror or error}; choose another with --port"
-        ) from error
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or "there is no such port"
+        raise InputError(f"cannot serve on port {port}: {why}; choose another with --port") from error

@@ -234,7 +234,7 @@ def serve(
     """Serve a web from a thread of its own, for callers that block."""
     server = Server(web, host, port, latency, record=record)
     started = threading.Event()
-    failure: list[OSError] = []
+    failure: list[OSError | OverflowError] = []
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
 
@@ -243,7 +243,7 @@ def serve(
             async with server:
                 started.set()
                 await stop.wait()
-        except OSError as error:  # the port is taken, say: for the caller to hear of
+        except (OSError, OverflowError) as error:  # the port is taken, or there is none: for the caller to hear of
             failure.append(error)
         finally:
             started.set()
