@@ -79,7 +79,7 @@ def vectors(texts: Sequence[str], language: str = ENGLISH, *, rare: bool = True)
 
 
 def vector(text: str, language: str = ENGLISH, *, rare: bool = True) -> Vectors:
-    """The same for one text, at half the cost.
+    """The same for one text, in fewer steps.
 
     >>> bool((vector("a doctor saw a doctor") == vectors(["a doctor saw a doctor"])[0]).all())
     True
