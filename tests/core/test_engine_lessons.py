@@ -129,6 +129,24 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     assert known == len(log.events)
 
 
+def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
+    """Killed between the page and its lesson: the next run learns it before it picks, so that nothing is otherwise."""
+    whole = MemoryLog()
+    crawled(engine(whole))
+    killed = MemoryLog()
+    for event in whole.events[:5]:  # the seed and the four pages that the first lesson is learned from
+        killed.append(event)
+    made = engine(killed)
+    made.replay(list(killed))
+    made.lessons.catch_up()
+    assert isinstance(killed.events[-1], Lesson)
+    first = next(event for event in whole if isinstance(event, Lesson))
+    assert first.data == killed.events[-1].data
+    known = len(killed.events)
+    made.lessons.catch_up()
+    assert known == len(killed.events)
+
+
 def test_pages_in_a_wrong_language_stay_worthless() -> None:
     """Whatever the judge has learned of them."""
     log = MemoryLog()

@@ -78,8 +78,11 @@ class Lessons:
         return True
 
     def catch_up(self) -> None:
-        """At the start of a run: learn from labels that nobody has learned from yet."""
-        if self._unheard and not self.teach(force=True):
+        """At the start of a run: learn from labels that nobody has learned from yet.
+
+        A lesson that was due when the last run was killed is learned now, before the next pick, as it would have been.
+        """
+        if not self.teach(force=self._unheard) and self._unheard:
             self._recount()
             self.log.rate(self._worths)
 
