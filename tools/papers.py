@@ -40,8 +40,8 @@ labels that no crawler sees, unless a title says *as published*: there the crawl
 
 The corpora are not part of the project: `lycosa lab fetch wikispeedia` and `lycosa lab fetch webkb` get them. A corpus
 of 5,000 pages is a small world: after a thousand pages anyone has found much of a topic. What a paper says of the web
-is not refuted by it. A verdict says what holds *here*, by a criterion that stands in the code. Wikispeedia prints the
-names of its subjects on its articles, which flatters queries that have them.
+is not refuted by it. A verdict says what holds *here*, by a criterion that stands in the code. Wikispeedia's articles
+are read without the line under the title that names their own subjects: with it, a page tells its label.
 """
 
 

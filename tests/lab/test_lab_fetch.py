@@ -51,7 +51,8 @@ PATHS = tar(
 )
 ARTICLES = tar(
     {
-        "wpcd/wp/%/%C3%85land.htm": b"<title>\xc3\x85land</title><a href='../../wp/b/Bat.htm'>Bat</a>",
+        "wpcd/wp/%/%C3%85land.htm": b"<title>\xc3\x85land</title><a href='../../wp/b/Bat.htm'>Bat</a>"
+        b'<h3 id="siteSub">Selection. Related subjects: <a href="../index/subject.Countries.htm">Countries</a></h3>',
         "wpcd/wp/b/Bat.htm": b"<a href='../../wp/%25/%25C3%2585land.htm'>A</a> <a href='../../index.htm'>home</a>",
         "wpcd/wp/index/alpha.htm": b"<a href='../b/Bat.htm'>Bat</a>",
         "wpcd/images/bat.png": b"png",
@@ -148,7 +149,7 @@ def site() -> Iterator[Site]:
 
 
 def test_wikispeedia(site: Site, tmp_path: Path) -> None:
-    """Articles have all their categories; lists of articles are left out unless the whole is asked for."""
+    """Articles have all their categories, and don't print them; lists of articles are left out. The whole has both."""
     index = fetch("wikispeedia", tmp_path / "x", LOCAL, keep=tmp_path, mirror=site.base)
     assert ["%25/%25C3%2585land.htm", "b/Bat.htm"] == [name.partition("/wp/")[2] for name in index.names]
     assert [[1], [0]] == [index.children(node).tolist() for node in range(2)]
@@ -161,7 +162,10 @@ def test_wikispeedia(site: Site, tmp_path: Path) -> None:
     }
     assert expected == index.facts["left_out"]
     asked = len(site.asked)
-    assert 3 == len(fetch("wikispeedia", tmp_path / "y", LOCAL, keep=tmp_path, mirror=site.base, whole=True))
+    assert "countri" not in index.stems
+    whole = fetch("wikispeedia", tmp_path / "y", LOCAL, keep=tmp_path, mirror=site.base, whole=True)
+    assert 3 == len(whole)
+    assert "countri" in whole.stems
     assert 2 == asked == len(site.asked)  # the second time, nothing is downloaded
 
 

@@ -71,7 +71,11 @@ def fetch(
         str, typer.Option("--from", metavar="URL", help="Another place that has the same files, under the same names.")
     ] = "",
     whole: Annotated[
-        bool, typer.Option("--whole", help="Also pages that make every topic trivial, such as lists of all articles.")
+        bool,
+        typer.Option(
+            "--whole",
+            help="Also what makes every topic trivial: lists of all articles, an article's line of its own categories.",
+        ),
     ] = False,
     allow_network: AllowNetwork = None,
     contact: Contact = "",

@@ -6,6 +6,7 @@ over, and what they hold has a limit.
 
 from __future__ import annotations
 
+import re
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ MOST_UNPACKED = 4_000_000_000
 MOST_MEMBERS = 1_000_000
 
 WIKISPEEDIA = "http://wikispeedia.test/"
+_SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
+"""The line under an article's title that names the article's own categories."""
 """Where its pages are taken to be: they were made to be read from a disc, and have no addresses."""
 
 
@@ -134,7 +137,7 @@ def _wikispeedia(corpus: Corpus, files: list[Path], out: Path, whole: bool, tell
     account = Account()
     classes = _categories(files[0])
     keep = choosing(() if whole else corpus.exclude, account)
-    pages = _articles(files[1], classes, account, keep)
+    pages = _articles(files[1], classes, account, keep, blind=not whole)
     return write_index(pages, out, source=corpus.name, account=account, tell=tell)
 
 
@@ -153,8 +156,10 @@ def _categories(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def _articles(path: Path, classes: dict[str, list[str]], account: Account, keep: Keep) -> Iterator[Recorded]:
-    """Pages below wpcd/; articles are known by the names of their files."""
+def _articles(
+    path: Path, classes: dict[str, list[str]], account: Account, keep: Keep, blind: bool
+) -> Iterator[Recorded]:
+    """Pages below wpcd/; articles are known by the names of their files. Blind: none prints its own categories."""
     known = set()
     for name, read in members(path):
         parts = name.parts[name.parts.index("wpcd") + 1 :] if "wpcd" in name.parts else ()
@@ -168,7 +173,8 @@ def _articles(path: Path, classes: dict[str, list[str]], account: Account, keep:
         told = classes.get(name.stem, ())
         if told:
             known.add(name.stem)
-        yield Recorded(url, page_of(extract(read(), url)), classes=told)
+        html = _SUBJECTS.sub(b"", read(), count=1) if blind else read()
+        yield Recorded(url, page_of(extract(html, url)), classes=told)
     if len(known) < len(classes):
         account.left_out["articles with categories, but no page"] += len(classes) - len(known)
 
