@@ -135,6 +135,10 @@ ENTRIES = {
         "opic", "Opic", "cash that pages hand to their links in equal shares: the richest first",
         f"{OTIE}; Abiteboul et al. 2003",
     ),
+    "opic-original": Entry(
+        "opic_original", "OpicOriginal", "the same where every page brings cash of its own, and its history",
+        f"{GOURITEN}, 7.1 and 8.2; Abiteboul et al. 2003",
+    ),
     "opic-alpha": Entry(
         "opic_alpha", "OpicAlpha", "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
         TOPIC,

@@ -75,10 +75,14 @@ class OpicAlpha:
             alphas = step.alphas
             if step.visit.follows:
                 u, alphas = self.redirects_.ends(table.edges.children(v)), table.edges.alphas(v)
-            weights = np.maximum(alphas, 0.0) * C[u]
-            total = weights.sum()
-            np.add.at(C, u, cash * (weights / total) if total > 0 else cash / len(u))
+            np.add.at(C, u, cash * self.shares(alphas, C[u]))
         return rows if u is rows else np.append(rows, u)
+
+    def shares(self, alphas: NDArray[np.float32], cash: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Which part of what a node gives each of its links gets: they have these alphas, and lead to this cash."""
+        weights = np.maximum(alphas, 0.0) * cash
+        total = weights.sum()
+        return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """H + C; 1 for a row nobody has linked to."""

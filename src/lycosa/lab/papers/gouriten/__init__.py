@@ -19,6 +19,7 @@ from lycosa.lab.papers.gouriten.measured import (
     BATCHES,
     BEYOND,
     LEADERS,
+    ORIGINAL,
     PLAYERS,
     Altered,
     Fits,
@@ -50,7 +51,7 @@ def findings(bench: Bench) -> Findings:
     sets = QUICK_SETS if bench.quick else SETS
     of_corpus, generated = ([graph for graph in graphs if graph.group == group] for group in ON)
     altered = Altered(bench, graphs, 1)
-    strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values()]
+    strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *ORIGINAL.values()]
     crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
     crawls.results |= crawl(bench, generated, strategies, sets=1).results
     labelled = crawl(bench, [g for g in graphs if g.labels], list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
@@ -135,7 +136,7 @@ def _of_leading(crawls: Crawls, group: str) -> Iterator[Claim]:
     yield claims.e_and_ne_early(scores)
     yield claims.regression_late(scores)
     yield claims.bandit_steady(scores)
+    beside = {**scores, **global_scores(crawls, group, BEYOND if group == CORPUS else ORIGINAL)}
+    yield claims.original_no_better(beside, {"opic, original": "opic"})
     if group == CORPUS:
-        beside = {**scores, **global_scores(crawls, group, BEYOND)}
-        yield claims.unweighted_no_better(beside, {"opic, unweighted": "opic"})
         yield claims.second_level_no_better(beside, {"sl_n": "n", "sl_e": "e", "sl_ne": "ne", "lr_sl": "lr_fl"})

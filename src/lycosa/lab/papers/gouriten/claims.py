@@ -368,5 +368,5 @@ def at_most_two_percent(scores: Scores, pairs: Mapping[str, str]) -> Ruling:
     return ruled(max(ratio.values()) <= 1.02, f"at step {step:,}: {listed(ratio)}")
 
 
-unweighted_no_better = says("8.2", "OPIC without weights is no improvement on opic")(at_most_two_percent)
+original_no_better = says("8.2", "The original OPIC, without weights, is no improvement on opic")(at_most_two_percent)
 second_level_no_better = says("8.2", "The second level leads crawls no better than the first")(at_most_two_percent)

@@ -1,0 +1,45 @@
+"""The original OPIC as Gouriten et al. print it: its three steps by hand, on four nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.opic_original import OpicOriginal
+
+
+def visit(opic: OpicOriginal, table: Table, node: str, **alphas: float) -> list[list[float]]:
+    """Visit a node whose links have these alphas. C, H and the estimate of a, b, c and d after it, as far as known."""
+    links = Links.to(*alphas)
+    links.alphas = np.array(list(alphas.values()), np.float32)
+    step = table.absorb(Visit(node, "page", "ok", 1, links=links))
+    assert step is not None
+    opic.learn(step, table)
+    rows = np.array([table.row_of[name] for name in "abcd" if name in table.row_of], np.int32)
+    return [opic.C_[rows].tolist(), opic.H_[rows].tolist(), opic.importance(rows, table).tolist()]
+
+
+def test_three_visits_by_hand() -> None:
+    """a -> b, c; b -> a, c, d; c -> d. Whatever the links promise, they get the same."""
+    opic, table = OpicOriginal(), Table()
+    table.add_seed("a")
+    # H(a) = 1; C(b) = C(c) = 1 + 1/2; G = 1
+    C, H = [0, 1 + 1 / 2, 1 + 1 / 2], [1, 0, 0]
+    assert visit(opic, table, "a", b=0.9, c=0.1) == [C, H, [1 / 2, 1.5 / 2, 1.5 / 2]]
+    # H(b) = 1.5; C(a) = 0 + 1.5/3, C(c) = 1.5 + 1.5/3, C(d) = 1 + 1.5/3; G = 1 + 1.5
+    C, H = [0.5, 0, 2, 1.5], [1, 1.5, 0, 0]
+    assert visit(opic, table, "b", a=0.0, c=0.0, d=1.0) == [C, H, [1.5 / 3.5, 1.5 / 3.5, 2 / 3.5, 1.5 / 3.5]]
+    # H(c) = 2; C(d) = 1.5 + 2/1; G = 2.5 + 2
+    C, H = [0.5, 0, 0, 3.5], [1, 1.5, 2, 0]
+    assert visit(opic, table, "c", d=0.0) == [C, H, [1.5 / 5.5, 1.5 / 5.5, 2 / 5.5, 3.5 / 5.5]]
+
+
+def test_cash_grows_by_1_with_every_node() -> None:
+    """Unlike Guan's OPIC, where all cash is the seeds': after two visits four nodes have C = 4 among them."""
+    opic, table = OpicOriginal(), Table()
+    table.add_seed("a")
+    visit(opic, table, "a", b=0.0, c=0.0)
+    assert float(opic.C_[: len(table)].sum()) == 3
+    visit(opic, table, "b", d=0.0)
+    assert float(opic.C_[: len(table)].sum()) == 4
