@@ -35,7 +35,7 @@ def test_equation_4(page: float, expected: float) -> None:
 
 def test_the_paper_says_a_quarter() -> None:
     """The page's share is .25 unless told otherwise, and the context is what it wants to be told."""
-    assert (0.25, ("context",)) == (LinkContext().page, LinkContext().wants)
+    assert (0.25, ("context", "context_score")) == (LinkContext().page, LinkContext().wants)
 
 
 def test_the_best_of_several_links() -> None:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from teaching import score, see, seeded
 
 from lycosa.core.table import Table
-from lycosa.core.types import Links, Visit
+from lycosa.core.types import Links, Page, Visit
+from lycosa.estimators.link_context import LinkContext
 from lycosa.estimators.otie import Otie
+from lycosa.text.bags import Bags
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.base import ask
+from lycosa.topics.classified import Classified
+from lycosa.topics.model import Model
+from lycosa.topics.query import Query
 
 
 def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -> None:
@@ -115,3 +123,57 @@ def test_neither_failures_nor_sitemaps_are_revised() -> None:
     assert [0.5, 0.5] == score(otie, table, "x", "y")
     assert 1.0 == otie.pool_
     assert 0.0 == otie.revised_
+
+
+# -- equation 4 with a classifier --------------------------------------------------------------------------------------
+
+
+class Spoken:
+    """A classifier that knows three words: 'coral' is of the wanted class with .8, 'reef' with .9, 'tank' with .3."""
+
+    kind = name = "spoken"
+
+    def probabilities(self, bags: Bags) -> NDArray[np.float64]:
+        said = np.array([0.8, 0.9, 0.3])[bags.columns[bags.starts[:-1]]]
+        return np.column_stack([said, 1 - said])
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        return {}
+
+
+def classified(guide: Otie | LinkContext) -> list[float]:
+    """Scores of x and y, whose contexts are 'reef' and 'tank', on a page of the word 'coral'; 2 of 5 pages trained on
+    were of the wanted class, so the prior is .4."""
+    topic = Classified(Model(["Sea", "Trains"], ["coral", "reef", "tank"], [2, 3], Spoken()), ["Sea"])
+    ask(topic, guide.wants)
+    page = Page("ok", 200, marked="coral", links=Links.to("x", "y"))
+    page.links.contexts = ["reef", "tank"]
+    judgement, table = topic.judge(page, Vocabulary().read(page)), seeded("s")
+    assert 0.8 == pytest.approx(judgement.beta)
+    page.links.facets = judgement.facets
+    return score_of(guide, table, Visit("s", "page", "ok", 1, beta=judgement.beta, links=page.links))
+
+
+def score_of(guide: Otie | LinkContext, table: Table, visit: Visit) -> list[float]:
+    see(guide, table, visit)
+    return score(guide, table, "x", "y")
+
+
+def test_equation_4_takes_a_classifiers_word_as_it_is() -> None:
+    """x: .25 * .8 + .75 * .9 = .875; y: .25 * .8 + .75 * .3 = .425. Cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 =
+    1.1836, by .875 and .425 of 1.3."""
+    assert pytest.approx([0.875, 0.425]) == classified(LinkContext())
+    assert pytest.approx([1.1836 * 0.875 / 1.3, 1.1836 * 0.425 / 1.3]) == classified(Otie(scale="none"))
+
+
+def test_what_a_context_adds_to_the_prior() -> None:
+    """lift=yes: x: (.9 - .4) / .6 = 5/6, .25 * .8 + .75 * 5/6 = .825; y: .3 is below the prior, .25 * .8 + 0 = .2."""
+    assert pytest.approx([0.825, 0.2]) == classified(LinkContext(lift=True))
+    assert pytest.approx([1.1836 * 0.825 / 1.025, 1.1836 * 0.2 / 1.025]) == classified(Otie(scale="none", lift=True))
+
+
+def test_topics_without_a_prior_are_asked_for_contexts() -> None:
+    """To them the two are the same, and nothing is recorded twice."""
+    topic = Query("coral reef")
+    ask(topic, Otie.wants)
+    assert ("context",) == topic.facets

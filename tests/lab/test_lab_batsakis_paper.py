@@ -40,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(index: Index, runs: Path, wordnet: Ontology) -> Findings:
     """The quick experiment on it, with WordNet."""
-    return findings("batsakis", Bench(index, runs, quick=True, workers=1))
+    return findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
 def judged(means: dict[str, float]) -> Comparison:
@@ -132,7 +132,7 @@ def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same
 ) -> None:
     """A second call: a remark says what is missing, all other numbers are those of the first one."""
     monkeypatch.setattr(paper, "_has_wordnet", lambda: False)
-    without = findings("batsakis", Bench(index, runs, quick=True, workers=1))
+    without = findings("batsakis", Bench(index, runs, quick=True, workers=1, topics=3))
     parts = {part.key: part for part in without.parts}
     left = parts["batsakis-figure-14"]
     assert isinstance(left, Figure)

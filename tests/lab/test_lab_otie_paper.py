@@ -39,7 +39,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(index: Index, runs: Path) -> Findings:
     """The quick experiment on it."""
-    return findings("otie", Bench(index, runs, quick=True, workers=1))
+    return findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
 def measured(**means: float) -> Measured:
@@ -185,7 +185,7 @@ def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Pat
 
 def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
     """Crawls and models are kept, and give the same numbers."""
-    again = findings("otie", Bench(index, runs, quick=True, workers=1))
+    again = findings("otie", Bench(index, runs, quick=True, workers=1, topics=3))
     assert made.as_dict()["parts"] == again.as_dict()["parts"]
     assert made.claims == again.claims
 

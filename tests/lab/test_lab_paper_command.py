@@ -16,6 +16,7 @@ from lycosa.lab.findings import Claim, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.papers.weighing import size
 from lycosa.lab.report import publishing
 
 
@@ -60,14 +61,16 @@ def test_one_paper(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Its page is in a directory of its name; the command says how its claims fare and where the page is."""
-    words = ["--corpus", str(corpus), "--quick", "--random-seed", "3", "--workers", "1", "--out", str(tmp_path / "o")]
+    words = ["--corpus", str(corpus), "--quick", "--topics", "30", "--random-seed", "3", "--workers", "1"]
+    words += ["--out", str(tmp_path / "o")]
     assert 0 == run(monkeypatch, "lab", "paper", "otie", *words)
     said = capsys.readouterr()
     assert f"otie: of 2 claims 1 holds, 1 does not hold; {tmp_path}/o/otie/index.html" in said.out
     (bench,) = papers
-    assert (True, 3, 1, tmp_path / "o/otie/work") == (bench.quick, bench.random_seed, bench.workers, bench.out)
+    assert (True, 30, 3, 1) == (bench.quick, bench.topics, bench.random_seed, bench.workers)
+    assert tmp_path / "o/otie/work" == bench.out
     page = (tmp_path / "o/otie/index.html").read_text("utf-8")
-    assert f"lycosa lab paper otie --corpus {corpus} --quick --random-seed 3 --out {tmp_path}/o" in page
+    assert f"lycosa lab paper otie --corpus {corpus} --quick --topics 30 --random-seed 3 --out {tmp_path}/o" in page
     assert not (tmp_path / "o/index.html").exists()
 
 
@@ -87,6 +90,28 @@ def test_all_papers_when_one_fails(
     assert "Failed: no class has 20 pages" in front
     assert 5 == len(papers)
     assert "kept" == (tmp_path / "rules/work/runs").read_text()
+
+
+def test_a_quick_run_says_that_it_is_too_small(
+    papers: list[Bench],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """On every page, the front page among them, and in the terminal; a whole run says nothing of it."""
+    told = "Too small for a verdict that counts"
+    for words, there in ((["--quick"], True), ([], False)):
+        run(monkeypatch, "lab", "paper", "all", "--corpus", str(corpus), "--out", str(tmp_path), *words)
+        pages = [tmp_path / name / "index.html" for name in (".", *PAPERS) if name != "batsakis"]
+        assert [there] * 5 == [told in page.read_text("utf-8") for page in pages]
+        assert there == (told in capsys.readouterr().out)
+
+
+def test_as_many_topics_as_it_takes_for_a_verdict() -> None:
+    """A quick run has six, a whole one ten; who names a number has that."""
+    benches = [Bench(Index.of({"a": ["b"]}), Path(), quick, topics=many) for quick in (True, False) for many in (0, 30)]
+    assert [6, 30, 10, 30] == [size(bench)["subject_count"] for bench in benches]
 
 
 def test_verdicts_for_machines(
@@ -131,6 +156,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
         ),
         (["freshness", "--corpus", "nothing"], "freshness has a web of its own, which changes: leave out --corpus"),
         (["otie", "--corpus", "nothing"], "is no index"),
+        (["gouriten", "--topics", "30"], "gouriten chooses its topics itself: --topics is for otie, batsakis"),
     ],
 )
 def test_what_cannot_be_made(

@@ -52,7 +52,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(index: Index, runs: Path) -> Findings:
     """The quick experiment on it."""
-    return findings("personalized", Bench(index, runs, quick=True, workers=1))
+    return findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
 
 
 # -- detectors -------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_a_digest_sees_all_and_is_never_set_off_by_nothing(made: Findings) -> No
 
 def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
     """Crawls are kept, pages are changed and ranked anew: the same numbers, times aside."""
-    again = findings("personalized", Bench(index, runs, quick=True, workers=1))
+    again = findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
     assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
     assert made.claims == again.claims
 

@@ -24,6 +24,7 @@ from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.around import InLanguage, heeding
+from lycosa.topics.base import ask
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import fingerprint, judge_of, read_terms
 from lycosa.traps.warden import Warden
@@ -42,8 +43,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
     strategy = _strategy(request)
     for part in (topic, getattr(strategy, "estimator", strategy)):
         request.notes += [note for note in getattr(part, "notes", []) if note not in request.notes]
-    if hasattr(topic, "facets"):
-        topic.facets = strategy.wants
+    ask(topic, strategy.wants)
     judge_name = fingerprint(options, topic)
     probability = bool(getattr(topic, "probability", False))
     topic = heeding(topic)

@@ -44,7 +44,6 @@ class CashFlow:
     """
 
     period: int = PERIOD
-    refetch: bool = False
     cash_: NDArray[np.float64] = column()
     giver_: NDArray[np.bool_] = column(np.bool_)
     """Fetched, and has links."""
@@ -69,11 +68,6 @@ class CashFlow:
     def __post_init__(self) -> None:
         if self.period < 0:
             raise ValueError(f"period is {self.period}: it has to be a number of steps, or 0 for never")
-        if self.refetch:
-            raise ValueError(
-                "refetch=yes needs pages to be visited again when a strategy says so, but refresh and watch say when. "
-                "Leave it out: the links that are known are used again, and those that a refresh finds join them"
-            )
 
     # -- what OPIC and OTIE do in their own ways ---------------------------------------------------------------
 

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
+
+
+def context_score(step: Step, lift: bool) -> NDArray[np.float32]:
+    """The context_score of equation 4 for each child: the context judged as a page is, or what it adds to the prior."""
+    judged = "context_score" in step.visit.links.facets and not lift
+    return step.facet("context_score" if judged else "context")
 
 
 @dataclass
@@ -21,8 +28,12 @@ class LinkContext(SaidByParents):
     context counts. With several parents the scores are merged as in best-first: the `max` of them, or `sum`, `mean`,
     `last`. A topic that does not judge contexts is asked for anchors instead.
 
+    With a classifier the relevance of the context is P of its words, as that of the page is. `lift=yes` takes instead
+    what they add to the prior, max(0, (P - prior) / (1 - prior)), so that a context which says no more than the share
+    of the wanted classes in the training pages counts for nothing. Other topics know no prior: there both are the same.
+
     Paper: Guan et al. 2008 (OTIE), equation 4, there the prediction of a page's relevance from one link. Merging over
-    parents is ours, as the paper says nothing of it.
+    parents is ours, as the paper says nothing of it; so is `lift`.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table = Table(); _ = table.add_seed("a")
@@ -33,10 +44,11 @@ class LinkContext(SaidByParents):
     [0.5]
     """
 
-    wants: ClassVar[tuple[str, ...]] = ("context",)
+    wants: ClassVar[tuple[str, ...]] = ("context", "context_score")
 
     page: float = 0.25
     merge: Merge = "max"
+    lift: bool = False
     priority_: Parents = learned()
 
     def __post_init__(self) -> None:
@@ -46,5 +58,5 @@ class LinkContext(SaidByParents):
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this parent says into what the others said."""
-        context = step.facet("context").astype(np.float64)
+        context = context_score(step, self.lift).astype(np.float64)
         return self.priority_.tell(step, table, self.page * step.visit.beta + (1 - self.page) * context)

@@ -19,7 +19,6 @@ class Opic(CashFlow):
 
     Parameters:
         period   every so many steps the fetched page with the most cash and with links gives again (0: never)
-        refetch  not there: see below
 
     Paper: Guan et al. 2008, section 2 (OPIC, greedy strategy); Abiteboul, Preda, Cobena 2003. There the richest page is
     fetched again when it gives again. We use the links that are known: a request for nothing new is a request that

@@ -12,6 +12,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import DONE, Table
 from lycosa.core.types import Rows, Step
 from lycosa.estimators.cash import CashFlow
+from lycosa.estimators.link_context import LinkContext, context_score
 
 
 @dataclass
@@ -33,17 +34,24 @@ class Otie(CashFlow):
         a, d     how much cash changes at most, and how little near r = .5
         page     weight of the page against the words around the link (the paper's beta)
         scale    what r is: `running` divides by the largest beta seen so far, `none` cuts at 0 and 1
+        lift     with a classifier, the context counts by what it adds to the prior, not by its P: see LinkContext
         period   every so many steps the fetched page with the most cash and with links gives again (0: never)
-        refetch  not there: see Opic
 
     `running` is the default. Equation 3 needs an r that uses the whole of [0, 1]: at .5 it changes nothing. A
     classifier's probabilities do, and there the largest is soon near 1, so that both scales agree. Cosines don't: good
     pages lie at .2 or .3, and under `none` every page of a crawl would lose most of its cash, the good ones with the
     bad. As long as all betas were 0 there is no scale, and nothing is revised.
 
+    The paper says that OTIE requires no storage of the graph crawled so far. Here that is so of the algorithm: it keeps
+    three numbers for each known page (its cash, what it turned out to be, the most that was predicted of it), reads the
+    links of a page once, when it gives, and nothing is computed over the graph as a whole. For second givings the paper
+    reads a page's links off the page, which it fetches again; we take them from the links that every crawl keeps in
+    memory for all strategies (core/edges.py), so there they are stored. With period=0 they are never asked for.
+
     Paper: Guan et al. 2008, equations 1-4. Departures: (2r - 1)^d keeps the sign of 2r - 1 for every d, not only for
     odd ones. In a second giving an unfetched link counts with the largest similarity that any page predicted for it,
-    which is one number per row, not per link. The paper fetches the page again for it: see Opic.
+    which is one number per row, not per link. The paper fetches the page again for it: see Opic. A page or context
+    without a word that a classifier knows has the score 0, not the prior.
 
     >>> from lycosa.core.types import Links, Visit
     >>> table, otie = Table(), Otie()
@@ -55,12 +63,13 @@ class Otie(CashFlow):
     [1.528, 0.322]
     """
 
-    wants: ClassVar[tuple[str, ...]] = ("context",)
+    wants: ClassVar[tuple[str, ...]] = LinkContext.wants
 
     a: float = 0.85
     d: float = 3.0
     page: float = 0.25
     scale: Literal["running", "none"] = "running"
+    lift: bool = False
     beta_: NDArray[np.float64] = column()
     predicted_: NDArray[np.float64] = column()
     """The largest similarity that any page predicted for a row."""
@@ -109,5 +118,5 @@ class Otie(CashFlow):
 
     def _similarity(self, step: Step) -> NDArray[np.float64]:
         """Equation 4."""
-        context = np.maximum(step.facet("context"), 0.0)
+        context = np.maximum(context_score(step, self.lift), 0.0)
         return self.page * max(0.0, step.visit.beta) + (1 - self.page) * context.astype(np.float64)

@@ -31,13 +31,14 @@ from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import TOPICS, describe
+from lycosa.topics.base import CONTEXT_SCORE, FACETS, ask, asked
 from lycosa.topics.examples import centroid
 from lycosa.topics.making import make_topic
 from lycosa.topics.query import Query
 
 VERSION = 1
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
-WANTS = ("context", "url")
+WANTS = (*FACETS, CONTEXT_SCORE)
 """All that strategies ask to be judged beside anchors."""
 
 
@@ -78,8 +79,7 @@ class Guide:
         tell: Tell = silent,
     ) -> Guide:
         """Let a topic judge all pages. `wants` are the facets that strategies will ask for."""
-        if hasattr(topic, "facets"):
-            topic.facets = wants
+        ask(topic, wants)
         reader = Vocabulary()
         beta = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
         links = np.zeros(int(index.link_start[-1]), np.float32)
@@ -208,7 +208,7 @@ def guide_for(
         raise InputError(f"the corpus has no text to judge by {told}: take its scores as the guide (told = score)")
     judge = judge or JUDGES[told]
     topic = make_judge(index, subject, told, judge)
-    kinds = tuple(sorted(set(wants) & set(WANTS))) if hasattr(topic, "facets") else ()
+    kinds = tuple(sorted(set(asked(topic, wants)) & set(WANTS))) if hasattr(topic, "facets") else ()
     stems = dict(topic.weights) if told == "examples" and isinstance(topic, Query) else {}
     path = None
     if out is not None:

@@ -26,6 +26,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.table import IndexedTable
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.base import ask
 
 
 @dataclass
@@ -124,8 +125,7 @@ class RecordedSpace(Space):
 def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int, **options: Any) -> Trace:
     """The engine on the recorded pages, one at a time: for judges that learn as the crawl goes."""
     distinct = _distinct(index, seeds)
-    if hasattr(topic, "facets"):
-        topic.facets = strategy.wants
+    ask(topic, strategy.wants)
     engine = Engine(
         RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
         budget=Budget(pages=budget + distinct), **options,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
+from lycosa.topics.base import FACETS
 
 BETAS = "betas"
 """In a lesson: what is said of each version of a page so far."""
@@ -32,6 +33,11 @@ class Around:
     def facets(self, names: tuple[str, ...]) -> None:
         if hasattr(self.topic, "facets"):
             self.topic.facets = names
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Those that the topic inside can tell."""
+        return getattr(self.topic, "offers", FACETS)
 
 
 # -- languages --------------------------------------------------------------------------------------------------

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from lycosa.core.protocols import Topic
 from lycosa.core.types import Links, Visit
 from lycosa.text.addresses import words_of
 
 FACETS = ("context", "url")
+CONTEXT_SCORE = "context_score"
+"""What a judge would say of the words around a link if they were a page. To most judges that is the context; a
+classifier makes a difference, and `offers` both."""
 
 
 class Judge:
@@ -20,6 +26,22 @@ class Judge:
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""
+
+
+def ask(topic: Topic, wants: Sequence[str]) -> None:
+    """Tell a judge what a strategy wants to know of links, in the names that it knows; one without facets is left."""
+    if hasattr(topic, "facets"):
+        topic.facets = asked(topic, wants)
+
+
+def asked(topic: Topic, wants: Sequence[str]) -> tuple[str, ...]:
+    """What is wanted, in the names that a judge knows.
+
+    >>> asked(Judge(), ("context", "context_score", "url"))
+    ('context', 'url')
+    """
+    known = getattr(topic, "offers", FACETS)
+    return tuple(dict.fromkeys("context" if name == CONTEXT_SCORE not in known else name for name in wants))
 
 
 def facet_texts(links: Links, facet: str) -> list[str]:

@@ -16,7 +16,7 @@ from lycosa.core.types import Judgement, Page
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.base import FACETS, Judge, facet_texts
+from lycosa.topics.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
 
@@ -34,7 +34,8 @@ class Classified(Judge):
     means all classes below it; the wanted classes count together. alpha = max(0, (P(wanted | words) - prior) / (1 -
     prior)), so it is 0 for an anchor that says no more than the share of the wanted classes among the training pages,
     and 1 for one that leaves no doubt. Page or anchor without a word that the model knows: 0. The facets "context" and
-    "url" are computed as alpha is, from the words around the link and in its address.
+    "url" are computed as alpha is, from the words around the link and in its address; "context_score" is P of the words
+    around it as it is, as of a page.
 
     Parameters: the `model`, the `targets` (none: see taxonomy.wanted), the `threshold`.
 
@@ -51,6 +52,8 @@ class Classified(Judge):
     Paper: Guan et al. 2008 (classifiers judge pages), Altingovde and Ulusoy 2004 and Chakrabarti et al. 1999 (soft
     focus: the probability of the target topics in a taxonomy). Ours: alpha, which the latter two do not have.
     """
+
+    offers = (*FACETS, CONTEXT_SCORE)
 
     def __init__(self, model: Model, targets: Iterable[str] = (), threshold: float = 0.5) -> None:
         if not 0 < threshold <= 1:
@@ -76,10 +79,7 @@ class Classified(Judge):
         if self._vocabulary is not reading.vocabulary:
             self._vocabulary, self._words = reading.vocabulary, ModelWords(self.model.column_of)
         alphas = self._alphas(page, reading, self._words.follow(reading.vocabulary.terms))
-        facets = {
-            name: self._of_texts(facet_texts(page.links, name), reading.language) if name in FACETS else alphas
-            for name in self.facets
-        }
+        facets = self._facets(page, reading.language, alphas)
         columns, counts, _ = self._words.of(reading.terms)
         if not len(columns):
             return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
@@ -95,7 +95,7 @@ class Classified(Judge):
         """What the anchors say; their words are those between the marks in the text."""
         starts, ends = reading.spans()
         if not len(starts):
-            return self._of_texts(page.links.anchors, reading.language)
+            return self._lift(self._of_texts(page.links.anchors, reading.language))
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
@@ -104,22 +104,35 @@ class Classified(Judge):
         links = np.repeat(marked, lengths)
         real = ids >= 0
         mine = columns[ids[real]]
-        return self._said(links[real], mine.astype(np.intp), len(page.links))
+        return self._lift(self._said(links[real], mine.astype(np.intp), len(page.links)))
 
-    def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float32]:
-        """What short texts say, one for each link."""
+    def _facets(self, page: Page, language: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """What is wanted beside alphas; the words around links are read once."""
+        texts = {"context" if name == CONTEXT_SCORE else name for name in self.facets} & set(FACETS)
+        said = {name: self._of_texts(facet_texts(page.links, name), language) for name in texts}
+        facets = {name: self._lift(said[name]) if name in said else alphas for name in self.facets}
+        if CONTEXT_SCORE in facets:
+            facets[CONTEXT_SCORE] = said["context"].astype(np.float32)
+        return facets
+
+    def _lift(self, probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
+        """What words add to the prior."""
+        added = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
+        return added.astype(np.float32)
+
+    def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float64]:
+        """P of short texts, one for each link."""
         return self._said(*self._words.of_texts(texts, language), len(texts))
 
-    def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float32]:
-        """alpha of each link, given its words; `links` and `columns` go together. Unknown words say nothing."""
-        alphas = np.zeros(count, np.float32)
+    def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+        """P of each link's words; `links` and `columns` go together. Unknown words say nothing: 0."""
+        said = np.zeros(count)
         links, columns = links[columns >= 0], columns[columns >= 0]
         if not len(links):
-            return alphas
+            return said
         keys, counts = np.unique(links * len(self.model.terms) + columns, return_counts=True)
         owners, terms = keys // len(self.model.terms), keys % len(self.model.terms)
         speaking, starts = np.unique(owners, return_index=True)
         bags = Bags(np.append(starts, len(owners)).astype(np.intp), terms, counts.astype(np.float64))
-        probabilities = self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1)
-        alphas[speaking] = np.clip((probabilities - self.prior) / max(1e-9, 1.0 - self.prior), 0.0, 1.0)
-        return alphas
+        said[speaking] = np.minimum(1.0, self.model.classifier.probabilities(bags)[:, self.wanted].sum(axis=1))
+        return said

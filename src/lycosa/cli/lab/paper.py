@@ -13,7 +13,7 @@ from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
-from lycosa.lab.papers import PAPERS
+from lycosa.lab.papers import PAPERS, QUICK
 from lycosa.lab.report.page import tally
 from lycosa.lab.report.publishing import Paper, command, publish, write_front
 from lycosa.lab.report.storing import dumped, plain
@@ -34,8 +34,19 @@ def paper(
         typer.Option(metavar="DIR", help="An index of 'lycosa lab index'. Default: the embedded web, 3,000 pages."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Smaller budgets, fewer topics and repetitions: a minute or two.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Smaller budgets, fewer topics and repetitions: minutes, and too small for a verdict that counts.",
+        ),
     ] = False,
+    topics: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Topics that crawlers are compared on in otie, batsakis and personalized; 0: 10, or 6 with --quick.",
+        ),
+    ] = 0,
     large: Annotated[
         bool,
         typer.Option("--large", help="Generated graphs of 2.2 million nodes, as in the paper (gouriten): hours."),
@@ -64,14 +75,19 @@ def paper(
     names = list(PAPERS) if name == ALL else [name]
     with progress(quiet or json) as tell:
         made = publish(
-            names, out, corpus=corpus, quick=quick, large=large, develop=develop, random_seed=random_seed,
-            workers=workers, tell=tell,
+            names, out, corpus=corpus, quick=quick, large=large, develop=develop, topics=topics,
+            random_seed=random_seed, workers=workers, tell=tell,
         )  # fmt: skip
-    front = write_front(made, out, command(ALL, out, corpus, quick, random_seed, large)) if name == ALL else None
+    front = None
+    if name == ALL:
+        again = command(ALL, out, corpus, quick, random_seed, large, topics=topics)
+        front = write_front(made, out, again, quick=quick)
     if json:
         _print_json(made, out, front)
     else:
         _print(made, out, front, quiet=quiet)
+        if quick and not quiet:
+            print(QUICK)
     if any(paper.failure for paper in made):
         raise typer.Exit(2)
 

@@ -42,6 +42,12 @@ TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "fai
 TOO_SMALL = "A quick run is too small to tell."
 """Why our own claims have no verdict there."""
 
+QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
+"""What its pages and the command say."""
+
+BY_TOPICS = ("otie", "batsakis", "personalized")
+"""Experiments that compare crawlers on as many topics as one likes."""
+
 
 @dataclass
 class Bench:
@@ -61,6 +67,8 @@ class Bench:
     develop: bool = False
     """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
     that the schedules were developed on."""
+    topics: int = 0
+    """How many topics crawlers are compared on, where a paper does (BY_TOPICS); 0: 10, or 6 if it has to be quick."""
 
     @property
     def corpus(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def findings(bench: Bench) -> Findings:
         raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
     plan = bench.plan(
         "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,idf=background", seeds="off-topic", seed_count=1,
-        **size(bench.quick),
+        **size(bench),
     )  # fmt: skip
     browsing = replace(plan, name="batsakis-browsing", strategies=list(LEARNING))
     remarks = []
@@ -103,7 +103,7 @@ def findings(bench: Bench) -> Findings:
         f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
-        bench.corpus, how_weighed(classic.topics) + remarks,
+        bench.corpus, how_weighed(classic.topics, bench.topics) + remarks,
     )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
-    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench.quick))
+    plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench))
     kinds, remarks = _kinds(bench.quick)
     topics: dict[str, Topic] = {}
     drawn = bench.subjects(plan)
@@ -125,7 +125,7 @@ def findings(bench: Bench) -> Findings:
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
         bench.corpus,
-        how_weighed(len(results.subjects)) + remarks + results.remarks,
+        how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
     )  # fmt: skip
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lycosa.core.errors import InputError
+from lycosa.drawing.formats import many
 from lycosa.lab.certainty import Difference, curve, interval, paired
 from lycosa.lab.findings import FAILS, HOLDS, INDEPENDENT, UNTESTED, Cell, Figure, Mode, Ruling, Table, Verdict
 from lycosa.lab.measures import Floats, found, gains, harvest, recall, targets
+from lycosa.lab.papers import Bench
 from lycosa.lab.results import Outcome, Results
 
 NEGLIGIBLE = 0.05
@@ -37,11 +39,11 @@ BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
 
 
-def size(quick: bool) -> dict[str, Any]:
-    """How much is run where crawlers are compared on topics of a corpus."""
-    if quick:
-        return {"subject_count": 3, "seed_sets": 1, "budgets": [150], "least": 30}
-    return {"subject_count": 10, "seed_sets": 3, "budgets": [1000], "least": 40}
+def size(bench: Bench) -> dict[str, Any]:
+    """How much is run where crawlers are compared on topics of a corpus: as many topics as are asked for."""
+    if bench.quick:
+        return {"subject_count": bench.topics or ENOUGH, "seed_sets": 1, "budgets": [150], "least": 30}
+    return {"subject_count": bench.topics or 10, "seed_sets": 3, "budgets": [1000], "least": 40}
 
 
 def grid(budget: int, points: int = 20) -> list[int]:
@@ -53,17 +55,27 @@ def grid(budget: int, points: int = 20) -> list[int]:
     return sorted({max(1, round(budget * step / points)) for step in range(1, points + 1)})
 
 
-def how_weighed(subjects: int) -> list[str]:
+def how_weighed(subjects: int, topics: int = 0) -> list[str]:
     """What is to be said of verdicts, also where so few subjects were hunted that nothing can be told from chance.
+
+    `topics` is how many were asked for, if anybody did.
 
     >>> how_weighed(6) == [WEIGHED]
     True
+    >>> how_weighed(8, 30)[1]
+    '30 topics were asked for: 8 classes of the corpus have as many pages as it takes.'
     """
-    few = (
-        f"{subjects} topics are too few to tell a difference from chance: claims that compare cannot be tested "
-        f"with fewer than {ENOUGH}. Leave out --quick."
-    )
-    return [WEIGHED] if subjects >= ENOUGH else [WEIGHED, few]
+    remarks = [WEIGHED]
+    if topics > subjects:
+        remarks.append(
+            f"{topics} topics were asked for: {many(subjects, 'class')} of the corpus have as many pages as it takes."
+        )
+    if subjects < ENOUGH:
+        remarks.append(
+            f"{subjects} topics are too few to tell a difference from chance: claims that compare cannot be tested "
+            f"with fewer than {ENOUGH}."
+        )
+    return remarks
 
 
 # -- what is measured ------------------------------------------------------------------------------------------------

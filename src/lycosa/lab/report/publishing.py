@@ -15,8 +15,8 @@ from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Findings
 from lycosa.lab.index import Index
-from lycosa.lab.papers import EXPERIMENTS, NO_CORPUS, Bench, findings
-from lycosa.lab.report.page import About, render
+from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
+from lycosa.lab.report.page import WARNING, About, render
 from lycosa.lab.report.writing import PAGE, write_files, write_report
 
 EMBEDDED = 3000
@@ -44,10 +44,17 @@ class Paper:
         return f"{quote(self.key)}/{PAGE}"
 
 
-def write_front(papers: Sequence[Paper], out: Path, command: str) -> Path:
+def write_front(papers: Sequence[Paper], out: Path, command: str, *, quick: bool = False) -> Path:
     """Write the front page; where it is."""
     corpus = next((str(one.findings.corpus.get("source", "")) for one in papers if one.findings), "")
-    page = render("front.html", "Five papers, measured here", About(command), papers=papers, corpus=corpus)
+    page = render(
+        "front.html",
+        "Five papers, measured here",
+        About(command),
+        papers=papers,
+        corpus=corpus,
+        warnings=[QUICK] if quick else [],
+    )
     write_files(out, {PAGE: page.encode()})
     return out / PAGE
 
@@ -60,6 +67,7 @@ def publish(
     quick: bool = False,
     large: bool = False,
     develop: bool = False,
+    topics: int = 0,
     random_seed: int = 0,
     workers: int = 0,
     tell: Tell = silent,
@@ -71,6 +79,8 @@ def publish(
     for name in names:
         if name not in EXPERIMENTS:
             raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
+    if topics and not set(names) & set(BY_TOPICS):
+        raise InputError(f"{names[0]} chooses its topics itself: --topics is for {', '.join(BY_TOPICS)}")
     for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
         if find_spec(package) is None:  # said now, not after hours of experiments
             raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
@@ -82,10 +92,14 @@ def publish(
     for name in names:
         paper = Paper(name, EXPERIMENTS[name])
         try:
-            bench = Bench(index, out / name / "work", quick, random_seed, workers, _named(name, tell), large, develop)
+            bench = Bench(
+                index, out / name / "work", quick, random_seed, workers, _named(name, tell), large, develop, topics
+            )  # fmt: skip
             bench.out.mkdir(parents=True, exist_ok=True)
             measured = findings(name, bench)
-            write_report(measured, out / name, command(name, out, corpus, quick, random_seed, large, develop))
+            if quick:
+                measured.remarks.insert(0, f"{WARNING}{QUICK}")
+            write_report(measured, out / name, command(name, out, corpus, quick, random_seed, large, develop, topics))
             paper.findings = measured  # only now: the front page leads to reports that are written
         except LycosaError as error:
             paper.failure = str(error)
@@ -94,14 +108,16 @@ def publish(
 
 
 def command(
-    name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False, develop: bool = False
-) -> str:
+    name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False,
+    develop: bool = False, topics: int = 0,
+) -> str:  # fmt: skip
     """What makes it again."""
     words = ["lycosa", "lab", "paper", name]
     words += ["--corpus", str(corpus)] if corpus else []
     words += ["--quick"] if quick else []
     words += ["--large"] if large else []
     words += ["--develop"] if develop else []
+    words += ["--topics", str(topics)] if topics else []
     words += ["--random-seed", str(random_seed)] if random_seed else []
     return shlex.join([*words, "--out", str(out)])
 

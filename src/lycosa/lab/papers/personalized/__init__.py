@@ -72,7 +72,7 @@ def findings(bench: Bench) -> Findings:
     if not index.has_text:
         raise InputError("the paper is about pages with words: this corpus is a graph without text")
     plans = [
-        bench.plan(f"personalized-{name}", crawlers, judge=judge, **size(bench.quick))
+        bench.plan(f"personalized-{name}", crawlers, judge=judge, **size(bench))
         for name, crawlers, judge in (
             ("string", BY_STRING, "word-frequency"), ("score", BY_SCORE, "weighted-content"),
         )
@@ -112,7 +112,8 @@ def findings(bench: Bench) -> Findings:
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
         bench.corpus,
-        how_weighed(len(subjects)) + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
+        how_weighed(len(subjects), bench.topics)
+        + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
     )  # fmt: skip
 
 
