@@ -26,6 +26,7 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/items.py --check
 	@tools/chromium
 	@tools/postgres
 	@tools/wordnet
@@ -43,6 +44,7 @@ fuzz: install
 
 docs: install
 	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/items.py
 
 install: $(STAMP)
 

@@ -1,4 +1,9 @@
-"""The orders in which a crawl's pages can be read: by relevance, word frequency, date, or novelty."""
+"""The orders in which a crawl's pages can be read: by relevance, word frequency, date, or novelty.
+
+Paper items:
+    personalized-order: `GET /crawls/{crawl}/pages`. Test: collection/test_orders.py::test_word_frequency_is_the_papers.
+        Departs: by stems of the words, as the log keeps them.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 The links of one page stand together, so its children are a slice; the links to one page are a chain, each naming the
 one before it.
+
+Paper items:
+    gouriten-implementation: `lycosa lab run`. Test: core/test_edges.py::test_edges_are_what_was_added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this."""
+"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this.
+
+Paper items:
+    batsakis-page-size: `--max-body`. Test: web/test_fetch.py::test_a_body_over_the_cap_is_cut. Departs: 10 MB unless
+        told otherwise, and the rest is cut off rather than the page left out.
+    batsakis-1000-pages: `--budget`. Test: core/test_options.py::test_default_of_lists.
+    rules-10-seconds: `--delay`. Test: web/test_politeness.py::test_crawl_delay. Departs: 1 second from the end of an
+        answer, more where a host is slow or asks for it.
+"""
 
 from __future__ import annotations
 

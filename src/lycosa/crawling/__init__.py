@@ -5,6 +5,9 @@ request.py    what is asked for, checked
 seeds.py      what it starts from
 files.py      what it keeps: log, archive, mark
 assembly.py   the parts put together, and brought to where the log ends
+
+Paper items:
+    batsakis-figure-5: `lycosa demo`. Test: core/test_engine.py::test_best_first_follows_the_better_page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent."""
+"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent.
+
+Paper items:
+    batsakis-input: `lycosa crawl`, `--seed`, `--terms`, `--example`, `--model`. Test:
+        cli/test_commands.py::test_every_kind_of_topic_hunts.
+"""
 
 from __future__ import annotations
 

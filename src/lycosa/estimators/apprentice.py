@@ -1,4 +1,11 @@
-"""The apprentice: a second classifier, which learns from the first one which links of a page are worth following."""
+"""The apprentice: a second classifier, which learns from the first one which links of a page are worth following.
+
+Paper items:
+    batsakis-two-classifiers: `--strategy soft-focus,apprentice=yes`. Test:
+        estimators/test_apprentice.py::test_naive_bayes_by_hand.
+    rules-apprentice: `--strategy soft-focus,apprentice=yes`. Test:
+        estimators/test_apprentice.py::test_the_class_of_the_page.
+"""
 
 from __future__ import annotations
 

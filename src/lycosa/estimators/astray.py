@@ -1,4 +1,8 @@
-"""How far each row is off the track: for those that give up a way after a few irrelevant pages."""
+"""How far each row is off the track: for those that give up a way after a few irrelevant pages.
+
+Paper items:
+    personalized-irrelevant-links: `--strategy link-score,levels=1`. Test: estimators/test_link_score.py::test_levels.
+"""
 
 from __future__ import annotations
 

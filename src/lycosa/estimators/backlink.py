@@ -1,4 +1,9 @@
-"""Backlink count: what most pages link to comes first."""
+"""Backlink count: what most pages link to comes first.
+
+Paper items:
+    batsakis-backlink: `--strategy backlink`. Test:
+        estimators/test_backlink.py::test_the_score_is_the_number_of_parents. Departs: of the pages crawled so far.
+"""
 
 from __future__ import annotations
 

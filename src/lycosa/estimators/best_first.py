@@ -1,4 +1,11 @@
-"""Best-first: a link is worth what its page and its anchor say."""
+"""Best-first: a link is worth what its page and its anchor say.
+
+Paper items:
+    batsakis-best-first-page: `--strategy best-first-page`. Test: estimators/test_best_first.py::test_equation_7.
+    batsakis-best-first-anchor: `--strategy best-first-anchor`. Test: estimators/test_best_first.py::test_equation_7.
+    batsakis-eq7: `--strategy best-first`. Test: estimators/test_best_first.py::test_equation_7. Departs: a link found
+        on several pages takes the best of them (`merge`): left open.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Breadth-first: the baseline that asks nothing of the pages."""
+"""Breadth-first: the baseline that asks nothing of the pages.
+
+Paper items:
+    batsakis-breadth-first: `--strategy breadth-first`. Test:
+        estimators/test_breadth_first.py::test_each_level_is_first_in_first_out.
+    gouriten-bfs: `--strategy breadth-first`. Test:
+        estimators/test_breadth_first.py::test_it_ranks_as_the_estimator_bfs. Departs: the score is minus the distance,
+        which ranks alike.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each."""
+"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each.
+
+Paper items:
+    batsakis-hidden-state: `lycosa train browse`. Test: estimators/test_hmm.py::test_states_are_distances. Departs:
+        distances from `--states` on are one state.
+"""
 
 from __future__ import annotations
 

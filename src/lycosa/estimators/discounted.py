@@ -1,4 +1,9 @@
-"""What arms were worth of late, for a bandit whose best arm may be another one later."""
+"""What arms were worth of late, for a bandit whose best arm may be another one later.
+
+Paper items:
+    gouriten-more-bandits: `--strategy mab_discounted`. Test:
+        estimators/test_discounted.py::test_it_follows_when_another_arm_is_the_best.
+"""
 
 from __future__ import annotations
 

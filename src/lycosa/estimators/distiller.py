@@ -1,4 +1,10 @@
-"""The distiller: hubs and authorities of the topic."""
+"""The distiller: hubs and authorities of the topic.
+
+Paper items:
+    batsakis-hits: `--strategy soft-focus,distiller=yes`. Test:
+        estimators/test_distiller.py::test_two_hubs_and_two_authorities_by_hand. Departs: ranks links while crawling,
+        not seeds beforehand.
+"""
 
 from __future__ import annotations
 

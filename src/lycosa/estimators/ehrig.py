@@ -1,4 +1,8 @@
-"""Anchors that mean something near the topic, each word by its distance in an ontology."""
+"""Anchors that mean something near the topic, each word by its distance in an ontology.
+
+Paper items:
+    batsakis-eq8: `--strategy ehrig`. Test: estimators/test_ehrig_crawler.py::test_equation_8.
+"""
 
 from __future__ import annotations
 

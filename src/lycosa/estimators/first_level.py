@@ -1,4 +1,13 @@
-"""The first-level neighbourhood: a node is worth what its parents and the links to it say."""
+"""The first-level neighbourhood: a node is worth what its parents and the links to it say.
+
+Paper items:
+    gouriten-fl-deg: `--strategy fl_deg`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
+    gouriten-fl-n: `--strategy fl_n`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
+    gouriten-fl-e: `--strategy fl_e`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
+    gouriten-fl-ne: `--strategy fl_ne`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
+    gouriten-log: `--strategy fl_n,smooth=yes`. Test:
+        estimators/test_first_level.py::test_the_logarithm_keeps_the_ranking.
+"""
 
 from __future__ import annotations
 

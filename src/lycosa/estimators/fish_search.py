@@ -1,4 +1,9 @@
-"""Fish-search: fish that find food have more and stronger offspring, fish in dry waters die."""
+"""Fish-search: fish that find food have more and stronger offspring, fish in dry waters die.
+
+Paper items:
+    batsakis-fish-search: `--strategy fish-search`. Test: estimators/test_fish_search.py::test_potentials. Departs:
+        after the original paper: the thesis gives no formulas.
+"""
 
 from __future__ import annotations
 

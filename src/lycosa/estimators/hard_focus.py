@@ -1,4 +1,11 @@
-"""Hard focus: pages off the topic lead nowhere."""
+"""Hard focus: pages off the topic lead nowhere.
+
+Paper items:
+    rules-hard-focus: `--strategy hard-focus`. Test:
+        estimators/test_hard_focus.py::test_the_best_class_has_to_be_wanted. Departs: seeds are followed whatever they
+        score unless `trust_seeds=no`.
+    rules-hard-threshold: `--strategy hard-focus,least=.5`. Test: estimators/test_hard_focus.py::test_the_limit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there."""
+"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there.
+
+Paper items:
+    batsakis-initialisation: `--strategy hmm,file=FILE`. Test:
+        estimators/test_browsing.py::test_a_crawl_learns_the_same_from_the_file.
+    batsakis-crawling: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_values_are_carried_along_the_way.
+    batsakis-epsilon: `--strategy hmm,file=FILE,epsilon=.01`. Test:
+        estimators/test_hmm.py::test_buckets_order_by_one_step_then_by_two. Departs: buckets of that width, as a
+        difference alone is no order; .01 is ours.
+    batsakis-figure-9: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_literal_values_fade.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Hybrid of a hidden Markov model and best-first: where the way leads, and how like the relevant pages it looks."""
+"""Hybrid of a hidden Markov model and best-first: where the way leads, and how like the relevant pages it looks.
+
+Paper items:
+    batsakis-eq11: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_equation_11. Departs: words that
+        no training page has count towards the page's length.
+    batsakis-eq12: `--strategy hybrid-anchor,file=FILE`. Test: estimators/test_hybrid.py::test_equation_12. Departs:
+        words that no training page has count towards the length.
+    batsakis-figure-10: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_figure_10.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Link-context prediction: a link is worth what the words around it say, and a little of its page."""
+"""Link-context prediction: a link is worth what the words around it say, and a little of its page.
+
+Paper items:
+    otie-link-context: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4. Departs: a
+        link found on several pages takes the best of them (`merge`), of which the paper says nothing.
+    otie-eq4: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4. Departs: the context's
+        score by a classifier is (P - prior) / (1 - prior), see topics/classified.py.
+    otie-beta: `--strategy link-context,page=.25`. Test: estimators/test_link_context.py::test_the_paper_says_a_quarter.
+"""
 
 from __future__ import annotations
 

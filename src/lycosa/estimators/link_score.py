@@ -1,4 +1,14 @@
-"""LinkScore: everything that speaks for a link, added up."""
+"""LinkScore: everything that speaks for a link, added up.
+
+Paper items:
+    personalized-link-score: `--strategy link-score`. Test: estimators/test_link_score.py::test_the_sum. Departs: of
+        several anchors the best counts: left open.
+    personalized-url-optimisation: `--strategy url-optimisation`. Test:
+        estimators/test_link_score.py::test_url_optimisation. Departs: a new parent may lift a link again; the
+        threshold, 1.1, is ours.
+    personalized-url-relevant: `--strategy link-score`. Test:
+        estimators/test_link_score.py::test_each_parent_counts_again.
+"""
 
 from __future__ import annotations
 

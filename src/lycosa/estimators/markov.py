@@ -1,4 +1,16 @@
-"""A hidden Markov model of browsing, counted from its record; and its values along the ways of a crawl."""
+"""A hidden Markov model of browsing, counted from its record; and its values along the ways of a crawl.
+
+Paper items:
+    batsakis-pi: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_pi_is_the_share_of_pages.
+    batsakis-a: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_a_counts_transitions. Departs: a state
+        that no step leaves has pi as its row.
+    batsakis-b: `--strategy hmm,file=FILE,smoothing=0`. Test: estimators/test_hmm.py::test_b_counts_pages. Departs: .1
+        page is added to each cluster unless `smoothing=0`.
+    batsakis-eq5: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_equation_5. Departs: made
+        to add up to 1 at each step unless `literal=yes`; the sum runs to states - 1.
+    batsakis-eq6: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_equation_6. Departs: the sum runs to
+        states - 1; called Viterbi, it is the forward algorithm.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""N-best-first: best-first by the handful."""
+"""N-best-first: best-first by the handful.
+
+Paper items:
+    batsakis-n-best-first: `--strategy n-best-first`. Test: estimators/test_n_best_first.py::test_n_is_the_batch.
+        Departs: N is not given; ours is 8.
+"""
 
 from __future__ import annotations
 

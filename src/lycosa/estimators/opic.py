@@ -1,4 +1,8 @@
-"""OPIC: the richest first."""
+"""OPIC: the richest first.
+
+Paper items:
+    otie-opic: `--strategy opic`. Test: estimators/test_opic.py::test_the_first_four_steps.
+"""
 
 from __future__ import annotations
 

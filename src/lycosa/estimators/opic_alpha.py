@@ -1,4 +1,9 @@
-"""OPIC with the links' promise: cash, its history, and edge weights."""
+"""OPIC with the links' promise: cash, its history, and edge weights.
+
+Paper items:
+    gouriten-opic-alpha: `--strategy opic-alpha`. Test: estimators/test_opic_alpha.py::test_four_steps_by_hand. Departs:
+        crawled nodes are not selected again; equal shares where all alphas are 0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The original OPIC as Gouriten et al. print it: cash, its history, and equal shares."""
+"""The original OPIC as Gouriten et al. print it: cash, its history, and equal shares.
+
+Paper items:
+    gouriten-opic-original: `--strategy opic-original`. Test:
+        estimators/test_opic_original.py::test_three_visits_by_hand. Departs: crawled nodes are not selected again.
+"""
 
 from __future__ import annotations
 

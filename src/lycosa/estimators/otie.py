@@ -1,4 +1,16 @@
-"""OTIE: cash that prefers the topic."""
+"""OTIE: cash that prefers the topic.
+
+Paper items:
+    otie-eq1: `--strategy otie`. Test: estimators/test_otie.py::test_equations_1_and_4_for_pages_not_fetched. Departs:
+        equal shares where no link is similar at all.
+    otie-eq2: `--strategy otie`. Test: estimators/test_otie.py::test_equation_2_for_a_page_that_was_fetched. Departs:
+        when a page gives again, an unfetched link counts with the best prediction so far.
+    otie-eq3: `--strategy otie,scale=none`. Test: estimators/test_otie.py::test_equation_3. Departs: r is beta over the
+        largest so far (`scale=running`), as cosines do not reach 1; `scale=none` is as printed.
+    otie-odd-power: `--strategy otie,a=1,d=2`. Test: estimators/test_otie.py::test_even_powers_keep_their_sign. Departs:
+        any d above 0: the sign of 2r - 1 is kept.
+    otie-a-d: `--strategy otie,a=.85,d=3`. Test: estimators/test_otie.py::test_equation_3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Out-link count: links of the pages with the most links come first."""
+"""Out-link count: links of the pages with the most links come first.
+
+Paper items:
+    batsakis-out-links: `--strategy out-links`. Test:
+        estimators/test_out_links.py::test_the_page_with_the_most_links_counts. Departs: of the page that links to it:
+        its own are not known before it is fetched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""PageRank of the graph seen so far: what important pages link to is important."""
+"""PageRank of the graph seen so far: what important pages link to is important.
+
+Paper items:
+    batsakis-pagerank: `--strategy pagerank`. Test: estimators/test_pagerank.py::test_networkx_agrees. Departs: of the
+        graph seen so far, brought up to date now and then.
+    rules-importance: `--strategy pagerank`, `--strategy backlink`. Test:
+        estimators/test_pagerank.py::test_three_nodes_by_hand.
+"""
 
 from __future__ import annotations
 

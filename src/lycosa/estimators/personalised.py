@@ -1,4 +1,11 @@
-"""The personalised crawler: first in, first out, and only relevant pages are expanded."""
+"""The personalised crawler: first in, first out, and only relevant pages are expanded.
+
+Paper items:
+    personalized-queue: `--strategy personalised`. Test: estimators/test_personalised.py::test_first_in_first_out.
+        Departs: all fetched pages are archived; the relevant ones are the finds.
+    personalized-algorithm: `--strategy personalised`, `--judge word-frequency`. Test:
+        estimators/test_personalised.py::test_the_algorithm_line_by_line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The second-level neighbourhood: a node is worth what was found beside it."""
+"""The second-level neighbourhood: a node is worth what was found beside it.
+
+Paper items:
+    gouriten-sl-n: `--strategy sl_n`. Test: estimators/test_second_level.py::test_six_nodes_by_hand. Departs: only pages
+        that came back in order are siblings.
+    gouriten-sl-e: `--strategy sl_e`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
+    gouriten-sl-ne: `--strategy sl_ne`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Shark-search: fish-search with a sharper sense of smell."""
+"""Shark-search: fish-search with a sharper sense of smell.
+
+Paper items:
+    batsakis-shark-search: `--strategy shark-search`. Test: estimators/test_shark_search.py::test_potential. Departs:
+        after the original paper: the thesis gives no formulas.
+    rules-fish-search: `--strategy fish-search`, `--strategy shark-search`. Test:
+        estimators/test_shark_search.py::test_a_crawl.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Soft focus: links are worth what their page is."""
+"""Soft focus: links are worth what their page is.
+
+Paper items:
+    rules-soft-focus: `--strategy soft-focus`. Test:
+        estimators/test_soft_focus.py::test_links_get_the_beta_of_their_pages.
+    rules-distiller: `--strategy soft-focus,distiller=yes`. Test:
+        estimators/test_soft_focus.py::test_links_of_the_best_hub_come_first.
+"""
 
 from __future__ import annotations
 

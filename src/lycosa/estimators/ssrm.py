@@ -1,4 +1,9 @@
-"""Anchors near the topic by a cosine that also counts words of similar meaning."""
+"""Anchors near the topic by a cosine that also counts words of similar meaning.
+
+Paper items:
+    batsakis-eq9: `--strategy ssrm,idf=background`. Test: estimators/test_ssrm_crawler.py::test_equation_9. Departs: idf
+        is learned while crawling unless `idf=background`; the denominators are the vectors' own lengths (a misprint).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Best-first with synonyms: a link is worth what its page and its anchor say of the widened topic."""
+"""Best-first with synonyms: a link is worth what its page and its anchor say of the widened topic.
+
+Paper items:
+    batsakis-eq10: `--strategy synset-expansion,idf=background`. Test:
+        estimators/test_synset_expansion_crawler.py::test_equation_10. Departs: tf is 1 + log f.
+"""
 
 from __future__ import annotations
 

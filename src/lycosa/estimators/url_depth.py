@@ -1,4 +1,8 @@
-"""URL depth: addresses near the root of their site come first."""
+"""URL depth: addresses near the root of their site come first.
+
+Paper items:
+    batsakis-url-depth: `--strategy url-depth`. Test: estimators/test_url_depth.py::test_fewer_slashes_come_first.
+"""
 
 from __future__ import annotations
 

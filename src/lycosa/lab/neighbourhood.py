@@ -1,4 +1,8 @@
-"""The features of Gouriten's estimators for all nodes of a graph at once, as if all of it had been crawled."""
+"""The features of Gouriten's estimators for all nodes of a graph at once, as if all of it had been crawled.
+
+Paper items:
+    gouriten-pearson: `lycosa lab paper gouriten`. Test: lab/test_lab_measures.py::test_pearson_by_hand.
+"""
 
 from __future__ import annotations
 

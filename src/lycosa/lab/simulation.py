@@ -3,6 +3,10 @@
 `simulate` looks up what a guide has said of all pages. `crawl` runs the engine itself on the recorded pages, for judges
 that learn as the crawl goes. With a judge that does not, both give the same picks (a test says so), as far as pages
 that score the same still do in the last digit: a judge adds words up in the order in which the crawl met them.
+
+Paper items:
+    gouriten-crawl-sequence: `lycosa lab run`. Test:
+        lab/test_lab_simulation.py::test_nodes_are_fetched_as_the_engine_would.
 """
 
 from __future__ import annotations

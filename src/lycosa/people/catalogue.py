@@ -1,4 +1,10 @@
-"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it."""
+"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it.
+
+Paper items:
+    personalized-predefined-seeds: `GET /catalogue`. Test:
+        people/test_people_catalogue.py::test_a_new_server_has_something_to_choose.
+    personalized-seeds-by-string: not built: preferences alone choose.
+"""
 
 from __future__ import annotations
 

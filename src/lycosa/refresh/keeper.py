@@ -5,6 +5,9 @@ says when each is due, and who says what has become of one (witness.py). Of the 
 ready, the one with the largest claim comes first.
 
 What is remembered is a fold over the log; what is planned (due, agenda, shares of this run) is made from it anew.
+
+Paper items:
+    gouriten-refreshing: `lycosa watch`. Test: refresh/test_refresh_keeper.py::test_exploring_has_its_share.
 """
 
 from __future__ import annotations

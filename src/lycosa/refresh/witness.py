@@ -1,4 +1,9 @@
-"""What has become of a page: said in the visit, before it is recorded, by who knows what the page was."""
+"""What has become of a page: said in the visit, before it is recorded, by who knows what the page was.
+
+Paper items:
+    personalized-recrawl-changed: `lycosa refresh`. Test:
+        refresh/test_refresh_detectors.py::test_the_same_body_is_no_change.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver."""
+"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver.
+
+Paper items:
+    gouriten-acquaintance: `lycosa.spaces.acquaintance.AcquaintanceSpace`. Test:
+        spaces/test_acquaintance.py::test_a_message_needs_few_people. Departs: simulated; what people go by is ours.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Search by gossip: a query is passed from peer to peer, to those that are said to have something on it."""
+"""Search by gossip: a query is passed from peer to peer, to those that are said to have something on it.
+
+Paper items:
+    gouriten-gossip: `lycosa.spaces.gossip.GossipSpace`. Test:
+        spaces/test_gossip.py::test_gossip_finds_more_than_flooding. Departs: simulated; how much peers have heard of
+        each other is ours.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 A page has one version when it is first fetched, and another whenever a revisit brings other content. What was
 fetched before under any address is archived once: later records only refer to it.
+
+Paper items:
+    personalized-repository: `lycosa diff`. Test: store/test_warc.py::test_equal_payloads_become_revisits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Ontologies of one's own: a table of relations, or SKOS. They stand where WordNet would."""
+"""Ontologies of one's own: a table of relations, or SKOS. They stand where WordNet would.
+
+Paper items:
+    batsakis-own-ontologies: `--ontology`. Test: text/test_thesaurus.py::test_four_ways_to_say_the_same.
+"""
 
 from __future__ import annotations
 

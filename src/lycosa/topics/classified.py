@@ -1,4 +1,13 @@
-"""A trained model as a topic: the probability that a page is of a wanted class."""
+"""A trained model as a topic: the probability that a page is of a wanted class.
+
+Paper items:
+    batsakis-classifier: `--model`. Test:
+        topics/test_classified.py::test_beta_is_the_probability_of_the_wanted_classes_together.
+    rules-classifier: `--model`. Test: topics/test_classified.py::test_what_is_remembered. Departs: damped words and an
+        effective length: see text/naive_bayes.py.
+    rules-sorted-classes: `--model`. Test: topics/test_classified.py::test_five_classes_at_most_are_remembered. Departs:
+        the best five.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""For each word the most similar one of the other text, both ways."""
+"""For each word the most similar one of the other text, both ways.
+
+Paper items:
+    batsakis-mihalcea: `--judge corley-mihalcea`. Test: topics/test_corley_mihalcea_judge.py::test_both_ways. Departs:
+        named as an alternative, not among the thesis's crawlers.
+"""
 
 from __future__ import annotations
 

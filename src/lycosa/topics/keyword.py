@@ -1,4 +1,10 @@
-"""Occurrences of a keyword, in the page and close to each link."""
+"""Occurrences of a keyword, in the page and close to each link.
+
+Paper items:
+    gouriten-smoothing: `--judge keyword`. Test: topics/test_keyword.py::test_beta.
+    gouriten-window: `--judge keyword,window=100`. Test: topics/test_keyword.py::test_alpha_counts_in_the_window.
+        Departs: the anchor in the middle: the paper does not say how it lies.
+"""
 
 from __future__ import annotations
 

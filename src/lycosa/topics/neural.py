@@ -1,4 +1,9 @@
-"""A neural network with one hidden layer."""
+"""A neural network with one hidden layer.
+
+Paper items:
+    otie-nn: `lycosa train --kind nn`. Test: topics/test_classifiers.py::test_it_tells_classes_apart. Departs: size and
+        training are ours: the paper does not say.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Words, weighted or not: how near a page and its links are to them in the vector space."""
+"""Words, weighted or not: how near a page and its links are to them in the vector space.
+
+Paper items:
+    batsakis-eq1: `--judge vector,tf=max,idf=background`. Test: topics/test_vector.py::test_equation_1_and_2. Departs:
+        the default is tf=log, which ranks better.
+    batsakis-eq2: `--judge vector`. Test: topics/test_vector.py::test_two_words_of_the_query.
+    gouriten-tf-idf: `--judge vector`. Test: topics/test_query.py::test_alpha_is_the_cosine_of_the_anchor. Departs: a
+        cosine of tf-idf vectors.
+"""
 
 from __future__ import annotations
 

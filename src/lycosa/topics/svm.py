@@ -1,4 +1,9 @@
-"""Linear support vector machine: a line between each class and the rest."""
+"""Linear support vector machine: a line between each class and the rest.
+
+Paper items:
+    otie-svm: `lycosa train --kind svm`. Test: topics/test_classifiers.py::test_distances_are_scikit_learns. Departs:
+        linear, with probabilities by Platt: kernel and scores are not said.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Word counts, those of the title counted more."""
+"""Word counts, those of the title counted more.
+
+Paper items:
+    personalized-weights: `--judge weighted-content`. Test: topics/test_weighted_content.py::test_title_and_body.
+        Departs: a word in both has the sum.
+    personalized-ct-cb: `--judge weighted-content,title=2,body=1`. Test:
+        topics/test_weighted_content.py::test_other_coefficients.
+    personalized-cosine: `--judge weighted-content`. Test: topics/test_weighted_content.py::test_title_and_body.
+        Departs: all words of the page are in its vector: the paper does not say.
+"""
 
 from __future__ import annotations
 

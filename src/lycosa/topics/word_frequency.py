@@ -1,4 +1,13 @@
-"""How often the search string is on a page."""
+"""How often the search string is on a page.
+
+Paper items:
+    personalized-word-frequency: `--judge word-frequency`. Test:
+        topics/test_word_frequency.py::test_occurrences_in_title_and_text. Departs: in the text that is shown, not in
+        the source.
+    personalized-lines: `--judge word-frequency,count=lines,match=anywhere`. Test:
+        topics/test_word_frequency.py::test_lines_that_contain_it. Departs: lines of the text that is shown, not of the
+        source.
+"""
 
 from __future__ import annotations
 

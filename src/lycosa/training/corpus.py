@@ -1,4 +1,8 @@
-"""Pages with a class, as bags of words: what a classifier is trained on."""
+"""Pages with a class, as bags of words: what a classifier is trained on.
+
+Paper items:
+    rules-partition: `lycosa train`. Test: training/test_training_sources.py::test_of_several_classes_the_first_counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them."""
+"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them.
+
+Paper items:
+    otie-training: `lycosa train --held-out`. Test: training/test_quality.py::test_copies_are_never_on_both_sides.
+"""
 
 from __future__ import annotations
 

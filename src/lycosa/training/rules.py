@@ -1,4 +1,12 @@
-"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes."""
+"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes.
+
+Paper items:
+    rules-train-1: `lycosa train rules`. Test: training/test_training_rules.py::test_a_page_counts_once_for_each_class.
+        Departs: 150 linked pages of each class at most, drawn by chance, unless `--links`.
+    rules-generation: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
+    rules-table-1: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
+    rules-citation-matrix: not built: rules are counted from the pages that the taxonomy's pages link to.
+"""
 
 from __future__ import annotations
 

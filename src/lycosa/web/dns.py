@@ -2,6 +2,10 @@
 
 `localhost` and everything below it is loopback without asking anyone (RFC 6761); whether loopback may be dialled is
 the guard's business. Literal addresses answer for themselves.
+
+Paper items:
+    rules-dns: `lycosa crawl`. Test: web/test_dns.py::test_ahead_and_peek. Departs: in memory for five minutes, not in a
+        database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages."""
+"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages.
+
+Paper items:
+    gouriten-social-graphs: `lycosa lab generate`. Test: lab/test_lab_generated.py::test_shares_are_those_of_the_paper.
+        Departs: generated, with sizes and shares of table 1: the data had to be withdrawn; in the report only BRETAGNE
+        and FRANCE have a like.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,10 @@ needs Pillow (`pip install 'lycosa[images]'`); without it only digests are compa
 replaced "by digest only". Hostile pictures (truncated, huge, no pictures at all) get no hash, and never an exception.
 
 Paper: Trivedi et al. 2014, future work: changes of images.
+
+Paper items:
+    personalized-images: `lycosa refresh --detect`. Test:
+        refresh/test_refresh_detectors_images.py::test_pictures_change_under_the_same_page.
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ magnitude is the share of elements of the main part that differ, summed over the
 Paper: Trivedi et al. 2014, II, Change Detection, 2. Ours is in what the change amounts to: where the levels of the main
 part (snapshot.py) have the same elements and its words are the same, only furniture, dates or counters differ, and the
 kind is cosmetic; and where nothing but links came or went, it is a change of links.
+
+Paper items:
+    personalized-levels: `lycosa refresh --detect`. Test: refresh/test_refresh_detectors.py::test_tree_levels_by_hand.
+        Departs: texts of each level, too; where only furniture differs it is cosmetic.
 """
 
 from __future__ import annotations

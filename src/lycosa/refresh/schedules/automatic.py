@@ -1,4 +1,9 @@
-"""Look where a look keeps most fresh: with rates that are learned, or, for experiments, with the true ones."""
+"""Look where a look keeps most fresh: with rates that are learned, or, for experiments, with the true ones.
+
+Paper items:
+    batsakis-refresh: `lycosa refresh --schedule`. Test:
+        refresh/test_refresh_schedules.py::test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows.
+"""
 
 from __future__ import annotations
 

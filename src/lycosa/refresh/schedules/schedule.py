@@ -1,5 +1,20 @@
 """What all schedules have in common: the budget, the bounds, what becomes of pages that fail or have vanished; and
 freshness behaviours, by which a person overrules them.
+
+Paper items:
+    personalized-freshness: `lycosa refresh`. Test:
+        refresh/test_refresh_behaviours.py::test_patterns_are_regular_expressions. Departs: of several that match, the
+        first in the order now, always, frequently, infrequently.
+    personalized-frequently: `--frequently`. Test:
+        refresh/test_refresh_behaviours.py::test_frequently_is_as_scheduled_but_once_a_period_at_least. Departs: once a
+        day at least (`--frequent`): the paper has no number.
+    personalized-infrequently: `--infrequently`. Test:
+        refresh/test_refresh_behaviours.py::test_infrequently_is_every_period_whatever_the_schedule_says. Departs: every
+        30 days (`--infrequent`): the paper has no number.
+    personalized-always: `--always`. Test:
+        refresh/test_refresh_behaviours.py::test_always_is_at_each_run_and_then_as_frequently.
+    personalized-now: `lycosa refresh --now`. Test:
+        refresh/test_refresh_behaviours.py::test_now_comes_before_everything_once_in_a_run.
 """
 
 from __future__ import annotations
