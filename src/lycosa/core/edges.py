@@ -4,7 +4,8 @@ The links of one page stand together, so its children are a slice; the links to 
 one before it.
 
 Paper items:
-    gouriten-implementation: `lycosa lab run`. Test: core/test_edges.py::test_edges_are_what_was_added.
+    gouriten-implementation: `lycosa lab run`. Test: core/test_edges.py::test_edges_are_what_was_added. Departs: Python
+        and numpy.
 """
 
 from __future__ import annotations

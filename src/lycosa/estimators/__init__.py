@@ -7,6 +7,9 @@
     dry=random     when a batch has used up what is ranked: what was found since in any order, as the paper has it
     q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
     ties=random    among equal scores not the first discovered, but any
+
+Paper items:
+    batsakis-figure-1: `lycosa strategies`. Test: cli/test_topics.py::test_everything_is_listed.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 Paper items:
     otie-link-context: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4. Departs: a
         link found on several pages takes the best of them (`merge`), of which the paper says nothing.
-    otie-eq4: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4. Departs: the context's
-        score by a classifier is (P - prior) / (1 - prior), see topics/classified.py.
+    otie-eq4: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4,
+        estimators/test_otie.py::test_equation_4_takes_a_classifiers_word_as_it_is. Departs: `lift=yes` takes what the
+        context adds to a classifier's prior; without a known word the score is 0.
     otie-beta: `--strategy link-context,page=.25`. Test: estimators/test_link_context.py::test_the_paper_says_a_quarter.
 """
 

@@ -9,6 +9,9 @@ Paper items:
         largest so far (`scale=running`), as cosines do not reach 1; `scale=none` is as printed.
     otie-odd-power: `--strategy otie,a=1,d=2`. Test: estimators/test_otie.py::test_even_powers_keep_their_sign. Departs:
         any d above 0: the sign of 2r - 1 is kept.
+    otie-no-graph: `--strategy otie,period=0`. Test: estimators/test_cash.py::test_period_0_is_never. Departs: to give
+        again, a page's links are looked up among the edges that every crawl keeps for all strategies; with period=0
+        they are not asked for.
     otie-a-d: `--strategy otie,a=.85,d=3`. Test: estimators/test_otie.py::test_equation_3.
 """
 

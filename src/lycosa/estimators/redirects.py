@@ -1,10 +1,5 @@
 """Redirects, for estimators that walk the edges or hand cash along them: a link to a page that moved is a link to
 where it moved.
-
-Paper items:
-    otie-no-graph: `--strategy otie`. Test:
-        estimators/test_redirects.py::test_without_redirects_the_edges_are_the_tables. Departs: a step touches the
-        page's own links only; but all strategies share a table of the edges, which giving again looks up.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A page has one version when it is first fetched, and another whenever a revisit 
 fetched before under any address is archived once: later records only refer to it.
 
 Paper items:
-    personalized-repository: `lycosa diff`. Test: store/test_warc.py::test_equal_payloads_become_revisits.
+    personalized-repository: `lycosa diff`. Test:
+        cli/test_diff_command.py::test_the_last_two_versions_are_compared_unless_others_are_named.
 """
 
 from __future__ import annotations

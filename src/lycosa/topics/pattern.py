@@ -1,4 +1,9 @@
-"""A regular expression: pages that match it are wanted."""
+"""A regular expression: pages that match it are wanted.
+
+Paper items:
+    batsakis-boolean: `--regex`. Test: topics/test_pattern.py::test_beta_counts_matches. Departs: more matches score
+        more; the threshold makes it yes or no.
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ Paper items:
         own.
     batsakis-decision-tree: not built: only named; nb, svm and nn are there.
     batsakis-genetic-hybrid: not built: named without a definition to build from.
-    batsakis-topics: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: 10 classes of a
-        corpus, 3 seed sets each; the directory pages they began at are gone.
+    batsakis-topics: `lycosa lab paper batsakis --topics 6`. Test:
+        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: classes of a corpus,
+        10 unless told otherwise, and three seed sets each; the directory pages of then are gone.
     batsakis-ground-truth: `lycosa lab evaluate --relevant`. Test:
         lab/test_lab_batsakis_paper.py::test_the_evaluator_takes_half_of_the_relevant_pages_at_most. Departs: in the lab
         up to 50 labelled pages, half of those there are at most.

@@ -6,9 +6,9 @@ one of its own judges, so that figure is marked as published, and beside it stan
 relevant pages in the paper; here all pages of a class are known, so that recall is by labels in any case.
 
 Paper items:
-    otie-topics: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_both_figures_are_there_with_their_judges. Departs: 10 classes of a corpus by
-        chance, 3 with `--quick`.
+    otie-topics: `lycosa lab paper otie --topics 30`. Test:
+        lab/test_lab_otie_paper.py::test_both_figures_are_there_with_their_judges. Departs: classes of a corpus by
+        chance, 10 unless told otherwise, 6 with `--quick`.
     otie-guide: `lycosa lab paper otie`. Test:
         lab/test_lab_otie_paper.py::test_three_classifiers_learn_from_the_same_pages.
     otie-breadth-first: `lycosa lab paper otie`. Test:
