@@ -13,10 +13,26 @@ from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
+from lycosa.lab.measures import Floats
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import otie as paper
-from lycosa.lab.papers.weighing import HARVEST, RECALL, Comparison, Measure, Measured, alike, all_of, better, grid, told
-from lycosa.lab.subjects import subjects_of
+from lycosa.lab.papers.weighing import (
+    HARVEST,
+    RECALL,
+    Comparison,
+    Measure,
+    Measured,
+    alike,
+    all_of,
+    better,
+    exhausted,
+    grid,
+    not_better,
+    told,
+)
+from lycosa.lab.results import Outcome, Results
+from lycosa.lab.simulation import Trace
+from lycosa.lab.subjects import Subject, subjects_of
 
 SUBJECTS = [f"subject {number}" for number in range(6)]
 CLASSIFIERS = Measure("by classifiers", lambda *_: np.zeros(0))
@@ -213,3 +229,56 @@ def test_a_claim_without_a_verdict_says_why() -> None:
 def test_no_difference_at_all_is_told_in_words() -> None:
     """Two crawls that were the same have no interval to tell."""
     assert "none in any trial" == told(paired([0.5, 0.25], [0.5, 0.25]))
+
+
+def spent(values: Floats, other: Floats, exhausted: list[bool]) -> Comparison:
+    """Two crawlers on six topics, whose trials are exhausted or not."""
+    flags = np.array(exhausted)
+    numbers = Measured([1, 2], SUBJECTS, {"a": values, "b": other}, {"a": flags, "b": flags})
+    return Comparison({}, {HARVEST: numbers})
+
+
+def test_crawlers_that_are_the_same_on_exhausted_topics_cannot_be_compared() -> None:
+    """Neither better, nor not, nor alike; the same numbers on topics that are not exhausted decide."""
+    same = np.full((6, 2), 0.5)
+    done, going = (spent(same, same, [exhausted] * 6) for exhausted in (True, False))
+    assert ["cannot be tested here"] * 3 == [
+        done.ahead([("a", "b")], [HARVEST], criterion=rule).verdict for rule in (better, not_better, alike)
+    ]
+    assert "a and b are the same on 6 of 6 topics, which are exhausted" in done.ahead([("a", "b")], [HARVEST]).evidence
+    assert "nan" not in done.ahead([("a", "b")], [HARVEST]).evidence
+    assert ["does not hold", "holds", "holds"] == [
+        going.ahead([("a", "b")], [HARVEST], criterion=rule).verdict for rule in (better, not_better, alike)
+    ]
+
+
+def test_a_crawler_that_is_quicker_on_exhausted_topics_is_better() -> None:
+    """Both find all there is, the first after half of the pages: they are not the same."""
+    quick, slow = np.tile([1.0, 1.0], (6, 1)), np.tile([0.5, 1.0], (6, 1))
+    assert "holds" == spent(quick, slow, [True] * 6).ahead([("a", "b")], [HARVEST]).verdict
+    assert "any gap closes" in spent(quick, slow, [True] * 6).closing("a", "b", HARVEST).evidence
+
+
+def test_nearly_nothing_is_not_compared() -> None:
+    """Ten times as much as .00001 is printed as 0.000, too."""
+    little = np.full((6, 2), 0.00001)
+    ruling = spent(10 * little, little, [False] * 6).ahead([("a", "b")], [HARVEST])
+    assert ("cannot be tested here", True) == (ruling.verdict, "both found nearly nothing" in ruling.evidence)
+
+
+def test_one_trial_has_no_interval() -> None:
+    """And nothing at all has no figure: no nan is printed."""
+    assert "+0.100 (one trial only)" == told(paired([0.5], [0.4]))
+    assert "nothing to compare" == told(paired([], []))
+
+
+@pytest.mark.parametrize(("late", "over"), [(1, True), (2, False)])
+def test_a_topic_is_exhausted_when_hardly_anything_is_found_in_the_end(late: int, over: bool) -> None:
+    """Of 20 or 21 finds in 40 pages one is in the last ten: a twentieth. Two of 21 are more."""
+    truth = np.zeros(41, np.float32)
+    truth[[*range(1, 20), *range(35, 35 + late)]] = 1.0
+    index = Index.of({str(node): [str(node + 1)] for node in range(40)})
+    plan = Bench(index, Path()).plan("one", ["breadth-first"])
+    results = Results(plan, index, {"x": Subject("x", truth)})
+    crawl = Outcome("breadth-first", "x", 0, 0, Trace(np.arange(41, dtype=np.int32), seeds=1))
+    assert over is exhausted(crawl, results, 40)

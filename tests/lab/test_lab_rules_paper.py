@@ -97,6 +97,11 @@ def test_the_command_writes_every_table_figure_and_claim(
     assert all(picture.with_suffix(".png").is_file() for picture in pictures)
 
 
+def test_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
+    """The two crawls of a topic, as the paper's, begin at different pages."""
+    assert made.configuration["table"]["disjoint"] is True
+
+
 def test_a_corpus_without_classes_is_refused(tmp_path: Path) -> None:
     """Rules are between classes: a graph has none."""
     with pytest.raises(InputError, match="corpus of pages with classes"):
@@ -113,6 +118,28 @@ def test_claims_hold_on_the_papers_own_table() -> None:
     told = published()
     assert [HOLDS, HOLDS] == [paper.higher(told).verdict, paper.better_exclusives(told).verdict]
     assert [FAILS, FAILS] == [paper.higher(swapped(told)).verdict, paper.better_exclusives(swapped(told)).verdict]
+
+
+def test_a_percentage_of_nearly_nothing_is_no_figure() -> None:
+    """.0000006 to .04 is 6 million %: the table has no improvement there, and the evidence names none."""
+    told = [Match(f"topic {number}", 1, 6e-7, 0.04, 50.0, 0.0, 0.0) for number in range(3)]
+    assert [None, None, None] == [row[-1] for row in told[0].rows("here")]
+    evidence = paper.higher(told).evidence
+    assert "higher in 3 of 3" in evidence
+    assert "%;" not in f"{evidence};".replace("95 %", "")
+    assert (UNTESTED, False) == (paper.better_exclusives(told).verdict, "nan" in paper.better_exclusives(told).evidence)
+
+
+def test_crawlers_that_are_one_since_the_topic_is_exhausted_cannot_be_compared() -> None:
+    """Where most trials are exhausted no verdict is given; one in three is left out of the figures."""
+    told = [Match(f"topic {number}", 1, 0.2, 0.2, 70.0, 0.0, 0.0, exhausted=number > 0) for number in range(6)]
+    assert [UNTESTED, UNTESTED] == [paper.higher(told).verdict, paper.better_exclusives(told).verdict]
+    assert "in 5 of 6 trials the topic is exhausted" in paper.higher(told).evidence
+    lost = Match("lost", 1, 0.9, 0.1, 70.0, 0.9, 0.1, exhausted=True)
+    assert (HOLDS, True) == (
+        (ruling := paper.higher([*published(), lost])).verdict,
+        "in 1 of 7 trials the topic is exhausted" in ruling.evidence,
+    )
 
 
 def test_two_topics_decide_nothing() -> None:
@@ -137,7 +164,9 @@ def test_curves() -> None:
     ahead = drawn(steps, [0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7])
     behind = {BASELINE: ahead[RULES], RULES: ahead[BASELINE]}
     short = drawn(steps[:2], [0.1, 0.1], [0.2, 0.2])
-    assert [HOLDS, FAILS, UNTESTED] == [paper.ahead_later(curves).verdict for curves in (ahead, behind, short)]
+    one = drawn(steps, [0.5] * 4, [0.5] * 4)
+    rulings = [paper.ahead_later(curves).verdict for curves in (ahead, behind, short, one)]
+    assert [HOLDS, FAILS, UNTESTED, UNTESTED] == rulings
 
 
 def test_finding_goes_on_or_ends() -> None:
@@ -162,4 +191,7 @@ def test_seeds_and_hard_focus() -> None:
             (few, (10, 15)),
         )
     ]
+    nothing = dict.fromkeys(few, 0.0001)
+    assert UNTESTED == paper.seeds_matter_little(nothing, nothing, (10, 50)).verdict
+    assert UNTESTED == paper.seeds_matter_little(few, few, (10, 50), "exhausted").verdict
     assert [HOLDS, FAILS] == [paper.restrictive(dry, 12).verdict for dry in (6, 5)]

@@ -83,6 +83,24 @@ def test_on_topic_seeds_lead_to_another_relevant_node() -> None:
     ] == sorted(wanted.notes, key=lambda note: ("of 3" not in note, "not used" not in note))
 
 
+def test_disjoint_sets_have_no_node_in_common() -> None:
+    """Of seven relevant nodes in a ring three sets of three can't be had: they have two each; eight sets are too many.
+
+    Without the option sets are drawn on their own, and two of five out of seven always share three or more.
+    """
+    ring = Index.of({str(node): [str((node + 1) % 7)] for node in range(7)})
+    every = subject([1.0] * 7)
+    apart = seed_sets(ring, every, "on-topic", count=3, sets=3, disjoint=True)
+    assert [2, 2, 2] == [len(set(seeds)) for seeds in apart]
+    assert 6 == len(set().union(*map(set, apart)))
+    assert "on-topic seeds: there are 2 only, 3 were asked for" in every.notes
+    for kind in ("on-topic", "random"):
+        with pytest.raises(InputError, match="too few nodes for 8 disjoint sets"):
+            seed_sets(ring, every, kind, count=1, sets=8, disjoint=True)
+    one, other = seed_sets(ring, every, "on-topic", count=5, sets=2)
+    assert len(set(one) & set(other)) >= 3
+
+
 def test_relevant_nodes_that_lead_to_no_other_are_an_error() -> None:
     """One relevant node alone is nothing to start from on its topic, nor one that leads back to itself only."""
     for truth in ([0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0]):

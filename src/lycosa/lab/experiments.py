@@ -87,7 +87,7 @@ class Experiment:
     >>> plan = Experiment("mine", "my.index", ["best-first", "breadth-first"], subjects=["Science"], budgets=[300, 100])
     >>> plan.check()
     >>> plan.budgets, plan.told, len(plan.as_dict())
-    ([100, 300], 'words', 18)
+    ([100, 300], 'words', 19)
     """
 
     name: str = setting("What the experiment is called; its report, too.")
@@ -132,6 +132,7 @@ class Experiment:
     seed_sets: int = setting(
         "Sets of seeds: each strategy crawls from each of them.", 3, flag="--seed-sets", least=1, most=10_000
     )
+    disjoint: bool = setting("Whether no page is in two sets of seeds.", False)
     hops: int = setting(
         "Links between off-topic seeds and the nearest relevant page, at least.", 2, flag="--hops", least=1
     )

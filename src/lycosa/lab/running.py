@@ -227,7 +227,7 @@ class Workshop:
                 )
             made.seeds = seed_sets(
                 self.index, hunted, plan.seeds, count=plan.seed_count, sets=plan.seed_sets, hops=plan.hops,
-                random_seed=plan.random_seed,
+                random_seed=plan.random_seed, disjoint=plan.disjoint,
             )  # fmt: skip
         except InputError as error:
             made.excluded = str(error)

@@ -35,6 +35,7 @@ def seed_sets(
     hops: int = 2,
     random_seed: int = 0,
     given: Sequence[str | int] = (),
+    disjoint: bool = False,
 ) -> list[list[int]]:
     """Sets of nodes to start from, drawn by chance; the same for the same numbers, whatever else is drawn.
 
@@ -43,6 +44,9 @@ def seed_sets(
     - `directory`: the nodes with the most children from which something relevant can be reached, dealt out to the sets;
     - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them);
     - `given`: those named, or those that the corpus itself names (a past crawl's seeds); the same in every set.
+
+    `disjoint` sets have no node in common (`directory` has none anyway); where there are too few for that, sets are
+    smaller.
 
     What is left out because nothing can be found from there, and sets that are smaller than asked for, are told in the
     subject's notes; if nothing is left, it is an error.
@@ -59,18 +63,28 @@ def seed_sets(
     if kind == "directory":
         return _directory(index, subject, relevant, count, sets)
     nodes = _candidates(index, subject, kind, hops)
-    found = []
+    most = min(count, max(1, len(nodes) // sets)) if disjoint else count
+    found: list[list[int]] = []
     for number in range(sets):
-        order = chance(random_seed, subject.name, kind, number).permutation(nodes)
-        if kind == "on-topic":
-            found.append(_leading(index, subject, order, count))
-        elif kind == "random":
-            found.append(_any(index, subject, nodes, count, (random_seed, number)))
-        else:
-            found.append(order[:count].tolist())
+        found.append(_drawn(index, subject, kind, nodes, most, (random_seed, number)))
         if len(found[-1]) < count:
             subject.note(f"{kind} seeds: there are {len(found[-1])} only, {count} were asked for")
+        if disjoint:
+            nodes = np.setdiff1d(nodes, found[-1])
     return found
+
+
+def _drawn(
+    index: Index, subject: Subject, kind: str, nodes: NDArray[np.int64], count: int, drawn_by: tuple[int, int]
+) -> list[int]:
+    """One set of on-topic, off-topic or random seeds."""
+    if not len(nodes):
+        raise InputError(f"{kind} seeds: there are too few nodes for {drawn_by[1] + 1} disjoint sets: take fewer sets")
+    if kind == "random":
+        return _any(index, subject, nodes, count, drawn_by)
+    random_seed, number = drawn_by
+    order = chance(random_seed, subject.name, kind, number).permutation(nodes)
+    return _leading(index, subject, order, count) if kind == "on-topic" else order[:count].tolist()
 
 
 def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:

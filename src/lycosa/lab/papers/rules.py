@@ -32,7 +32,9 @@ from lycosa.core.errors import InputError
 from lycosa.lab.certainty import curve, interval, paired
 from lycosa.lab.findings import (
     AS_PUBLISHED,
+    HOLDS,
     INDEPENDENT,
+    UNTESTED,
     Cell,
     Claim,
     Curve,
@@ -45,20 +47,29 @@ from lycosa.lab.findings import (
     ruled,
     says,
 )
-from lycosa.lab.measures import exclusive, harvest, harvest_curve, overlap
+from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import complete
+from lycosa.lab.papers.weighing import ENOUGH, NEGLIGIBLE, better, complete, exhausted
 from lycosa.lab.results import Results
-from lycosa.lab.subjects import subjects_of
+from lycosa.lab.subjects import Subject, subjects_of
 
 BASELINE, RULES, HARD = "soft-focus", "rules", "hard-focus"
 CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard focus"}
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
+ROOM = 4
+"""Relevant pages for each seed: with fewer little would be left to find."""
+
 FEW_HUNDRED = 300
 FEWEST = 3
 """Topics of the paper; fewer say nothing."""
+
+EPSILON = 1e-9
+"""Means of the same numbers in another order differ by less."""
+
+NOTHING = 0.005
+"""A harvest ratio below this is 0.00 in the paper's table: what is so much more than that in % is no figure."""
 
 PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "Quantum mechanics": ((0.28, 0.30, 10.0, 0.27, 0.29), (0.25, 0.29, 16.0, 0.23, 0.28)),
@@ -125,24 +136,36 @@ def crawl(bench: Bench) -> Crawled:
     index = bench.index
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)
-    chosen = subjects_of(
-        index, count=2 if bench.quick else 6, least=max(40, len(index) // 60), random_seed=bench.random_seed
-    )
-    relevant = min(int(np.count_nonzero(subject.truth)) for subject in chosen)
+    chosen = _topics(bench, 2 if bench.quick else 6)
     plan = bench.plan(
-        "rules", CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=min(SEEDS, max(1, relevant // 8)), seed_sets=2,
-        budgets=[small, last],
+        "rules", CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
+        disjoint=True, budgets=[small, last],
     )  # fmt: skip
     table = bench.run(plan, "rules", subjects=chosen, part=plan.name)
     hunted = [subject for subject in chosen if subject.name in table.subjects]
-    many = replace(plan, name="rules-many-seeds", seed_count=min(MANY_SEEDS, max(1, relevant // 4)), seed_sets=1)
-    figure = bench.run(many, "rules", subjects=hunted, part=many.name)
+    roomy = [subject for subject in hunted if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or hunted
+    many = replace(plan, name="rules-many-seeds", seed_count=_seeds(roomy, MANY_SEEDS), seed_sets=1)
+    figure = bench.run(many, "rules", subjects=roomy, part=many.name)
     off = replace(plan, name="rules-off-topic", seeds="off-topic", hops=2)
     try:
         tunnel = bench.run(off, "rules", subjects=hunted, part=off.name)
     except InputError:
         tunnel = None
     return Crawled(table, figure, tunnel, small)
+
+
+def _topics(bench: Bench, count: int) -> list[Subject]:
+    """Topics with room for 50 seeds, where the corpus has enough of them; else of a fitting size."""
+    index = bench.index
+    roomy = sum(ROOM * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values())
+    least = ROOM * MANY_SEEDS if roomy >= count else max(40, len(index) // 60)
+    return subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
+
+
+def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
+    """As many as the paper has, or what the smallest topic has room for."""
+    relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
+    return min(wanted, max(1, relevant // (ROOM * sets)))
 
 
 # -- tables and figures ----------------------------------------------------------------------------------------------
@@ -160,6 +183,8 @@ class Match:
     """In %."""
     baseline_exclusive: float
     rules_exclusive: float
+    exhausted: bool = False
+    """Both found the same relevant pages, but for a twentieth, and hardly any in the end: nothing tells them apart."""
 
     def rows(self, whose: str) -> list[list[Cell]]:
         """Its lines of the table; per cent as the paper has them, without places."""
@@ -173,8 +198,12 @@ class Match:
 
 
 def _percent(before: float, after: float) -> float:
-    """The improvement in %."""
-    return 100 * (after / before - 1) if before > 0 else math.nan
+    """The improvement in %; nan where there was nearly nothing to improve on.
+
+    >>> round(_percent(.29, .40)), _percent(.00002, .1)
+    (38, nan)
+    """
+    return 100 * (after / before - 1) if before >= NOTHING else math.nan
 
 
 def _whole(per_cent: float) -> Cell:
@@ -189,7 +218,11 @@ def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
         base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
-        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *exclusive(a, b, truth)))
+        found = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
+        spent = all(exhausted(each, results, budget, mode) for each in (one, other))
+        spent = spent and len(found[0] & found[1]) >= (1 - NEGLIGIBLE) * len(found[0] | found[1])
+        own = exclusive(a, b, truth)
+        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, spent))
     return rows
 
 
@@ -214,8 +247,9 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
         key, f"{title}: baseline and rules after {crawled.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
         note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
-        f"fetched. Here seed sets are {crawled.table.experiment.seed_count} pages on the topic, drawn by chance, and "
-        "may have some in common; the paper's are 10 disjoint ones of two directories.",
+        f"fetched. Here seed sets are {crawled.table.experiment.seed_count} pages on the topic each, drawn by chance "
+        "and disjoint; the paper's are 10 each, of two directories. No improvement is given on a harvest ratio below "
+        f"{NOTHING:g}, which is 0.00.",
     )  # fmt: skip
 
 
@@ -294,7 +328,8 @@ def _judged(crawled: Crawled, mode: Mode) -> Iterator[Claim]:
     by_budget = {step: matches(crawled.table, mode, step) for step in (budget, crawled.small)}
     curves = _curves(crawled.figure, mode)
     few, many = (
-        {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)]))
+        {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)
+                              if one.subject in crawled.figure.subjects]))
          for name in (BASELINE, RULES)}
         for results in both
     )  # fmt: skip
@@ -303,24 +338,49 @@ def _judged(crawled: Crawled, mode: Mode) -> Iterator[Claim]:
     yield keep_finding(
         curves, float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
     )
-    yield ahead_later(curves)
-    yield seeds_matter_little(few, many, (both[0].experiment.seed_count, both[1].experiment.seed_count))
+    spent = [row.exhausted for row in matches(crawled.figure, mode, budget)]
+    unless = f"in {sum(spent)} of {len(spent)} trials the topic is exhausted" if 2 * sum(spent) > len(spent) else ""
+    yield ahead_later(curves, unless)
+    counts = both[0].experiment.seed_count, both[1].experiment.seed_count
+    yield seeds_matter_little(few, many, counts, unless)
 
 
 def higher(rows: Sequence[Match], which: str = "") -> Ruling:
-    """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds)."""
-    ours = [row.rules_exclusive if which else row.rules for row in rows]
-    base = [row.baseline_exclusive if which else row.baseline for row in rows]
-    apart = paired(ours, base, groups=[row.topic for row in rows])
-    changes = [change for row in zip(base, ours, strict=True) if not math.isnan(change := _percent(*row))]
-    topics = len({row.topic for row in rows})
-    return ruled(
-        apart.low > 0,
-        f"rules {np.nanmean(ours):.3f}, baseline {np.nanmean(base):.3f}; difference {apart.mean:+.3f} (95 %: "
-        f"{apart.low:+.3f} to {apart.high:+.3f}, p = {apart.p:.2f}); higher in {sum(change > 0 for change in changes)} "
-        f"of {len(rows)}, by {min(changes, default=math.nan):+.0f} to {max(changes, default=math.nan):+.0f} %",
-        f"{topics} topics only, and it takes {FEWEST}" if topics < FEWEST else "",
+    """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds).
+
+    With six topics or more it is weighed as everywhere (`better`). Trials in which both found the same, as the topic is
+    exhausted, are left out.
+    """
+    pairs = [(row.baseline_exclusive, row.rules_exclusive) if which else (row.baseline, row.rules) for row in rows]
+    kept = [place for place, row in enumerate(rows) if not row.exhausted and not math.isnan(sum(pairs[place]))]
+    left_out = f"in {len(rows) - len(kept)} of {len(rows)} trials the topic is exhausted: both found the same"
+    if 2 * len(kept) < len(rows) or not kept:
+        return ruled(False, left_out, "little tells them apart" if kept else "nothing tells them apart")
+    base, ours = np.array([pairs[place] for place in kept]).T
+    topics = [rows[place].topic for place in kept]
+    apart = paired(ours, base, groups=topics)
+    sure = f"95 %: {apart.low:+.3f} to {apart.high:+.3f}, p = {apart.p:.2f}" if len(kept) > 1 else "one crawl"
+    evidence = (
+        f"rules {ours.mean():.3f}, baseline {base.mean():.3f}; difference {apart.mean:+.3f} ({sure}); "
+        f"higher in {np.count_nonzero(ours > base)} of {len(kept)}{_changes(base, ours)}"
+        + (f"; {left_out}" if len(kept) < len(rows) else "")
     )
+    if apart.n < FEWEST:
+        return ruled(False, evidence, f"{apart.n} topics only, and it takes {FEWEST}")
+    if max(base.mean(), ours.mean()) < NOTHING:
+        return ruled(False, evidence, "both found nearly nothing")
+    if apart.n >= ENOUGH:
+        verdict = better(apart, float(base.mean()))
+        return ruled(verdict == HOLDS, evidence, "these trials can't tell" if verdict == UNTESTED else "")
+    return ruled(apart.low > 0, evidence)
+
+
+def _changes(base: Floats, ours: Floats) -> str:
+    """From how much to how much in %; nothing where there was nearly nothing before."""
+    changes = [
+        change for pair in zip(base.tolist(), ours.tolist(), strict=True) if math.isfinite(change := _percent(*pair))
+    ]
+    return f", by {min(changes):+.0f} to {max(changes):+.0f} %" if changes else ""
 
 
 @says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")
@@ -359,8 +419,8 @@ def different_pages(rows: Sequence[Match], budget: int, pages: int) -> Ruling:
 
 
 @says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
-def ahead_later(curves: Mapping[str, Curve]) -> Ruling:
-    """After 300 pages the mean harvest of rules is never below that of the baseline."""
+def ahead_later(curves: Mapping[str, Curve], unless: str = "") -> Ruling:
+    """After 300 pages the mean harvest of rules is never below that of the baseline; where both are one, none is."""
     steps = [int(step) for step in curves[RULES].x]
     apart = {
         step: ours - base
@@ -371,9 +431,10 @@ def ahead_later(curves: Mapping[str, Curve]) -> Ruling:
         return ruled(False, f"crawls here have {steps[-1]:,}", f"a few hundred pages are {FEW_HUNDRED}")
     worst = min(apart, key=lambda step: apart[step])
     return ruled(
-        apart[worst] >= 0,
-        f"rules ahead at {sum(value >= 0 for value in apart.values())} of {len(apart)} points; least "
+        apart[worst] >= -EPSILON,
+        f"rules ahead at {sum(value > EPSILON for value in apart.values())} of {len(apart)} points; least "
         f"{apart[worst]:+.3f} at {worst:,}, at the end {apart[steps[-1]]:+.3f}",
+        "both are the same at every point" if max(map(abs, apart.values())) <= EPSILON else unless,
     )
 
 
@@ -386,25 +447,33 @@ def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
         middle = len(steps) // 2 - 1
         first = rates[middle] * steps[middle]
         rest = (rates[-1] * steps[-1] - first) / max(1, steps[-1] - steps[middle])
-        shares[name] = rest / max(rates[middle], 1e-9)
+        shares[name] = rest / max(rates[middle], NOTHING)
     last = curves[RULES].x[-1]
     return ruled(
         min(shares.values()) >= 0.5,
         "harvest of the last half over that of the first: "
         + ", ".join(f"{name} {share:.2f}" for name, share in shares.items()),
-        f"{relevant:,.0f} relevant pages for {last:,} fetched" if relevant < last else "",
-    )
+        f"{relevant:,.0f} relevant pages for {last:,} fetched" if relevant < last
+        else "nearly nothing was found" if max(curves[name].y[-1] for name in shares) < NOTHING
+        else "",
+    )  # fmt: skip
 
 
 @says(f"{WHERE}, second experiment", "With 50 seeds in place of 10 harvest ratios are similar")
-def seeds_matter_little(few: Mapping[str, float], many: Mapping[str, float], counts: tuple[int, int]) -> Ruling:
+def seeds_matter_little(
+    few: Mapping[str, float], many: Mapping[str, float], counts: tuple[int, int], unless: str = ""
+) -> Ruling:
     """With five times as many seeds the harvest ratio of both crawlers changes by a tenth at most."""
-    changes = {name: many[name] / few[name] - 1 if few[name] > 0 else math.inf for name in (BASELINE, RULES)}
+    changes = {name: many[name] / max(few[name], NOTHING) - 1 for name in (BASELINE, RULES)}
+    if counts[1] < 2 * counts[0]:
+        unless = "the topics are too small for more seeds"
+    elif min(few.values()) < NOTHING:
+        unless = "nearly nothing was found"
     return ruled(
         max(abs(change) for change in changes.values()) <= 0.1,
         f"{counts[1]} seeds in place of {counts[0]}: "
         + ", ".join(f"{name} {few[name]:.3f} to {many[name]:.3f}" for name in changes),
-        "the topics are too small for more seeds" if counts[1] < 2 * counts[0] else "",
+        unless,
     )
 
 

@@ -6,12 +6,12 @@ When a claim holds is said here, before anything is run: see `better` and `alike
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
@@ -28,7 +28,8 @@ CHANCE = 0.05
 WEIGHED = (
     "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end. "
     "One is better than another if the whole 95 % interval of the difference is above 0 and p is at most .05; it is "
-    "not if the whole interval is below a twentieth of what the other got; otherwise these trials can't tell."
+    "not if the whole interval is below a twentieth of what the other got; otherwise these trials can't tell. Trials "
+    "in which both are the same because the topic is exhausted are left out: there was nothing to be better at."
 )
 """What every report of these says."""
 
@@ -101,6 +102,17 @@ def _recall(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Float
     return recall(worth(outcome, results), total, budgets)
 
 
+def exhausted(outcome: Outcome, results: Results, budget: int, mode: Mode = INDEPENDENT) -> bool:
+    """Whether a crawl has come to an end of what it can find: in the last quarter of its budget there was hardly any.
+
+    That is a twentieth of its relevant pages (.5 or more) at most. Of two such crawls that found the same it can't be
+    said which guide is better: there was nothing left to be better at.
+    """
+    hits = results.gains(outcome, mode)[:budget] >= 0.5
+    late = np.count_nonzero(hits[budget - budget // 4 :])
+    return bool(late <= NEGLIGIBLE * np.count_nonzero(hits))
+
+
 HARVEST = Measure("harvest by labels", lambda one, results, budgets: harvest(worth(one, results), budgets))
 FOUND = Measure("relevant by labels", lambda one, results, budgets: found(worth(one, results), budgets), 1)
 PAGES = Measure("pages", lambda one, results, budgets: found(np.ones(len(worth(one, results))), budgets), 1)
@@ -129,6 +141,8 @@ class Measured:
     groups: Sequence[str]
     """The subject of each trial: trials of one subject are not independent of each other."""
     values: Mapping[str, Floats]
+    exhausted: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """In which trials a strategy found hardly anything more in the end; in none, where nothing is said."""
 
     @classmethod
     def of(cls, results: Results, strategies: Sequence[str], budgets: Sequence[int], measure: Measure) -> Measured:
@@ -138,13 +152,30 @@ class Measured:
             name: np.array([measure.of(one, results, budgets) for one in own], np.float64).reshape(-1, len(budgets))
             for name, own in crawls.items()
         }
-        return cls(list(budgets), [one.subject for one in next(iter(crawls.values()), [])], values)
+        spent = {
+            name: np.array([exhausted(one, results, max(budgets)) for one in own], np.bool_)
+            for name, own in crawls.items()
+        }
+        return cls(list(budgets), [one.subject for one in next(iter(crawls.values()), [])], values, spent)
 
     def joined(self, other: Measured) -> Measured:
         """With what was measured on the same trials in other runs."""
         if list(self.groups) != list(other.groups) or list(self.budgets) != list(other.budgets):
             raise InputError("runs on other trials can't be compared: remove them, and run again")
-        return Measured(self.budgets, self.groups, {**self.values, **other.values})
+        return Measured(
+            self.budgets, self.groups, {**self.values, **other.values}, {**self.exhausted, **other.exhausted}
+        )
+
+    def telling(self, one: str, other: str, *, paces: bool = True) -> Measured:
+        """Without the trials in which two strategies are the same because the topic is exhausted.
+
+        They still differ where one found its pages before the other, unless `paces` are of no interest.
+        """
+        nowhere = np.zeros(len(self.groups), np.bool_)
+        spent = self.exhausted.get(one, nowhere) & self.exhausted.get(other, nowhere)
+        kept = ~(spent & (self.values[one] == self.values[other]).all(axis=1) if paces else spent)
+        groups = [group for group, keep in zip(self.groups, kept.tolist(), strict=True) if keep]
+        return Measured(self.budgets, groups, {name: self.values[name][kept] for name in (one, other)})
 
     @property
     def end(self) -> int:
@@ -164,6 +195,10 @@ class Measured:
     def mean(self, strategy: str, budget: int | None = None) -> float:
         """Over subjects, each with the mean over its trials."""
         return interval(self.at(strategy, budget), draws=1, groups=self.groups).mean
+
+    def nothing(self, one: str, other: str, digits: int) -> bool:
+        """Whether both got so little on average that it is printed as 0: a share of that is no figure."""
+        return max(self.mean(one), self.mean(other)) < 0.5 * 10.0**-digits
 
     def difference(self, one: str, other: str, budget: int | None = None) -> Difference:
         """How much more the one got than the other in the same trials."""
@@ -221,6 +256,10 @@ def told(difference: Difference, digits: int = 3) -> str:
     """The difference as text, for evidence."""
     if difference.mean == difference.low == difference.high == 0:
         return "none in any trial"
+    if np.isnan(difference.mean):
+        return "nothing to compare"
+    if np.isnan(difference.low):
+        return f"{difference.mean:+.{digits}f} (one trial only)"
     sure = f"95 %: {difference.low:+.{digits}f} to {difference.high:+.{digits}f}"
     return f"{difference.mean:+.{digits}f} ({sure}; p = {difference.p:.3f})"
 
@@ -304,34 +343,51 @@ class Comparison:
         first = self.by[by[0]].values
         if missing := sorted({name for pair in pairs for name in pair if name not in first}):
             return Ruling(UNTESTED, f"Without results of {', '.join(missing)}: see the remarks")
-        verdicts = [
-            criterion(self.by[measure].difference(*pair), self.by[measure].mean(pair[1]))
-            for pair in pairs
-            for measure in by
-        ]
-        return self.ruling(all_of(verdicts), [*(self.difference(pair, [*by, *beside]) for pair in pairs), *more])
+        weighed = [self.weigh(pair, measure, criterion) for pair in pairs for measure in by]
+        why = list(dict.fromkeys(reason for _, reason in weighed if reason))
+        lines = [*(self.difference(pair, [*by, *beside]) for pair in pairs), *more]
+        return self.ruling(all_of([verdict for verdict, _ in weighed]), lines, why)
+
+    def weigh(self, pair: tuple[str, str], measure: Measure, criterion: Criterion) -> Ruling:
+        """What a criterion says of a pair by one measure; where nothing can be said, and why is known, why."""
+        numbers = self.by[measure].telling(*pair)
+        one, other = map(self.label, pair)
+        left = len(set(numbers.groups))
+        if left < min(ENOUGH, self.topics):
+            return Ruling(UNTESTED, (
+                f"{one} and {other} are the same on {self.topics - left} of {self.topics} topics, which are exhausted: "
+                "neither finds more in the end."
+            ))  # fmt: skip
+        if numbers.nothing(*pair, measure.digits):
+            return Ruling(UNTESTED, f"{one} and {other} both found nearly nothing ({measure.name}).")
+        return Ruling(criterion(numbers.difference(*pair), numbers.mean(pair[1])), "")
 
     def difference(self, pair: tuple[str, str], measures: Sequence[Measure]) -> str:
         """A line of evidence."""
         one, other = map(self.label, pair)
-        said = [f"{measure.name}: {told(self.by[measure].difference(*pair), measure.digits)}" for measure in measures]
+        said = [
+            f"{measure.name}: {told(self.by[measure].telling(*pair).difference(*pair), measure.digits)}"
+            for measure in measures
+        ]
         return f"{one} less {other}, {'; '.join(said)}."
 
-    def ruling(self, verdict: Verdict, evidence: Sequence[str]) -> Ruling:
+    def ruling(self, verdict: Verdict, evidence: Sequence[str], why: Sequence[str] = ()) -> Ruling:
         """A verdict with its evidence, a line for each comparison; before it, where there is none, why not."""
-        why = []
-        if verdict == UNTESTED:
-            few = f"{self.topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
-            why = [few if self.topics < ENOUGH else "These trials can't tell: the intervals leave both open."]
-        return Ruling(verdict, "\n".join([*why, *evidence]))
+        if verdict != UNTESTED:
+            return Ruling(verdict, "\n".join(evidence))
+        few = f"{self.topics} topics only: with fewer than {ENOUGH} no difference can be told from chance."
+        usual = few if self.topics < ENOUGH else "These trials can't tell: the intervals leave both open."
+        return Ruling(verdict, "\n".join([*(why or [usual]), *evidence]))
 
     def closing(self, ahead: str, behind: str, by: Measure) -> Ruling:
         """Whether the one behind catches up: the gap is smaller at the end than after a quarter of the crawl.
 
         The gaps of each trial are compared, by the criterion of `better`. Where there was no gap after a quarter, there
-        was nothing to catch up with.
+        was nothing to catch up with. Trials in which the topic is exhausted are left out: there any gap closes.
         """
-        numbers = self.by[by]
+        numbers = self.by[by].telling(ahead, behind, paces=False)
+        if not len(numbers.groups):
+            return Ruling(UNTESTED, "In every trial the topic is exhausted: any gap closes.")
         quarter = numbers.budgets[max(0, len(numbers.budgets) // 4 - 1)]
         early, late = (numbers.at(ahead, budget) - numbers.at(behind, budget) for budget in (quarter, numbers.end))
         shrunk = paired(early, late, groups=numbers.groups)
