@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError
 
 Made = TypeVar("Made")
 
-_KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table"}
+_KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table", bool: "true or false"}
 
 
 def read_toml(path: Path, what: str = "") -> dict[str, Any]:
