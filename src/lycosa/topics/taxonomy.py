@@ -171,13 +171,7 @@ def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], l
     >>> wanted(["Art", "Science/Biology", "Science/Physics"], ["science"])
     (['Science'], [False, True, True])
     """
-    spelled = {prefix.casefold(): prefix for path in classes for prefix in _prefixes(path)}
-    named: list[str] = []
-    for text in targets:
-        path = spelled.get(path_of(text).casefold())
-        if path is None:
-            raise InputError(f"the model has no class {text!r}: {_nearest(path_of(text), spelled)}")
-        named.append(path)
+    named = spelled(classes, targets, "the model")
     if not named:
         likely = [path for path in classes if path.casefold() in WANTED]
         if len(classes) != 2 or len(likely) != 1:
@@ -187,6 +181,18 @@ def wanted(classes: Sequence[str], targets: Iterable[str]) -> tuple[list[str], l
     if all(marks):
         raise InputError(f"{', '.join(named)} is all that the model knows: name less with --target: {_listed(classes)}")
     return list(dict.fromkeys(named)), marks
+
+
+def spelled(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]:
+    """Classes or branches as the paths spell them; one that is not there is an error that names near ones."""
+    known = {prefix.casefold(): prefix for path in paths for prefix in _prefixes(path)}
+    named: list[str] = []
+    for text in texts:
+        path = known.get(path_of(text).casefold())
+        if path is None:
+            raise InputError(f"{where} has no class {text!r}: {_nearest(path_of(text), known)}")
+        named.append(path)
+    return named
 
 
 def _nearest(path: str, known: Mapping[str, str]) -> str:

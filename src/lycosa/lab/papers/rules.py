@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -183,7 +183,7 @@ class Match:
     """In %."""
     baseline_exclusive: float
     rules_exclusive: float
-    exhausted: bool = False
+    exhausted: bool = field(default=False, kw_only=True)
     """Both found the same relevant pages, but for a twentieth, and hardly any in the end: nothing tells them apart."""
 
     def rows(self, whose: str) -> list[list[Cell]]:
@@ -222,7 +222,7 @@ def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
         spent = all(exhausted(each, results, budget, mode) for each in (one, other))
         spent = spent and len(found[0] & found[1]) >= (1 - NEGLIGIBLE) * len(found[0] | found[1])
         own = exclusive(a, b, truth)
-        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, spent))
+        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, exhausted=spent))
     return rows
 
 

@@ -1,0 +1,494 @@
+"""Web directories as taxonomies to start with: dumps of topics and of the pages listed under them.
+
+`read_web_directory` reads the forms in which public directories (the Open Directory and its successors) gave
+themselves away, and gives a `WebDirectory`: to be browsed branch by branch, to have topics marked, and to be written
+as the table that `lycosa train` reads.
+
+Paper: Altingovde, Ulusoy 2004, "Baseline focused crawler": a canonical topic taxonomy with examples, easily obtained
+from such a directory; users browse it and mark one or more topics as the targets.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import random
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+from xml.parsers import expat
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import replacing
+from lycosa.core.telling import Tell, silent
+from lycosa.topics.taxonomy import LEAST, LONGEST, path_of, spelled
+from lycosa.training.corpus import Account
+from lycosa.training.record import check_file
+from lycosa.web.urls import canonical
+
+MOST_BYTES = 8_000_000_000
+"""Of a dump, unpacked: the largest that there was had 2.3 billion."""
+
+MOST_TOPICS = 2_000_000
+MOST_LISTED = 10_000_000
+"""Addresses in a dump; the largest had 5 million."""
+
+MOST_KEPT = 3_000_000
+"""Addresses that are held in memory."""
+
+MOST_TOKEN = 1_000_000
+"""Bytes of a tag or a line."""
+
+MOST_TEXT = 4 * LONGEST
+"""Characters of an element that are read."""
+
+DEEPEST = 20
+"""Elements in each other: dumps have three."""
+
+ROOT = "Top"
+"""What the paths of most dumps begin with."""
+
+MARKED = "marked"
+COLUMNS = ("url", "class", MARKED)
+"""Titles of the table that is written."""
+
+Bytes: TypeAlias = "io.BufferedReader[Any]"
+
+_PAGE = ("url", "uri", "address", "link", "href")
+_TOPIC = ("class", "category", "topic", "label", "path", "category path")
+_CHUNK = 1 << 18
+_UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
+"""Characters that XML must not have: old dumps do, and a parser would stop at the first."""
+
+
+class Branch(NamedTuple):
+    """A topic as one meets it when browsing."""
+
+    name: str
+    """The last part of its path."""
+    path: str
+    topics: int
+    """Topics below it."""
+    pages: int
+    """Pages listed under it, and under all topics below it."""
+    own: int
+    """Pages listed under it alone."""
+    marked: bool
+    """Whether it is marked, or part of a topic that is."""
+
+
+@dataclass
+class WebDirectory(Account):
+    """Topics, and the pages listed under each.
+
+    >>> directory = WebDirectory({"Science/Physics": ["http://a.example/"], "Art": ["http://b.example/"]})
+    >>> [(branch.name, branch.topics, branch.pages) for branch in directory.children()]
+    [('Art', 0, 1), ('Science', 1, 1)]
+    >>> directory.mark(["science"])
+    ['Science']
+    >>> [(branch.path, branch.marked) for branch in directory.children("Science")]
+    [('Science/Physics', True)]
+    """
+
+    pages: dict[str, list[str]] = field(default_factory=dict)
+    """Addresses by topic: all of them or, of large topics, some that were drawn by chance."""
+    listed: Counter[str] = field(default_factory=Counter)
+    """How many there were in the dump, where there were more."""
+    marked: list[str] = field(default_factory=list)
+    """Topics that are wanted: branches mean all below them."""
+
+    @cached_property
+    def _totals(self) -> dict[str, tuple[int, int]]:
+        """Of each branch the topics below it, and all pages; of the empty path those of the whole."""
+        topics: Counter[str] = Counter()
+        pages: Counter[str] = Counter()
+        for path in self.pages:
+            pages[""] += self.own(path)
+            for branch in _branches(path):
+                pages[branch] += self.own(path)
+        for branch in list(pages):
+            if branch:
+                topics.update([*_branches(branch)[:-1], ""])
+        return {branch: (topics[branch], count) for branch, count in pages.items()}
+
+    def own(self, path: str) -> int:
+        """Pages listed under a topic itself."""
+        return max(self.listed[path], len(self.pages.get(path, ())))
+
+    @property
+    def topics(self) -> int:
+        """All of them, those too that only have others below them."""
+        return self._totals[""][0] if self._totals else 0
+
+    @property
+    def size(self) -> int:
+        """Pages listed, all together."""
+        return self._totals[""][1] if self._totals else 0
+
+    def named(self, branch: str) -> str:
+        """A branch as it is spelt here; one that there is not is an error that names near ones."""
+        return spelled(self.pages, [branch], "the directory")[0] if path_of(branch) else ""
+
+    def branch(self, path: str) -> Branch:
+        """One topic, by its spelling here."""
+        topics, pages = self._totals[path]
+        marked = any(path == mark or path.startswith(f"{mark}/") for mark in self.marked)
+        return Branch(path.rpartition("/")[2], path, topics, pages, self.own(path), marked)
+
+    def children(self, branch: str = "") -> list[Branch]:
+        """The topics right below a branch, in alphabetical order; without one, those of the first level."""
+        above = self.named(branch)
+        start = f"{above}/" if above else ""
+        below = [path for path in self._totals if path.startswith(start) and path.count("/") == start.count("/")]
+        return [self.branch(path) for path in sorted(below) if path]
+
+    def mark(self, branches: Iterable[str]) -> list[str]:
+        """Mark topics as wanted, in place of those that were; as they are spelt here."""
+        self.marked = list(dict.fromkeys(self.named(branch) for branch in branches if path_of(branch)))
+        return self.marked
+
+    def below(self, branch: str) -> WebDirectory:
+        """A part of it, with the whole paths."""
+        path = self.named(branch)
+        kept = {name: urls for name, urls in self.pages.items() if not path or f"{name}/".startswith(f"{path}/")}
+        listed = Counter({name: self.listed[name] for name in kept if self.listed[name]})
+        return WebDirectory(kept, listed, [mark for mark in self.marked if f"{mark}/".startswith(f"{path}/")])
+
+    def write(self, out: Path) -> None:
+        """As a table of addresses, classes, and the marked topic that each is part of: see `lycosa train`."""
+        try:
+            with replacing(out) as file:
+                file.write("\t".join(COLUMNS).encode() + b"\n")
+                for path, urls in sorted(self.pages.items()):
+                    mark = next((mark for mark in self.marked if f"{path}/".startswith(f"{mark}/")), "")
+                    file.writelines(f"{url}\t{path}\t{mark}\n".encode() for url in urls)
+        except OSError as error:
+            raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
+
+
+def read_web_directory(
+    sources: Sequence[Path], *, below: str = "", most: int = LEAST, tell: Tell = silent
+) -> WebDirectory:
+    """Read the dump of a web directory: one file, or several of it; each may be packed by gzip.
+
+    Forms, told apart by what is in them:
+
+    - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and what
+      is narrower, without pages);
+    - a table, with tabs or commas, of addresses and paths of topics in the columns that its titles call so (`url`;
+      `class`, `category`, `topic`, `label` or `path`), or without titles in the first and second column; also what
+      `WebDirectory.write` has written;
+    - a pair of tables: pages with the number of their topic in the last column, and topics, number and path.
+
+    `below`: only this branch. `most`: addresses kept for each topic, drawn by chance where there are more (the paper
+    had about 150; 0: all). The leading `Top` of paths is left out.
+
+    Dumps come from outside: they are read as a stream, DOCTYPE and entities are refused, and size, depth, number of
+    topics and of addresses are bounded. What is wrong with one is an InputError in one line; what was left out is in
+    `left_out`.
+    """
+    if not sources:
+        raise InputError("no file is named: give the dump of a web directory")
+    if most < 0:
+        raise InputError(f"most is {most}: it has to be 0 (all) or more")
+    gathered = _Gathered(path_of(below), most)
+    for source in sources:
+        check_file(source, "the dump")
+        before = gathered.entries
+        with _opened(source) as file:
+            (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, tell)
+        if gathered.entries == before:
+            raise InputError(f"{source} has no topics in it: is it the dump of a web directory?")
+    return gathered.directory()
+
+
+class _Gathered:
+    """What the files of a dump say, added up."""
+
+    def __init__(self, below: str, most: int) -> None:
+        self.below = below.removeprefix(f"{ROOT}/")
+        self.most = most
+        self.entries = 0
+        """Topics and pages that were met."""
+        self.account = Account()
+        self.pages: dict[str, list[str]] = {}
+        self.listed: Counter[str] = Counter()
+        self.marked: dict[str, None] = {}
+        self.numbered: dict[str, list[str]] = {}
+        """Addresses of topics that are known by their number only, as yet."""
+        self.path_of_number: dict[str, str] = {}
+        self.kept = 0
+        self._spelt: dict[str, str] = {}
+
+    def path(self, written: str) -> str:
+        """A path in one spelling; empty if it is none, or outside of what is wanted."""
+        if written not in self._spelt:
+            path = path_of(written[:MOST_TEXT])
+            path = "" if path == ROOT else path.removeprefix(f"{ROOT}/")
+            wanted = 0 < len(path) <= LONGEST and f"{path}/".casefold().startswith(
+                f"{self.below}/".lstrip("/").casefold()
+            )
+            if len(self._spelt) > MOST_TOPICS:
+                raise InputError(f"there are more than {MOST_TOPICS:,} topics: is it the dump of a web directory?")
+            self._spelt[written] = path if wanted else ""
+        return self._spelt[written]
+
+    def topic(self, written: str) -> None:
+        """A topic, with or without pages."""
+        self.entries += 1
+        if path := self.path(written):
+            self.pages.setdefault(path, [])
+
+    def page(self, url: str, written: str) -> None:
+        """A page under a topic."""
+        self.entries += 1
+        if self.entries > MOST_LISTED:
+            raise InputError(f"there are more than {MOST_LISTED:,} addresses and topics: take a part of it")
+        path = self.path(written)
+        if not path:
+            self.account.left_out["pages of other branches" if self.below else "pages without a topic"] += 1
+            return
+        address = canonical(url.strip())
+        if address is None:
+            self.account.left_out["addresses that are not of the web"] += 1
+            return
+        self._keep(self.pages.setdefault(path, []), path, address)
+
+    def _keep(self, urls: list[str], path: str, address: str) -> None:
+        """One more; where there are enough, in place of another or not at all, so that all have the same chance."""
+        self.listed[path] += 1
+        if self.most and len(urls) >= self.most:
+            place = random.Random(f"{path} {self.listed[path]}").randrange(self.listed[path])
+            if place < self.most:
+                urls[place] = address
+            return
+        self.kept += 1
+        if self.kept > MOST_KEPT:
+            raise InputError(
+                f"there are more than {MOST_KEPT:,} addresses to keep: name a branch, or fewer of each topic"
+            )
+        urls.append(address)
+
+    def directory(self) -> WebDirectory:
+        """All of it."""
+        for number, urls in self.numbered.items():
+            path = self.path_of_number.get(number, "")
+            for url in urls:
+                self.page(url, path)
+        if not any(self.pages.values()):
+            why = self.account.why() or "topics only: give the file with the pages, too"
+            raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
+        listed = Counter({path: count for path, count in self.listed.items() if count > len(self.pages[path])})
+        marks = [mark for mark in self.marked if any(f"{path}/".startswith(f"{mark}/") for path in self.pages)]
+        left_out, notes = self.account.left_out, self.account.notes
+        return WebDirectory(self.pages, listed, marks, left_out=left_out, notes=notes)
+
+
+def _branches(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+# -- files -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Bytes]:
+    """A file's bytes, unpacked."""
+    with _reading(path), open(path, "rb") as file:
+        packed = file.peek(2).startswith(b"\x1f\x8b")
+        if packed:
+            with gzip.GzipFile(fileobj=file) as unpacked, io.BufferedReader(unpacked) as inner:
+                yield inner
+        else:
+            yield file
+
+
+def _is_xml(file: Bytes, path: Path) -> bool:
+    start = file.peek(512)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start:
+        raise InputError(f"{path} is not UTF-8 text: unpack it, or save it as UTF-8")
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What may be wrong with the bytes of a file, in one line."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path} is damaged: its gzip ends early or is broken; get it again") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+# -- RDF -------------------------------------------------------------------------------------------------------
+
+
+def _read_rdf(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> None:
+    reader = _Rdf(path, gathered)
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    fed = size = 0
+    while True:
+        chunk = file.read(_CHUNK)
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise InputError(f"{path} has more than {MOST_BYTES:,} bytes, unpacked: take a part of it")
+        data = decoder.decode(chunk, final=not chunk).translate(_UNFIT).encode("utf-8", "replace")
+        fed += len(data)
+        try:
+            reader.parser.Parse(data, not chunk)
+        except expat.ExpatError as error:
+            why = expat.errors.messages[error.code]
+            raise InputError(f"{path}, line {error.lineno:,}: {why}; is it complete?") from error
+        if not chunk:
+            return
+        if fed - reader.parser.CurrentByteIndex > MOST_TOKEN + _CHUNK:
+            raise InputError(f"{path} has a tag of more than {MOST_TOKEN:,} bytes: is it the dump of a web directory?")
+        tell(f"reading {path.name}", size, 0)
+
+
+class _Rdf:
+    """Topics and pages of an RDF dump, as they come by. Names are read without what stands before the colon."""
+
+    def __init__(self, path: Path, gathered: _Gathered) -> None:
+        self.path, self.gathered = path, gathered
+        self.inside: list[str] = []
+        self.topic = self.page = ""
+        self.page_topic = ""
+        self.linked: set[str] = set()
+        """Addresses that the topic before has named: its pages follow, with more about each, and are the same."""
+        self.text: list[str] = []
+        self.length = 0
+        self.parser = expat.ParserCreate("UTF-8")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+        for refused in ("StartDoctypeDeclHandler", "EntityDeclHandler", "ExternalEntityRefHandler"):
+            setattr(self.parser, refused, self.refuse)
+
+    def refuse(self, *_: object) -> None:
+        """No dump has a DOCTYPE; with one an XML file can be made to grow, or to read others."""
+        raise InputError(f"{self.path} has a DOCTYPE or entities of its own, which are not read: save it without them")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """A tag."""
+        self.inside.append(name.rpartition(":")[2])
+        if len(self.inside) > DEEPEST:
+            raise InputError(f"{self.path} has more than {DEEPEST} elements in each other: is it a directory's dump?")
+        values = {key.rpartition(":")[2]: value for key, value in attributes.items()}
+        match self.inside[1:]:
+            case ["Topic"]:
+                self.topic = values.get("id") or values.get("about", "")
+                self.linked = set()
+                self.gathered.topic(self.topic)
+            case ["Topic", narrower] if narrower.startswith("narrow"):
+                self.gathered.topic(values.get("resource", ""))
+            case ["Topic", link] if re.fullmatch(r"(link|pdf|rss|atom)\d*", link) and (url := values.get("resource")):
+                self.linked.add(url)
+                self.gathered.page(url, self.topic)
+            case ["ExternalPage"]:
+                self.page, self.page_topic = values.get("about", ""), ""
+            case ["ExternalPage", "topic"]:
+                self.text, self.length = [], 0
+
+    def characters(self, text: str) -> None:
+        """What stands between tags; it is of interest in one place only."""
+        if self.inside[-1] == "topic" and self.length <= MOST_TEXT:
+            self.text.append(text)
+            self.length += len(text)
+
+    def end(self, _: str) -> None:
+        """An end of a tag."""
+        match self.inside[1:]:
+            case ["ExternalPage", "topic"]:
+                self.page_topic = "".join(self.text).strip()
+            case ["ExternalPage"] if not (self.page in self.linked and self.page_topic in ("", self.topic)):
+                self.gathered.page(self.page, self.page_topic)
+        self.inside.pop()
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> None:
+    rows = _rows(file, path)
+    first = next(rows, [])
+    titles = [cell.strip().casefold() for cell in first]
+    url = next((place for place, title in enumerate(titles) if title in _PAGE), -1)
+    topic = next((titles.index(title) for title in _TOPIC if title in titles), -1)
+    take: Callable[[list[str]], None]
+    if url >= 0 and topic >= 0:
+        mark = titles.index(MARKED) if MARKED in titles else len(titles)
+        take = partial(_listed, gathered, url, topic, mark)
+    else:
+        take = _untitled(first, path, gathered)
+        take(first)
+    for number, row in enumerate(rows, 2):
+        take(row)
+        if not number % 10_000:
+            tell(f"reading {path.name}", number, 0)
+
+
+def _untitled(first: list[str], path: Path, gathered: _Gathered) -> Callable[[list[str]], None]:
+    """What to do with the rows of a table without titles, by its first one."""
+    cells = [cell.strip() for cell in first]
+    if len(cells) > 1 and cells[0].isdecimal():
+        return partial(_numbered_topic, gathered)
+    if len(cells) > 1 and canonical(cells[0]) is not None:
+        by_number = len(cells) > 2 and cells[-1].isdecimal()
+        return partial(_numbered_page, gathered) if by_number else partial(_listed, gathered, 0, 1, len(cells))
+    raise InputError(
+        f"{path} is neither RDF nor a table of addresses and topics: its first line is to have the titles "
+        f"{' and '.join(COLUMNS[:2])}, or an address and a topic"
+    )
+
+
+def _listed(gathered: _Gathered, url: int, topic: int, mark: int, row: list[str]) -> None:
+    """A row with an address and the path of its topic, and perhaps the marked one that this is part of."""
+    if max(url, topic) >= len(row):
+        gathered.account.left_out["rows that are too short"] += 1
+        return
+    gathered.page(row[url], row[topic])
+    if mark < len(row) and (marked := gathered.path(row[mark])):
+        gathered.marked[marked] = None
+
+
+def _numbered_page(gathered: _Gathered, row: list[str]) -> None:
+    """A row with an address first and the number of its topic last."""
+    gathered.entries += 1
+    if gathered.entries > MOST_KEPT:
+        raise InputError(f"there are more than {MOST_KEPT:,} rows: take a part of it")
+    gathered.numbered.setdefault(row[-1].strip(), []).append(row[0])
+
+
+def _numbered_topic(gathered: _Gathered, row: list[str]) -> None:
+    """A row with the number of a topic and its path."""
+    path = row[1] if len(row) > 1 else ""
+    gathered.topic(path)
+    gathered.path_of_number[row[0].strip()] = path
+
+
+def _rows(file: Bytes, path: Path) -> Iterator[list[str]]:
+    """The columns of each line, between tabs or, if the first line has none, between commas."""
+    size, separator = 0, ""
+    while True:
+        line = file.readline(MOST_TOKEN + 1)
+        size += len(line)
+        if len(line) > MOST_TOKEN or size > MOST_BYTES:
+            raise InputError(f"{path} has a line of more than {MOST_TOKEN:,} bytes, or too many: is it a table?")
+        if not line:
+            return
+        text = line.decode("utf-8-sig" if size == len(line) else "utf-8", "replace").rstrip("\r\n")
+        separator = separator or ("\t" if "\t" in text else ",")
+        if text.strip():
+            yield text.split("\t") if separator == "\t" else next(csv.reader([text]), [])

@@ -1,0 +1,195 @@
+"""Dumps of web directories: read, browsed, marked, written; and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.training import web_directory
+from lycosa.training.corpus import Account
+from lycosa.training.sources import read_table
+from lycosa.training.web_directory import Branch, WebDirectory, read_web_directory
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<RDF xmlns:r="http://www.w3.org/TR/RDF/" '
+    'xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">\n'
+)
+
+CONTENT = (
+    HEAD
+    + """
+<Topic r:id="Top/Science/Physics"><catid>4</catid>
+  <link1 r:resource="http://one.example/"/><link r:resource="http://two.example/a?b=1&amp;c=2"/>
+  <rss r:resource="http://three.example/feed"/></Topic>
+<ExternalPage about="http://one.example/"><d:Title>One</d:Title><d:Description>of it</d:Description>
+  <topic>Top/Science/Physics</topic></ExternalPage>
+<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera_&amp;_Dance</topic></ExternalPage>
+<ExternalPage about="mailto:someone"><topic>Top/Arts</topic></ExternalPage>
+</RDF>
+"""
+)
+
+STRUCTURE = (
+    HEAD
+    + """
+<Topic r:id="Top"><narrow r:resource="Top/Science"/></Topic>
+<Topic r:id="Top/Science"><d:Title>Science</d:Title><narrow1 r:resource="Top/Science/Biology"/>
+  <symbolic r:resource="Health:Top/Health"/><related r:resource="Top/Society"/></Topic>
+</RDF>
+"""
+)
+
+
+def written(path: Path, text: str, *, packed: bool = False) -> Path:
+    """A file with this text."""
+    data = text.encode("utf-8", "surrogateescape")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    return path
+
+
+def test_pages_of_an_rdf_dump_are_under_their_topics(tmp_path: Path) -> None:
+    """Links of a topic and pages that say their topic; one that is both counts once; mail is no page."""
+    directory = read_web_directory([written(tmp_path / "content.rdf.u8", CONTENT)])
+    assert {
+        "Science/Physics": ["http://one.example/", "http://two.example/a?b=1&c=2", "http://three.example/feed"],
+        "Arts/Opera_&_Dance": ["http://late.example/"],
+    } == directory.pages
+    assert {"addresses that are not of the web": 1} == directory.left_out
+
+
+def test_the_structure_adds_topics_without_pages(tmp_path: Path) -> None:
+    """Narrower topics are there, symbolic and related ones are elsewhere; files may be packed."""
+    files = [
+        written(tmp_path / "structure.rdf.u8.gz", STRUCTURE, packed=True),
+        written(tmp_path / "content.rdf.u8.gz", CONTENT, packed=True),
+    ]
+    directory = read_web_directory(files)
+    assert [
+        Branch("Biology", "Science/Biology", 0, 0, 0, marked=False),
+        Branch("Physics", "Science/Physics", 0, 3, 3, marked=False),
+    ] == directory.children("science")
+    assert [("Arts", 1, 1), ("Science", 2, 3)] == [(one.name, one.topics, one.pages) for one in directory.children()]
+    assert (5, 4) == (directory.topics, directory.size)
+
+
+def test_one_branch_only(tmp_path: Path) -> None:
+    """What is elsewhere is left out, and a branch without pages is an error."""
+    source = written(tmp_path / "content.rdf.u8", CONTENT)
+    assert ["Science/Physics"] == list(read_web_directory([source], below="Top/science").pages)
+    with pytest.raises(InputError, match="no page could be had of Sports"):
+        read_web_directory([source], below="Sports")
+
+
+def test_of_large_topics_some_pages_are_kept_but_all_are_counted(tmp_path: Path) -> None:
+    """Ten of a thousand, from the end as well as from the start, the same ones each time."""
+    rows = "".join(f"http://site{number}.example/\tArt\n" for number in range(1000))
+    source = written(tmp_path / "many.tsv", rows)
+    directory = read_web_directory([source], most=10)
+    numbers = [int(url.removeprefix("http://site").partition(".")[0]) for url in directory.pages["Art"]]
+    assert (10, 1000) == (len(set(numbers)), directory.children()[0].pages)
+    assert max(numbers) > 500
+    assert directory.pages == read_web_directory([source], most=10).pages
+    assert 1000 == len(read_web_directory([source], most=0).pages["Art"])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "http://one.example/\tTop/Science/Physics\n",
+        "url\ttitle\tcategory\nhttp://one.example/\tOne\tScience/Physics\n",
+        'url,uid,label,lang\n"http://one.example/",7,"Science/Physics",en\n',
+        '"http://one.example/","Top/Science/Physics"\n',
+    ],
+)
+def test_tables_of_addresses_and_topics(tmp_path: Path, table: str) -> None:
+    """With tabs or commas, with titles or without."""
+    directory = read_web_directory([written(tmp_path / "table", table)])
+    assert {"Science/Physics": ["http://one.example/"]} == directory.pages
+
+
+def test_tables_with_numbers_of_topics(tmp_path: Path) -> None:
+    """Pages in one, with the number of their topic at the end; numbers and paths in the other, whichever is first."""
+    pages = written(tmp_path / "c.tsv", "http://one.example/\tOne\tA page\t12\nhttp://lost.example/\tLost\t\t99\n")
+    topics = written(tmp_path / "s.tsv", "12\tScience/Physics\tPhysics\n13\tScience/Biology\tBiology\n")
+    for files in ([pages, topics], [topics, pages]):
+        directory = read_web_directory(files)
+        assert {"Science/Physics": ["http://one.example/"], "Science/Biology": []} == directory.pages
+        assert {"pages without a topic": 1} == directory.left_out
+
+
+def test_topics_are_marked_written_and_read_again(tmp_path: Path) -> None:
+    """A branch means all below it; the table is one that `lycosa train` reads."""
+    directory = WebDirectory({"Science/Physics": ["http://one.example/"], "Sciences": [], "Art": ["http://b.example/"]})
+    assert ["Science"] == directory.mark(["SCIENCE"])
+    out = tmp_path / "mine.tsv"
+    directory.write(out)
+    assert [("http://b.example/", "Art"), ("http://one.example/", "Science/Physics")] == read_table(out, Account())
+    again = read_web_directory([out])
+    assert ["Science"] == again.marked
+    assert [("Art", False), ("Science", True)] == [(one.name, one.marked) for one in again.children()]
+    assert [True] == [one.marked for one in again.children("Science")]
+    assert ["Art"] == list(again.below("art").pages)
+    with pytest.raises(InputError, match="the directory has no class 'Sience': did you mean Science"):
+        again.mark(["Sience"])
+
+
+def test_characters_that_xml_must_not_have_are_passed_over(tmp_path: Path) -> None:
+    """Old dumps have bytes that are no UTF-8 and control characters; the rest is read."""
+    source = written(tmp_path / "old.rdf", CONTENT.replace("of it", "caf\udce9 \x01\x1f"))
+    assert 2 == len(read_web_directory([source]).pages)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CONTENT[:-20], "line 10: unclosed token; is it complete"),
+        (CONTENT.replace("&amp;c", "&c;"), "undefined entity"),
+        ('<?xml version="1.0"?><!DOCTYPE RDF [<!ENTITY a "aaaa">]><RDF><Topic r:id="&a;"/></RDF>', "has a DOCTYPE"),
+        ('<!DOCTYPE RDF SYSTEM "file:///etc/passwd"><RDF/>', "has a DOCTYPE"),
+        ("<RDF>" + "<a>" * 30, "more than 20 elements in each other"),
+        ("<RDF/>", "has no topics in it"),
+        ("", "neither RDF nor a table"),
+        ("12\n", "neither RDF nor a table"),
+        ("1\tArt\n", "topics only: give the file with the pages"),
+        ("a\0b", "not UTF-8 text"),
+    ],
+)
+def test_what_is_no_dump_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    """Cut off, with entities, too deep, empty, or something else."""
+    with pytest.raises(InputError, match=said) as refused:
+        read_web_directory([written(tmp_path / "dump", text)])
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag without an end, a line without one, more bytes, topics, addresses or pages than there may be."""
+    source = written(tmp_path / "content.rdf", CONTENT)
+    table = written(tmp_path / "table", "http://a.example/\tArt\nhttp://b.example/\tArt\n")
+    for name, most, file, said in (
+        ("MOST_BYTES", 100, source, "more than 100 bytes"),
+        ("MOST_TOPICS", 0, source, "more than 0 topics"),
+        ("MOST_LISTED", 1, source, "more than 1 addresses"),
+        ("MOST_KEPT", 1, table, "more than 1 addresses to keep"),
+        ("MOST_TOKEN", 10, table, "a line of more than 10 bytes"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(web_directory, name, most)
+            with pytest.raises(InputError, match=said):
+                read_web_directory([file])
+    monkeypatch.setattr(web_directory, "MOST_TOKEN", 1000)
+    monkeypatch.setattr(web_directory, "_CHUNK", 500)
+    with pytest.raises(InputError, match="a tag of more than"):
+        read_web_directory([written(tmp_path / "endless", f'<RDF><Topic r:id="{"a" * 5000}"/></RDF>')])
+
+
+def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
+    """Gzip that ends early says so, and so does a directory."""
+    whole = gzip.compress(CONTENT.encode() * 50)
+    (tmp_path / "cut.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="is damaged"):
+        read_web_directory([tmp_path / "cut.gz"])
+    with pytest.raises(InputError, match="is a directory"):
+        read_web_directory([tmp_path])
