@@ -10,6 +10,7 @@ from browsed_pages import Walk, ten_pages
 
 from lycosa.estimators.hmm import Hmm
 from lycosa.estimators.hybrid import Hybrid
+from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 
 HUB, REEF, NEWS = np.log(10 / 3), np.log(10 / 2), np.log(10 / 5)
@@ -55,6 +56,38 @@ def test_the_centroid_is_the_mean_of_the_relevant_pages() -> None:
     hub, reef = np.log(10 / 2), np.log(10 / 2)  # two pages have hub, two reef
     mean = np.array([hub / np.hypot(hub, reef), 0, 1 + reef / np.hypot(hub, reef)]) / 2
     assert (mean / np.linalg.norm(mean)).tolist() == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
+
+
+def test_equations_11_and_12_with_the_weights_of_the_thesis() -> None:
+    """w = f / max f idf, and a(L0, 2) as it is: .4 / 3 * .8 = .1067.
+
+    Page 'hub reef hub': hub 2/2 log(10/3) = 1.2040, reef 1/2 log 5 = .8047; c_r = (0, 0, 1): .8047 / 1.4482 = .5557.
+    Anchor 'reef news reef': reef 2/2 log 5 = 1.6094, news 1/2 log 2 = .3466: 1.6094 / 1.6463 = .9776.
+    """
+    hmm = 0.4 / 3 * 0.8
+    page, anchor = 0.804719 / np.hypot(1.203973, 0.804719), 1.609438 / np.hypot(1.609438, 0.346574)
+    for anchors, expected in ((False, (page + hmm) / 2), (True, (hmm + (page + anchor) / 2) / 2)):
+        walk = Walk(hybrid(anchors=anchors, literal=True))
+        walk.page("p", "hub reef hub", ["a"], ["reef news reef"])
+        assert [pytest.approx(expected, abs=1e-6)] == walk.worth("a")
+    assert [0.3312, 0.4367] == [round((page + hmm) / 2, 4), round((hmm + (page + anchor) / 2) / 2, 4)]
+
+
+def test_the_centroid_of_the_thesis() -> None:
+    """The mean of vectors as they are: (0, reef 5/5) and (hub 2/2, reef 1/2), so hub : reef = 1 : 1.5 (idf log 5)."""
+    pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
+    made = Hybrid(ten_pages(pages=pages), clusters="xmeans", literal=True)
+    assert [1 / np.hypot(1, 1.5), 0, 1.5 / np.hypot(1, 1.5)] == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
+
+
+def test_precomputed_idf_holds_for_words_that_no_training_page_has() -> None:
+    """K-Means: page and anchor 'reef ocean' are both reef / sqrt(reef^2 + ocean^2), by the idf of English."""
+    reef, ocean = map(Background.load().idf, ("reef", "ocean"))
+    walk = Walk(hybrid(anchors=True, literal=True, clusters="kmeans"))
+    walk.page("p", "reef ocean", ["a", "b"], ["reef ocean", ""])
+    one, other = walk.worth("a", "b")
+    assert pytest.approx(reef / np.hypot(reef, ocean) / 4, abs=1e-7) == one - other
+    assert pytest.approx(0.34 * 1 * 0.5 / 2 + reef / np.hypot(reef, ocean) / 4, abs=1e-7) == other
 
 
 def test_figure_10() -> None:

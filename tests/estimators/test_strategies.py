@@ -142,6 +142,7 @@ def test_classes_that_make_no_strategy(name: str, told: str) -> None:
         "hard-focus,least=.2,trust_seeds=no",
         "hmm,literal=yes,smoothing=0,merge=last",
         "hybrid-anchor,clusters=xmeans,merge=last,k=1",
+        "hybrid-anchor,literal=yes",
         "link-score,least=2.5,levels=1,threshold=.5",
         "nb-links,threshold=.5,period=3,least=.5",
         "nr,period=1,iterations=3",

@@ -1,6 +1,6 @@
 """Equation 10: the mean of page and anchor, both against the widened topic."""
 
-from math import sqrt
+from math import hypot, sqrt
 
 import pytest
 from test_ehrig_crawler import REEFS, teach
@@ -8,6 +8,7 @@ from test_ehrig_crawler import REEFS, teach
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.synset_expansion import SynsetExpansion
+from lycosa.text.background import Background
 from lycosa.text.vocabulary import Vocabulary
 
 
@@ -20,6 +21,28 @@ def test_equation_10() -> None:
     scores = teach(guide, Table(), "p", ("a", "Bleaching sea"), ("b", "home"), terms=terms)
     assert pytest.approx((page + anchor) / 2) == scores["a"]
     assert pytest.approx((page + 0) / 2) == scores["b"]
+
+
+def test_equation_10_with_the_weights_of_the_thesis() -> None:
+    """w = f / max f idf. Page: whitening 3 / 3, sea 1 / 3. Anchor, widened: sea 2 / 2, bleaching and whitening 1 / 2.
+
+    Without idf: (1 / (sqrt(2) sqrt(1 + 1/9)) + 1 / (sqrt(2) sqrt(1 + 1/4 + 1/4))) / 2 = (.6708 + .5774) / 2 = .6241.
+    """
+    terms = Vocabulary().read(Page("ok", marked="whitening sea whitening whitening")).terms
+    made = {"words": "bleaching", "ontology": REEFS}
+    guide = SynsetExpansion("none", literal=True, **made)
+    scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    assert round(scores["a"], 4) == 0.6241
+    damped = teach(SynsetExpansion("none", **made), Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    assert round(damped["a"], 4) == 0.6397  # 1 + log f: (2.0986 / (sqrt(2) 2.3247) + 2 / (sqrt(2) 2.2061)) / 2
+
+    of = Background.load().idf
+    bleaching, whitening, sea = of("bleach"), of("bleach"), of("sea")  # a synonym weighs what its term does
+    page = 3 * of("whiten") * whitening / (hypot(3 * of("whiten"), sea) * hypot(bleaching, whitening))
+    anchor = (bleaching**2 + whitening**2) / (hypot(bleaching, whitening, 2 * sea) * hypot(bleaching, whitening))
+    guide = SynsetExpansion("background", literal=True, **made)
+    scores = teach(guide, Table(), "p", ("a", "sea bleaching sea"), terms=terms)
+    assert pytest.approx((page + anchor) / 2) == scores["a"]
 
 
 def test_the_judge_is_not_asked() -> None:

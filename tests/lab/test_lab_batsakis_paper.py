@@ -61,7 +61,12 @@ def verdicts(classic: Comparison, semantic: Comparison, learning: Comparison) ->
 
 
 CLASSIC = {"breadth-first": 10.0, "best-first-page": 20.0, "best-first-anchor": 30.0, "best-first": 40.0}
-SEMANTIC = {"best-first": 40.0, "ehrig": 30.0, "ssrm,idf=background": 35.0, "synset-expansion,idf=background": 45.0}
+SEMANTIC = {
+    "best-first": 40.0,
+    "ehrig": 30.0,
+    "ssrm,idf=background": 35.0,
+    "synset-expansion,literal=yes,idf=background": 45.0,
+}
 LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30.0}
 
 

@@ -23,7 +23,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.markov import Chain, Trail
-from lycosa.estimators.neighbours import Clusters, Neighbours, Vector
+from lycosa.estimators.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
 from lycosa.estimators.parents import MaxOrLast
 
 _BELOW_ONE = 1.0 - 2.0**-30
@@ -56,13 +56,13 @@ class Browsed:
         browsing = Browsing.of(self.file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
-        self.pages_ = Neighbours(browsing, self.clusters, self.k)
+        self.pages_ = (LiteralNeighbours if literal else Neighbours)(browsing, self.clusters, self.k)
         self.trail_ = Trail(self.chain_, self.merge, literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See what the page is like, and give its links what that promises."""
         value: float | NDArray[np.float64] = 0.0
-        self.pages_.words_.follow(table.stems)
+        self.pages_.follow(table.stems)
         if step.visit.outcome != "redirect" and len(step.children):
             page = self.pages_.vector(step.visit)
             value = self.priority(step, page, self.trail_.visit(step, table, self.pages_.cluster(page)))
@@ -96,8 +96,9 @@ class Hmm(Browsed):
 
     Paper: Batsakis 2007, sections 2.5 and 3.4.1, eq. 5, 6, fig. 9; Liu, Milios, Janssen 2004. Departures: forward
     values are normalised at each step, or paths of some hundred links could not be told from each other and short ones
-    would always win (`literal=yes` leaves them as they are); emissions are smoothed; sums run to `states` - 1.
-    Viterbi's name stands in the thesis, the formulas are those of the forward algorithm. idf: see `neighbours.weights`.
+    would always win, and tf is 1 + log f (`literal=yes` leaves the values as they are, and takes the thesis's weights,
+    see neighbours.py); emissions are smoothed (`smoothing=0`: they are not); sums run to `states` - 1. Viterbi's name
+    stands in the thesis, the formulas are those of the forward algorithm. idf: see `neighbours.weights`.
 
     >>> from lycosa.core.types import Links, Terms, Visit
     >>> from lycosa.text.bags import Bags

@@ -35,8 +35,10 @@ class Hybrid(Browsed):
     pages that the model can't tell apart are told apart by their similarity. A page without known words has the
     similarity 0, and an anchor without any too. The other parameters are those of `hmm`.
 
-    Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departure: all words of a page or anchor that no training page has
-    count towards its length, as rare as those of one page.
+    Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departures: w = (1 + log f) idf, and each relevant page weighs the
+    same in c_r; all words of a page or anchor that no training page has count towards its length, as rare as those of
+    one page; and those of `hmm`. `literal=yes` takes none: weights of the thesis's eq. 1, and forward values as eq. 5
+    has them, which soon fade, so that likeness decides alone.
 
     >>> from lycosa.core.table import Table
     >>> from lycosa.core.types import Links, Terms, Visit
@@ -62,12 +64,13 @@ class Hybrid(Browsed):
     k: int = 5
     smoothing: float = 0.1
     merge: MaxOrLast = "max"
+    literal: bool = False
     pages_: Neighbours = learned()
     chain_: Chain = learned()
     trail_: Trail = learned()
 
     def __post_init__(self) -> None:
-        self.set_up()
+        self.set_up(self.literal)
 
     def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """Equation 11 or 12."""

@@ -12,6 +12,8 @@ Paper items:
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -19,13 +21,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import learned, runs
+from lycosa.core.columns import column, fit, learned, runs
 from lycosa.core.types import Step, Visit
 from lycosa.estimators.browsing import Browsing
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.languages import code_of
 from lycosa.text.model_words import ModelWords
+from lycosa.text.tokens import stems
 
 Clusters = Literal["kmeans", "xmeans"]
 
@@ -48,13 +51,18 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
     language than it is of, take theirs from the training set.
     """
     own = idf(browsing.pages.document_frequency(len(browsing.terms)), len(browsing)).astype(np.float64)
-    if clusters == "xmeans" or code_of(browsing.language, "en") != "en":
+    if _is_own(browsing, clusters):
         return own
     background = Background.load()
     frequency = background.frequency
     return np.array(
         [background.idf(term) if term in frequency else mine for term, mine in zip(browsing.terms, own, strict=True)]
     )
+
+
+def _is_own(browsing: Browsing, clusters: Clusters) -> bool:
+    """Whether idf is that of the training set."""
+    return clusters == "xmeans" or code_of(browsing.language, "en") != "en"
 
 
 @dataclass
@@ -75,25 +83,41 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         self.words_ = ModelWords(self.browsing.column_of)
-        self._idf = weights(self.browsing, self.clusters)
+        self._idf = self._rarity()
         self._unknown = math.log(max(2, len(self.browsing)))
         self._cluster = self.browsing.clustering(self.clusters)
         pages = self.browsing.pages
-        values = unit(pages, self._idf.astype(np.float32))
+        values = self._unit(pages)
         order = np.argsort(pages.columns, kind="stable")
         order = order[values[order] > 0]  # a word of every page tells nothing
         self._page = pages.rows()[order].astype(np.int32)
         self._value = values[order]
         self._starts = np.searchsorted(pages.columns[order], np.arange(len(self.browsing.terms) + 1))
 
+    def _rarity(self) -> NDArray[np.float64]:
+        """idf of each term."""
+        return weights(self.browsing, self.clusters)
+
+    def _unit(self, pages: Bags) -> NDArray[np.float64]:
+        """tf-idf of pages, each of length 1."""
+        return unit(pages, self._idf.astype(np.float32))
+
+    def _shares(self, pages: Bags) -> NDArray[np.float64]:
+        """What each term of the relevant pages adds to their centroid."""
+        return self._unit(pages)
+
     @cached_property
     def centroid(self) -> NDArray[np.float64]:
         """The mean of the relevant pages, made a vector of length 1."""
         chosen: Bags = self.browsing.pages.take(np.flatnonzero(self.browsing.relevant))
-        values = unit(chosen, self._idf.astype(np.float32))
+        values = self._shares(chosen)
         summed = np.bincount(chosen.columns, values, minlength=len(self.browsing.terms)).astype(np.float64)
         length = float(np.sqrt(summed @ summed))
         return summed / length if length else summed
+
+    def follow(self, words: Sequence[str]) -> None:
+        """Hear of all words of the crawl so far, by their numbers."""
+        self.words_.follow(words)
 
     def vector(self, visit: Visit) -> Vector:
         """A page in the terms of the training pages."""
@@ -135,10 +159,13 @@ class Neighbours:
 
     def of_anchors(self, step: Step) -> NDArray[np.float64]:
         """For each child the largest such cosine among the anchors of the links to it."""
-        visit, terms = step.visit, len(self.browsing.terms)
-        alike = np.zeros(len(visit.links))
+        visit = step.visit
         language = code_of(visit.language, code_of(self.browsing.language, "en"))
-        anchors = [anchor[:_MOST_ANCHOR] for anchor in visit.links.anchors]
+        return step.strongest(self._anchors([anchor[:_MOST_ANCHOR] for anchor in visit.links.anchors], language))
+
+    def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
+        """The cosine of each anchor with the centroid."""
+        alike, terms = np.zeros(len(anchors)), len(self.browsing.terms)
         links, columns = self.words_.of_texts(anchors, language)
         if len(links):
             # A stem that is not known has no number: all such words of an anchor are taken for one word.
@@ -149,4 +176,65 @@ class Neighbours:
             weight = np.where(columns >= 0, self.centroid[columns], 0.0)
             products = np.bincount(owners, worth * weight, minlength=len(alike))
             alike = np.minimum(1.0, products / np.sqrt(np.where(squares > 0, squares, 1.0)))
-        return step.strongest(alike)
+        return alike
+
+
+@dataclass
+class LiteralNeighbours(Neighbours):
+    """The same with the thesis's own weights, w = f / max f idf (Batsakis 2007, eq. 1).
+
+    The centroid is the mean of these vectors as they are, so that a page weighs as much as its vector is long; only in
+    a cosine max f cancels. idf is precomputed for K-Means, of any word of English, and log(N / N_j) of the training set
+    for X-Means, where a word that no training page has counts as met once.
+    """
+
+    idf_: NDArray[np.float64] = column()
+    """Of each word of the crawl."""
+    size_: int = learned(int)
+
+    def _rarity(self) -> NDArray[np.float64]:
+        self._background = None if _is_own(self.browsing, self.clusters) else Background.load()
+        if self._background is None:
+            return super()._rarity()
+        return np.array([self._background.idf(term) for term in self.browsing.terms])
+
+    def _unit(self, pages: Bags) -> NDArray[np.float64]:
+        values = pages.counts * self._idf[pages.columns]
+        length = np.sqrt(pages.totals(values * values))
+        values /= np.where(length > 0, length, 1.0)[pages.rows()]
+        return values
+
+    def _shares(self, pages: Bags) -> NDArray[np.float64]:
+        most, rows = np.zeros(len(pages)), pages.rows()
+        np.maximum.at(most, rows, pages.counts)
+        shares: NDArray[np.float64] = pages.counts / most[rows] * self._idf[pages.columns]
+        return shares
+
+    def follow(self, words: Sequence[str]) -> None:
+        super().follow(words)
+        if len(words) > self.size_:
+            self.idf_ = fit(self.idf_, len(words))
+            self.idf_[self.size_ : len(words)] = [self._of(stem) for stem in words[self.size_ :]]
+            self.size_ = len(words)
+
+    def _of(self, stem: str) -> float:
+        """idf of any word."""
+        place = self.browsing.column_of.get(stem)
+        if place is not None:
+            return float(self._idf[place])
+        return self._unknown if self._background is None else self._background.idf(stem)
+
+    def vector(self, visit: Visit) -> Vector:
+        columns, counts, _ = self.words_.of(visit.terms)
+        every = visit.terms.counts * self.idf_[visit.terms.ids]
+        return Vector(columns, counts * self._idf[columns], math.sqrt(float(every @ every)))
+
+    def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
+        alike, place_of = np.zeros(len(anchors)), self.browsing.column_of
+        for number, anchor in enumerate(anchors):
+            worth = {stem: count * self._of(stem) for stem, count in Counter(stems(anchor, language)).items()}
+            length = math.hypot(*worth.values())
+            places = [(place_of[stem], weight) for stem, weight in worth.items() if stem in place_of]
+            if length:
+                alike[number] = min(1.0, sum(weight * float(self.centroid[place]) for place, weight in places) / length)
+        return alike

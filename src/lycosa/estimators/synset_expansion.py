@@ -22,11 +22,13 @@ class SynsetExpansion(ByMeaning):
     """priority = (cosine of the page and the widened topic + cosine of the widened anchor and the widened topic) / 2.
 
     Topic and anchor are widened by the synonyms of their words and phrases, each with the weight of the term that it
-    came from; the page is not. w = (1 + log tf) idf: idf is `learned` from the pages so far, of the `background` that
-    comes with the package, or `none`, as for the judge `vector`. See lycosa.text.expansion for phrases. The topic has
-    to be in words: see ByMeaning.
+    came from; the page is not. w = (1 + log f) idf of a term that is there f times: idf is `learned` from the pages so
+    far, of the `background` that comes with the package, or `none`, as for the judge `vector`. See
+    lycosa.text.expansion for phrases. The topic has to be in words: see ByMeaning.
 
-    Paper: Batsakis 2007, section 3.3 (numbered 3.2.3), equation 10.
+    Paper: Batsakis 2007, section 3.3 (numbered 3.2.3), equation 10. Departure: the thesis weighs by f / max f (its
+    eq. 1) and idf from elsewhere, which is `literal=yes,idf=background`; plain frequencies let a word that a page
+    repeats drown the others (see the judge `vector` for what that costs).
 
     >>> from lycosa.core.types import Links, Page, Visit
     >>> from lycosa.text.ontology import Ontology
@@ -42,11 +44,12 @@ class SynsetExpansion(ByMeaning):
     """
 
     idf: Idf = "learned"
+    literal: bool = False
     expansion_: Expansion = learned()
 
     def __post_init__(self) -> None:
         self.set_up("synset-expansion", "path")
-        self.expansion_ = Expansion(self.glossary_, Rarity(self.idf))
+        self.expansion_ = Expansion(self.glossary_, Rarity(self.idf), self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Merge what this page and its anchors say into what others said, by the idf of now."""

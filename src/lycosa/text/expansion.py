@@ -24,8 +24,9 @@ class Expansion:
 
     A text is widened by all synonyms of its terms, in every sense; each takes the weight of the term that it came from
     (of several, the largest). The words of a phrase stand beside it, with its weight. Vectors are of stems and phrases,
-    w = (1 + log tf) idf. As the log keeps the words of a page but not their order, a page is taken to have a phrase as
-    often as it has the rarest of its words.
+    w = (1 + log f) idf, f how often a term is there; with `literal`, f idf. (The thesis's f / max f, its eq. 1, is a
+    factor of a whole text, and cancels.) As the log keeps the words of a page but not their order, a page is taken to
+    have a phrase as often as it has the rarest of its words.
 
     >>> from lycosa.text.ontology import Ontology
     >>> cars = Ontology.build({"car": ["car", "automobile"], "train": ["train"]}, broader=[])
@@ -36,8 +37,8 @@ class Expansion:
     Paper: Batsakis 2007, section 3.3 (numbered 3.2.3 there), equation 10.
     """
 
-    def __init__(self, glossary: Glossary, rarity: Rarity) -> None:
-        self.glossary, self.rarity = glossary, rarity
+    def __init__(self, glossary: Glossary, rarity: Rarity, literal: bool = False) -> None:
+        self.glossary, self.rarity, self.literal = glossary, rarity, literal
         self._wide: dict[str, _Wide] = {}
 
     def page(self, bag: Terms, vocabulary: Vocabulary, language: str = ENGLISH) -> float:
@@ -47,8 +48,8 @@ class Expansion:
         counts = np.array([_count(key, bag, vocabulary) for key in keys], np.float64)
         if not counts.any():
             return 0.0
-        weights = _log(counts) * self.rarity.of(keys, vocabulary, language)
-        rest = _log(bag.counts) * self.rarity.of_ids(bag.ids, vocabulary, language)
+        weights = self._tf(counts) * self.rarity.of(keys, vocabulary, language)
+        rest = self._tf(bag.counts) * self.rarity.of_ids(bag.ids, vocabulary, language)
         phrases = np.array([len(key) > 1 for key in keys])
         square = float(rest @ rest) + float(weights[phrases] @ weights[phrases])
         length = np.sqrt(square * float(query @ query))
@@ -61,7 +62,7 @@ class Expansion:
         distinct, at = np.unique(bags.columns, return_inverse=True)
         stems = [wide.words.stems[number] for number in distinct.tolist()]
         rarity = self.rarity.of(stems, vocabulary, language)[at]
-        owners, terms, weights = wide.widen(bags.rows(), bags.columns, _log(bags.counts) * rarity)
+        owners, terms, weights = wide.widen(bags.rows(), bags.columns, self._tf(bags.counts) * rarity)
         keys, query = self._topic(wide, vocabulary)
         column = np.zeros(len(wide.keys))
         column[[wide.number[key] for key in keys]] = query
@@ -82,6 +83,13 @@ class Expansion:
         rarity = self.rarity.of([words.stems[number] for number in words.topic.tolist()], vocabulary, words.language)
         _, terms, weights = wide.widen(np.zeros_like(words.topic), words.topic, self.glossary.weights * rarity)
         return [wide.keys[number] for number in terms.tolist()], weights
+
+    def _tf(self, counts: NDArray[Any]) -> Numbers:
+        """f, or 1 + log f; 0 for none."""
+        if self.literal:
+            return counts.astype(np.float64)
+        damped: Numbers = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0)
+        return damped
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_wide": {}}  # they are only remembered
@@ -131,9 +139,3 @@ def _count(key: Key, bag: Terms, vocabulary: Vocabulary) -> int:
             return 0
         least = min(least, int(bag.counts[at]))
     return least
-
-
-def _log(counts: NDArray[Any]) -> Numbers:
-    """1 + log f; 0 for none."""
-    damped: Numbers = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0)
-    return damped

@@ -74,7 +74,7 @@ from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
 
-SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,idf=background"
+SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"
 WORDNET = ("ehrig", SSRM, SYNSETS)
 
 CLASSIC = {
@@ -111,8 +111,8 @@ def findings(bench: Bench) -> Findings:
     if not bench.index.has_text:
         raise InputError("the thesis compares crawlers that read pages: this corpus is a graph without text")
     plan = bench.plan(
-        "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,idf=background", seeds="off-topic", seed_count=1,
-        **size(bench),
+        "batsakis-words", {**CLASSIC, **SEMANTIC}, judge="vector,tf=max,idf=background", seeds="off-topic",
+        seed_count=1, **size(bench),
     )  # fmt: skip
     browsing = replace(plan, name="batsakis-browsing", strategies=list(LEARNING))
     remarks = []
