@@ -22,17 +22,18 @@ from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Lesson, Links, Page, Pick, Rows, Scores, Step, Task, Visit
 from lycosa.estimators import BROWSING, STRATEGIES, WORDS, estimator, strategy
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.regression import Regression
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.making import wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Web, serve
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.around import InLanguage, heeding
 from lycosa.topics.base import FACETS, Judge
+from lycosa.topics.browsed import Browsed
 from lycosa.topics.classified import Classified
 from lycosa.topics.corley_mihalcea import CorleyMihalcea
 from lycosa.topics.ehrig import Ehrig
@@ -76,6 +77,7 @@ TOPICS: dict[str, Callable[[], Topic]] = {
     "stems": lambda: Query({"coral": 0.7, "サンゴ礁の白化現象は": 0.1}, stemmed=True),
     "pattern": lambda: Pattern(r"\bcoral\w*"),
     "given": Given,
+    "browsing": lambda: wanting(Browsed(BROWSED)),
     "ehrig": lambda: Ehrig("coral reef bleaching", ontology=REEFS),
     "ssrm": lambda: Ssrm("coral reef bleaching", ontology=REEFS),
     "synset-expansion": lambda: SynsetExpansion("coral reef bleaching", ontology=REEFS),

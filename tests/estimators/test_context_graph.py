@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from browsed_pages import Walk
 
-from lycosa.estimators.browsing import Browsing
+from browsed_pages import Walk
 from lycosa.estimators.context_graph import OTHER, ContextGraph
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing
 
 WORDS = ["reef", "island", "travel", "weather", "ocean"]
 

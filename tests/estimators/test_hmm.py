@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
+from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.browsing import distances
 from lycosa.estimators.hmm import Hmm, bucketed
 from lycosa.estimators.markov import Chain
 from lycosa.estimators.neighbours import Neighbours, weights
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import distances
 from lycosa.text.model_words import ModelWords
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from browsed_pages import positives_only
 
+from browsed_pages import positives_only
 from lycosa.checks.estimators import (
     a_crawl_can_be_resumed,
     a_page_visited_again,

@@ -13,12 +13,12 @@ import pytest
 import lycosa.lab.preparing as preparing
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.preparing import BROWSED, OPEN, address, node_of, prepare
 from lycosa.lab.subjects import Subject, labelled, subjects_of
+from lycosa.text.browsing import Browsing
 from lycosa.topics.model import Model
 
 EVERYTHING = ("examples", "model", "rules", "browsing")

@@ -195,6 +195,16 @@ def test_a_bomb_is_cut() -> None:
     assert page.text.startswith("Reef x x")
 
 
+def test_pages_beyond_a_limit_are_left_alone() -> None:
+    """Of 100,000 bytes or fewer, unpacked, as in the thesis: one byte more, or a body that was cut off, is unwanted."""
+    text = b"<p>Reef" + b" " * 99_993
+    whole = fetch(space({URL: answer(gzip.compress(text), content_encoding="gzip")}, largest=100_000))
+    assert ("ok", "Reef") == (whole.outcome, whole.text)
+    for body, truncated in ((text + b" ", ""), (text, "length")):
+        page = fetch(space({URL: answer(body, truncated=truncated)}, largest=100_000))
+        assert ("unwanted", "more than 100,000 bytes", None) == (page.outcome, page.note, page.exchange)
+
+
 def test_a_body_that_can_not_be_inflated() -> None:
     """An encoding that can't be undone is an invalid answer, and its bytes are kept."""
     page = fetch(space({URL: answer(b"???", content_encoding="compress")}))

@@ -13,9 +13,9 @@ import pytest
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
-from lycosa.estimators.browsing import Browsing
 from lycosa.store.directory import Directory
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing
 from lycosa.training.browse import Browsed, trail_of, train_browse
 from lycosa.training.clusters import Points
 from lycosa.training.corpus import Account

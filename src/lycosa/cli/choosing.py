@@ -39,13 +39,14 @@ _FLAGS = {
     "words": "'coral reefs'",
     "expression": "--regex 'corals?'",
     "training": "--model FILE --target CLASS",
+    "browsing": "--strategy hmm,file=FILE",
     "": "--space graph,file=FILE,scores=FILE",
 }
 
 _BY_FILE = {
     TAXONOMY: ("--model FILE --target CLASS", ",file=FILE"),
     TRUTH: ("'coral reefs'", ",scores=FILE"),
-    BROWSING: ("'coral reefs'", ",file=FILE"),
+    BROWSING: ("", ",file=FILE"),
 }
 """What strategies that go by a file can't do without, by what they need."""
 
@@ -96,7 +97,7 @@ def strategies(
         groups["of every strategy"] = {key: told for key, told in parameters(steer).items() if key in STEERING}
     takes = groups["parameter"] or groups.get("of every strategy", {})
     topic, setting = _BY_FILE.get(entry.needs, ("'coral reefs'", _setting(takes)))
-    example = f"for example: lycosa crawl {topic} --strategy {name}{setting} --seed URL"
+    example = f"for example: lycosa crawl {topic} --strategy {name}{setting} --seed URL".replace("  ", " ")
     _show_one(STRATEGIES, name, "needs", groups, example, json=json)
 
 

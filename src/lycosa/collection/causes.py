@@ -46,8 +46,8 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "Usually a host that wants cookies. There is nothing to fetch for a crawler.",
     ),
     "unwanted": (
-        "Neither HTML nor text",
-        "Its body was not read. To archive such files, too: --accept application/pdf, for example.",
+        "Neither HTML nor text, or too large",
+        "It was not read. To archive other files, too: --accept application/pdf, for example; --max-page is the limit.",
     ),
     "invalid": (
         "The answer made no sense",

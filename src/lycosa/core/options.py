@@ -196,6 +196,9 @@ class Options:
     timeout: float = option(60.0, "Seconds that one request may take.")
     min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.")
     max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.")
+    max_page: int = option(
+        0, "Leave pages of more bytes than this alone, once unpacked, instead of reading how they begin. 0: read them."
+    )
     proxy: str = option(
         "",
         "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the names, not we.",
@@ -299,8 +302,8 @@ class Options:
         least: dict[str, float] = {
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0,
             "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
-            "timeout": 0.1, "min_rate": 0, "max_body": 1, "rotate": 1, "threshold": 0, "choosy": 0, "per_hour": 1e-3,
-            "explore": 0, "tell_at_least": 0,
+            "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
+            "per_hour": 1e-3, "explore": 0, "tell_at_least": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

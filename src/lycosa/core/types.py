@@ -37,7 +37,7 @@ Outcome = Literal[
     "timeout",  # the deadline passed
     "slow",  # fewer bytes a second than we put up with
     "loop",  # too many redirects in a row
-    "unwanted",  # of a content type nobody asked for; its body was not read
+    "unwanted",  # of a content type nobody asked for, or larger than was asked for; it was not read
     "invalid",  # not HTTP, or a redirect to nowhere
     "unreadable",  # reading it takes too much time or memory, or ends the process: archived, and left alone
     "crashed",  # the space itself failed: a bug, recorded so that nothing is lost

@@ -28,7 +28,7 @@ from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.store.directory import located
 from lycosa.text.keywords import keywords
 from lycosa.topics import DEFAULT, FORMER, TOPICS
-from lycosa.topics.making import SOURCES, check_request, judge_of, make_topic, takes_ontology
+from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.web.authority import Authority
 from lycosa.web.scope import Scope
 
@@ -101,7 +101,7 @@ class Request:
             options.judge = entry.judge  # a space that knows what its nodes are worth
         if self.resuming and not options.judge and judge_of(options) == DEFAULT:
             options.judge = FORMER  # of an earlier version, until it is judged anew
-        if not options.judge and asked:
+        if not options.judge and (asked or judge_of(options) == BROWSING):
             options.judge = judge_of(options)
         check_request(self.located)
         if not options.examples and not (self.resuming and options.terms):

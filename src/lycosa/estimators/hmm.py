@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.markov import Chain, Trail
 from lycosa.estimators.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
 from lycosa.estimators.parents import MaxOrLast
+from lycosa.text.browsing import Browsing
 
 _BELOW_ONE = 1.0 - 2.0**-30
 _NARROWEST = 1e-6

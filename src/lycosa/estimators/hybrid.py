@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import learned
 from lycosa.core.types import Step
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.hmm import Browsed
 from lycosa.estimators.markov import Chain, Trail
 from lycosa.estimators.neighbours import Clusters, Neighbours, Vector
 from lycosa.estimators.parents import MaxOrLast
+from lycosa.text.browsing import Browsing
 
 
 @dataclass

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned, runs
 from lycosa.core.types import Step, Visit
-from lycosa.estimators.browsing import Browsing
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags, idf, unit
+from lycosa.text.browsing import Browsing
 from lycosa.text.languages import code_of
 from lycosa.text.model_words import ModelWords
 from lycosa.text.tokens import stems

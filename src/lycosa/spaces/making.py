@@ -91,6 +91,7 @@ def web_space(
         user_agent=user_agent(options),
         accept=[*options.accept, *accept],
         languages=options.languages,
+        largest=options.max_page,
         attempts=options.attempts,
         follow_nofollow=options.follow_nofollow,
         probe_after=PROBE_AFTER if options.traps else 0,

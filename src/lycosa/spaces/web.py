@@ -102,6 +102,7 @@ class WebSpace(Space):
         accept: Iterable[str] = (),
         languages: Iterable[str] = (),
         inflated: int = 10_000_000,
+        largest: int = 0,
         attempts: int = 3,
         follow_nofollow: bool = False,
         probe_after: int = 0,
@@ -118,6 +119,8 @@ class WebSpace(Space):
         self.wanted = HTML | TEXT | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
+        self.largest = largest
+        """Bytes of a page that is not too large to be of interest; 0: none is."""
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
         self.whole_text = whole_text
@@ -343,6 +346,9 @@ class WebSpace(Space):
         try:
             with self.mark.on(node):
                 body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
+                if job == "page" and self._is_too_large(body, whole and not response.truncated):
+                    page.outcome, page.exchange, page.note = "unwanted", None, f"more than {self.largest:,} bytes"
+                    return None
                 given = (body, node, fields.get("content-type", ""), *more)
                 here = not suspect and len(body) <= LARGE
                 result = JOBS[job].read(*given) if here else None
@@ -357,6 +363,9 @@ class WebSpace(Space):
         if not whole and job == "page" and "truncated" not in " ".join(page.flags):
             page.flags.append("truncated:inflated")
         return result
+
+    def _is_too_large(self, body: bytes, whole: bool) -> bool:
+        return 0 < self.largest < len(body) or (0 < self.largest and not whole)
 
     async def _read_source(self, task: Task, response: Response, page: Page) -> None:
         """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""

@@ -58,6 +58,10 @@ ENTRIES = {
         "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM or neural network, from 'lycosa train'",
         "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
     ),
+    "browsing": Entry(
+        "browsed", "Browsed", "nearness to the relevant pages of the browsing that the strategy has learned from",
+        "Batsakis 2007, 3.1, 3.4.2", "browsing",
+    ),
     "given": Entry(
         "given", "Given", "what the space itself says: a graph's scores, the records that a search form returned",
         "Gouriten, Maniu, Senellart 2014, 2.2",
@@ -69,7 +73,7 @@ DEFAULT, FORMER = "probability", "vector"
 """The judge of new crawls by words or examples, and of crawls that are judged anew; and the one that crawls of
 earlier versions have, which do not name theirs."""
 
-TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples")
+TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
 """Parameters that a topic gets from options of their own, not after its name."""
 
 

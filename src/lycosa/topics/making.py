@@ -28,11 +28,16 @@ LARGEST_TERMS = 10_000_000
 SOURCES = ("topic", "terms", "examples", "regex", "model")
 """Options that a topic is made from."""
 
+BROWSING = "browsing"
+LEARNING = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
+"""The strategies whose training set can stand for a topic, and the judge that goes by it."""
+
 _MADE_FROM = {
     "words or examples": ("topic", "terms", "examples"),
     "words": ("topic", "terms"),
     "expression": ("regex",),
     "training": ("model",),
+    "browsing": ("file",),
     "": (),
 }
 _ADVICE = {
@@ -40,6 +45,7 @@ _ADVICE = {
     "words": "say what to hunt in a few words, or with --terms FILE",
     "expression": "give it an expression with --regex PATTERN",
     "training": "name a model with --model FILE; 'lycosa train' makes one",
+    "browsing": "leave the topic out, and name a strategy that learns from browsing, as in --strategy hmm,file=FILE",
     "": "leave the topic out, its space says what a node is worth",
 }
 
@@ -47,7 +53,8 @@ _ADVICE = {
 def check_request(options: Options) -> None:
     """Whether the options name one topic, whatever it turns out to be: first what is asked, then for which judge."""
     asked = [name for name in SOURCES if getattr(options, name)]
-    if not asked and not options.judge:
+    name, settings = _judge(options)
+    if not asked and not options.judge and name != BROWSING:
         raise InputError(
             "no topic: say what to hunt in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
             "--model FILE"
@@ -60,9 +67,8 @@ def check_request(options: Options) -> None:
         raise InputError("--target names a class of a model: name the model, too, with --model FILE")
     if options.model and not Path(options.model).is_file():
         raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
-    name, settings = _judge(options)
     if name in TOPICS:
-        _check_sources(name, asked)
+        _check_sources(name, [*asked, *(["file"] if name == BROWSING and _training(options) else [])])
         _check_parameters(name, settings)
     elif ":" not in name:
         TOPICS.maker(name)  # says what there is
@@ -82,14 +88,7 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
     check_request(options)
     name, settings = _judge(options)
     own: dict[str, Any] = {"threshold": options.threshold} if options.threshold else {}
-    if options.ontology and name in TOPICS:
-        own["ontology"] = options.ontology
-    if name == "model":
-        from lycosa.topics.model import Model  # knows all classifiers: only where one is wanted
-
-        own |= {"model": Model.load(Path(options.model)), "targets": options.targets}
-    if options.background:
-        own |= {"background": Background.load(options.background), "idf": "background"}
+    own |= _files(options, name)
     if options.regex:
         own["expression"] = options.regex
     elif options.terms:
@@ -107,6 +106,22 @@ def make_topic(options: Options, learned: dict[str, Any] | None = None) -> Topic
         return _own(name, settings, own)
     topic: Topic = TOPICS.make(name, settings, **own)
     return topic
+
+
+def _files(options: Options, name: str) -> dict[str, Any]:
+    """What a judge is made with that lies in files."""
+    own: dict[str, Any] = {}
+    if options.ontology and name in TOPICS:
+        own["ontology"] = options.ontology
+    if name == "model":
+        from lycosa.topics.model import Model  # knows all classifiers: only where one is wanted
+
+        own |= {"model": Model.load(Path(options.model)), "targets": options.targets}
+    if name == BROWSING:
+        own["file"] = _training(options)
+    if options.background:
+        own |= {"background": Background.load(options.background), "idf": "background"}
+    return own
 
 
 def judge_of(options: Options) -> str:
@@ -139,7 +154,15 @@ def _judge(options: Options) -> tuple[str, dict[str, str]]:
         return parse(options.judge)
     if options.regex or options.model:
         return "regex" if options.regex else "model", {}
+    if _training(options) and not any(getattr(options, name) for name in SOURCES):
+        return BROWSING, {}
     return FORMER if options.background else DEFAULT, {}  # word statistics of one's own are for those who weigh by idf
+
+
+def _training(options: Options) -> str:
+    """The file of browsing that the strategy learns from, if it does: the training set of learning crawlers."""
+    name, settings = parse(options.strategy)
+    return settings.get("file", "") if name in LEARNING else ""
 
 
 def _check_sources(name: str, asked: list[str]) -> None:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.estimators.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described, points_of
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
 from lycosa.training.history import is_history, read_history

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.neighbours import Clusters, weights
 from lycosa.text.bags import Bags, idf, unit
+from lycosa.text.browsing import Browsing
 
 KINDS: tuple[Clusters, ...] = ("kmeans", "xmeans")
 

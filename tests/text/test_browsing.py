@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsed_pages import Walk, positives_only, ten_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from browsed_pages import Walk, positives_only, ten_pages
 from lycosa.core.errors import InputError
-from lycosa.estimators.browsing import Browsing, distances
 from lycosa.estimators.context_graph import ContextGraph
 from lycosa.estimators.hybrid import Hybrid
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing, distances
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import numpy as np
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Rows, Step, Visit
-from lycosa.estimators.browsing import Browsing, distances
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing, distances
 from lycosa.text.vocabulary import Vocabulary
 
 TERMS = ["hub", "news", "reef"]
