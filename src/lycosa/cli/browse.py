@@ -41,8 +41,8 @@ def browse(
         Path,
         typer.Argument(
             metavar="RECORD",
-            help="A file with a visited page a line as JSON (url, relevant, referrer), a browser's history (Firefox's "
-            "places.sqlite, Chromium's History, or an export as JSON or CSV), or a crawl's directory.",
+            help="A file with a visited page a line as JSON (url, relevant, referrer), a HAR file, a browser's history "
+            "(Firefox's places.sqlite, Chromium's History, or an export as JSON or CSV), or a crawl's directory.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write what was learned.")],

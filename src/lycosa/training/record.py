@@ -28,6 +28,7 @@ from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Page, Setting, Visit
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
+from lycosa.training.har import is_har, visits
 from lycosa.training.sources import HTML, end_of, events_of, page_of, read_table
 from lycosa.web.html import extract, plain
 from lycosa.web.urls import canonical
@@ -80,6 +81,8 @@ class Record:
     visits: list[Visited] = field(default_factory=list)
     row_of: dict[str, int] = field(default_factory=dict)
     """Where the corpus has the words of a page."""
+    labels: dict[str, bool] = field(default_factory=dict)
+    """What was said of pages apart from their visits."""
     steps: list[tuple[str, str]] | None = None
     """Who links to whom, where that is known; None: it follows from the visits."""
     complete: bool = False
@@ -136,6 +139,7 @@ def read_record(path: Path, language: str = "en") -> Record:
                 broken += [number] if len(broken) < SHOWN else []
     except OSError as error:
         raise InputError(f"cannot read the record {path}: {error.strerror}") from error
+    _apply(record, record.labels)
     numbers = ", ".join(map(str, broken)) + (", ..." if bad > SHOWN else "")
     if not record.visits:
         why = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
@@ -174,6 +178,8 @@ def _is_export(line: bytes) -> bool:
         data = json.loads(line)
     except (ValueError, RecursionError):
         return False
+    if is_har(data):
+        return True
     return isinstance(data, dict) and not data.keys() & set(_URL) and any(isinstance(v, list) for v in data.values())
 
 
@@ -208,6 +214,9 @@ def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
         data = json.loads(read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is broken JSON ({error}): export it again") from error
+    if is_har(data):
+        yield from visits(data)
+        return
     if isinstance(data, dict):
         data = next((part for part in data.values() if isinstance(part, list)), [data])
     if not isinstance(data, list):
@@ -267,6 +276,9 @@ def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> N
     url = canonical(written.strip())
     if url is None:
         record.left_out["addresses that are not of the web"] += 1
+        return
+    if values.get("visit") is False:  # a label that came after the visit
+        record.labels |= {} if relevant is None else {url: relevant}
         return
     page = _page(values, url, folder, record)
     referrer = next((values[name] for name in _REFERRER if values.get(name)), "")
@@ -378,6 +390,11 @@ def add_labels(record: Record, path: Path) -> None:
         raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, a line each")
     if strange:
         record.left_out["labels that are neither yes nor no"] += strange
+    _apply(record, labels)
+
+
+def _apply(record: Record, labels: Mapping[str, bool]) -> None:
+    """Labels that count more than what was said with the visits."""
     for visit in record.visits:
         visit.relevant = labels.get(visit.url, visit.relevant)
     missing = len(labels.keys() - {visit.url for visit in record.visits})

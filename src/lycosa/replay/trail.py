@@ -1,0 +1,26 @@
+"""From which page a visitor came."""
+
+from __future__ import annotations
+
+from lycosa.web.urls import canonical, origin
+
+
+class Trail:
+    """Where visitors came from. Across sites, browsers tell the site only: then it was the last page seen there.
+
+    >>> trail = Trail()
+    >>> trail.step("https://a.example/links", ""), trail.step("https://b.example/", "https://a.example/")
+    ('', 'https://a.example/links')
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}
+
+    def step(self, url: str, referrer: str) -> str:
+        """The page that led to this one, as far as anyone knows; and this is the last of its site now."""
+        came_from = canonical(referrer) or ""
+        if came_from and came_from == f"{origin(came_from)}/":
+            came_from = self._last.get(origin(came_from), came_from)
+        if here := canonical(url):
+            self._last[origin(here)] = here
+        return came_from
