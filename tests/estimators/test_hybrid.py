@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsed_pages import Walk, ten_pages
 
+from browsed_pages import Walk, ten_pages
 from lycosa.estimators.hmm import Hmm
 from lycosa.estimators.hybrid import Hybrid
 from lycosa.text.background import Background

@@ -14,7 +14,7 @@ from typing import Any
 import zstandard
 
 from lycosa.replay.certificates import Authority
-from lycosa.replay.proxy import Proxy
+from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
 
 JANUARY, MARCH, JUNE = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -81,39 +81,50 @@ def serving(home: Path, *files: Path, **options: Any) -> Iterator[Proxy]:
     """A proxy for some files, in a thread of its own."""
     with Recording(files, **options) as recording:
         proxy = Proxy(recording, Authority(home))
-        loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-
-        async def run() -> None:
-            async with proxy:
-                started.set()
-                await stop.wait()
-
-        def work() -> None:
-            try:
-                loop.run_until_complete(run())
-                loop.run_until_complete(loop.shutdown_default_executor())
-            finally:
-                loop.close()
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        assert started.wait(60)
-        try:
+        with running(proxy):
             yield proxy
+
+
+@contextmanager
+def running(proxy: LocalProxy) -> Iterator[None]:
+    """A proxy at work, in a thread of its own."""
+    loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+
+    async def run() -> None:
+        async with proxy:
+            started.set()
+            await stop.wait()
+
+    def work() -> None:
+        try:
+            loop.run_until_complete(run())
+            loop.run_until_complete(loop.shutdown_default_executor())
         finally:
-            loop.call_soon_threadsafe(stop.set)
-            thread.join(10)
-            assert not thread.is_alive()
+            loop.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(60)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 def ask(
-    proxy: Proxy, target: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None
+    proxy: LocalProxy,
+    target: str,
+    method: str = "GET",
+    headers: dict[str, str] | None = None,
+    body: bytes | None = None,
 ) -> Reply:
     """Send one request to the proxy, with this target as it is."""
     return ask_all(proxy, [(method, target, headers or {}, body)])[0]
 
 
-def ask_all(proxy: Proxy, asked: Sequence[tuple[str, str, dict[str, str], bytes | None]]) -> list[Reply]:
+def ask_all(proxy: LocalProxy, asked: Sequence[tuple[str, str, dict[str, str], bytes | None]]) -> list[Reply]:
     """Send requests over one connection."""
     client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
     try:
@@ -122,7 +133,7 @@ def ask_all(proxy: Proxy, asked: Sequence[tuple[str, str, dict[str, str], bytes 
         client.close()
 
 
-def ask_secure(proxy: Proxy, host: str, path: str, port: int = 443, authority: Path | None = None) -> Reply:
+def ask_secure(proxy: LocalProxy, host: str, path: str, port: int = 443, authority: Path | None = None) -> Reply:
     """Send one request over TLS through a tunnel, and trust the proxy's authority alone."""
     context = ssl.create_default_context(cafile=str(authority or proxy.authority.path))
     client = http.client.HTTPSConnection("127.0.0.1", proxy.port, timeout=60, context=context)

@@ -1,16 +1,14 @@
 """A real browser walks through a recorded site."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext
 
 from lycosa.replay.proxy import Proxy
+from replay.chromium import chromium
 from replay.helpers import http_answer, record, serving, write
-
-FINDER = Path(__file__).resolve().parents[2] / "tools" / "chromium"
 
 
 def page(title: str, link: str) -> bytes:
@@ -51,31 +49,8 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
 @pytest.fixture
 def browser(proxy: Proxy, tmp_path: Path) -> Iterator[BrowserContext]:
     """Chromium, with nothing but the proxy between it and the web."""
-    found = subprocess.run([FINDER, "find"], capture_output=True, text=True, check=False)
-    if found.returncode:
-        pytest.skip("no Chromium on this machine: 'make test' installs one where it can (tools/chromium)")
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            tmp_path / "profile",
-            executable_path=found.stdout.strip(),
-            headless=True,
-            proxy={"server": proxy.address, "bypass": "<-loopback>"},
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                f"--ignore-certificate-errors-spki-list={proxy.authority.pin}",
-            ],
-        )
-        context.set_default_timeout(60_000)
-        try:
-            yield context
-        finally:
-            context.close()
+    with chromium(proxy, tmp_path / "profile") as context:
+        yield context
 
 
 def test_a_browser_walks_through_a_recorded_site(browser: BrowserContext, proxy: Proxy) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "why": "Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs.",
     "export": "Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text.",
     "replay": "Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then.",
+    "browse": "Record your browsing, as an HTTP proxy: the pages you open, from where, and which you say are relevant.",
     "seeds": "Show what a crawl would start from: every address that the sources name, with its title and where it",
     "rules": "List rules between classes; with --target, how likely each class leads there.",
     "judge": "Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.",
@@ -48,6 +49,7 @@ COMMANDS = {
 
 BESIDE = {
     "resume": "crawl",
+    "browse": "recording",
     "watch": "refresh",
     "label": "judge",
     "strategies": "choosing",

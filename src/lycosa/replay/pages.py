@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from lycosa.replay.recording import Recording
@@ -18,7 +19,7 @@ _STYLE = (
     "color:#222;background:#fff}"
     "code,pre{background:#f3f3f3;padding:.1em .3em;overflow-wrap:anywhere;white-space:pre-wrap}"
     "td,th{padding:.1rem .8rem .1rem 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
-    "td:first-child{text-align:right}@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}"
+    "td:first-child{text-align:right}form{display:inline}@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}"
     "code,pre{background:#2a2a2a}a{color:#8bf}}"
 )
 
@@ -56,6 +57,48 @@ def only_get(method: str) -> bytes:
         "Only GET and HEAD",
         f"<p>A recording can't answer <code>{escape(method[:20])}</code>: nothing behind it would take what was sent."
         "</p>",
+    )
+
+
+def out_of_reach(url: str, why: str) -> bytes:
+    """For a page of the live web that can't be had."""
+    return page("Out of reach", f"<p><code>{escape(url)}</code> can't be had: {escape(why)}.</p>")
+
+
+def browsing(
+    visits: Iterable[tuple[int, str, str, bool | None]],
+    count: int,
+    record: str,
+    token: str,
+    address: str,
+    certificate: str,
+    pin: str,
+) -> bytes:
+    """The pages that someone has opened, the last first, with a word to be said of each."""
+    rows = "\n".join(
+        f'<tr><td>{_said(number, token, relevant)}</td><td><a href="{escape(url)}">{escape(title or url)}</a><br>'
+        f"<small>{escape(url)}</small></td></tr>"
+        for number, url, title, relevant in visits
+    )
+    chromium = how_to(address, certificate, pin, NOWHERE)[0][1]
+    return page(
+        "Your browsing is recorded",
+        f"<p>{count:,} pages were opened through the proxy <code>{escape(address)}</code>, and stand in "
+        f"<code>{escape(record)}</code>. Say which of them are relevant, and which are not.</p>\n"
+        f"<table><tr><th>relevant?</th><th>page</th></tr>\n{rows}\n</table>\n"
+        f"<h2>Then</h2>\n<pre>{escape(f'lycosa train browse {_quoted(record)} --out my.browsing')}</pre>\n"
+        f"<h2>A browser that goes through it</h2>\n<pre>{escape(chromium)}</pre>\n"
+        f'<p>Other browsers: set it as the proxy for http and https, and trust <a href="/ca.pem">this certificate</a> '
+        f"(<code>{escape(certificate)}</code>), which was made on this machine, for as long as you record.</p>",
+    )
+
+
+def _said(number: int, token: str, relevant: bool | None) -> str:
+    """Two buttons; what was said is marked."""
+    return "".join(
+        f'<form method="post" action="/label/{token}/{number}/{word}"><button{" disabled" if relevant is means else ""}'
+        f">{word}{' ✓' if relevant is means else ''}</button></form>"
+        for word, means in (("yes", True), ("no", False))
     )
 
 

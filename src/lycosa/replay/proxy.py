@@ -41,21 +41,24 @@ _BODILESS = frozenset({204, 304})
 _IN_A_304 = frozenset({b"cache-control", b"date", b"etag", b"expires", b"last-modified", b"vary", b"memento-datetime"})
 
 
-class Proxy:
-    """Serves a recording on 127.0.0.1, as an asynchronous context manager."""
+class LocalProxy:
+    """Listens on 127.0.0.1, as an asynchronous context manager; whoever connects gets a `connection`."""
 
-    def __init__(self, recording: Recording, authority: Authority, port: int = 0) -> None:
-        self.recording = recording
+    def __init__(self, authority: Authority, port: int = 0) -> None:
         self.authority = authority
         self.port = port
         self.tally: Counter[str] = Counter()
-        """Answers: `recorded`, `missing`, `damaged`, `refused`; and clients that `distrusted` our certificates."""
-        self.connections: set[_Connection] = set()
+        """Answers by what they were, those `refused` among them; and clients that `distrusted` our certificates."""
+        self.connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
+
+    def connection(self) -> Connection:
+        """Who answers one client."""
+        raise NotImplementedError
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port, backlog=1024)
+        self._server = await loop.create_server(self.connection, "127.0.0.1", self.port, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -86,6 +89,18 @@ class Proxy:
         own = host.lower() in ("", *(f"{name}:{self.port}" for name in ("localhost", "127.0.0.1", "[::1]")))
         return f"/{path.partition('?')[0]}" if own else ""
 
+
+class Proxy(LocalProxy):
+    """Serves a recording."""
+
+    def __init__(self, recording: Recording, authority: Authority, port: int = 0) -> None:
+        super().__init__(authority, port)
+        self.recording = recording
+
+    def connection(self) -> Connection:
+        """Who answers one client: `recorded`, `missing`, `damaged` is what the tally counts of it."""
+        return _Replaying(self)
+
     def answer(self, url: str, spots: list[Spot]) -> Answer | Damaged | None:
         """What was recorded, or what is wrong with it."""
         try:
@@ -94,10 +109,10 @@ class Proxy:
             return error
 
 
-class _Connection(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """One client; its requests are answered one after the other."""
 
-    def __init__(self, proxy: Proxy) -> None:
+    def __init__(self, proxy: LocalProxy) -> None:
         self.proxy = proxy
         self.transport: asyncio.Transport | None = None
         self.buffer = bytearray()
@@ -161,6 +176,78 @@ class _Connection(asyncio.Protocol):
                 self._answer(request)
 
     def _answer(self, request: Request) -> None:
+        """Answer a request, at once or with `working` set for as long as it takes."""
+        raise NotImplementedError
+
+    # -- TLS -----------------------------------------------------------------------------------------------------
+
+    def _connect(self, request: Request) -> None:
+        """Become the host that the client wants to speak to."""
+        assert self.transport is not None
+        host, _, port = request.target.lower().rpartition(":")
+        if self.tunnel or not _HOST.fullmatch(host) or not port.isdigit():
+            self._refuse(400)
+            return
+        self.transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        if port == "80":  # what is plain on the web is so in a tunnel, too
+            self.tunnel = f"http://{host}"
+            return
+        self.tunnel = f"https://{host}" if port == "443" else f"https://{host}:{port}"
+        self.transport.pause_reading()  # from here on only the TLS layer may read
+        self.working = asyncio.ensure_future(self._start_tls(self.transport, host))
+
+    async def _start_tls(self, plain: asyncio.Transport, host: str) -> None:
+        try:
+            context = self.proxy.authority.context(host)
+            secure = await asyncio.get_running_loop().start_tls(plain, self, context, server_side=True)
+        except BaseException as error:
+            plain.abort()
+            self.connection_lost(None)  # before TLS is up, asyncio does not say so
+            if not isinstance(error, OSError):
+                raise
+            # Most likely the client does not trust our certificate, and said so by hanging up.
+            self.proxy.tally["distrusted"] += 1
+            return
+        finally:
+            self.working = None
+        self.transport = secure
+        self._next()
+
+    # -- answers -------------------------------------------------------------------------------------------------
+
+    def _say(self, request: Request, status: int, said: bytes, called: str, *more: tuple[bytes, bytes]) -> None:
+        """A page of ours, marked as one."""
+        self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), mark(called), *more], said)
+
+    def _send(self, request: Request, status: int, reason: bytes, headers: Headers, body: bytes) -> None:
+        if self.transport is None or self.transport.is_closing():
+            return
+        lines = [b"HTTP/1.1 %d %b" % (status, reason or _REASONS.get(status, b"Unknown"))]
+        lines += [name + b": " + value for name, value in headers]
+        if status not in _BODILESS:
+            lines.append(b"Content-Length: %d" % len(body))
+        if not request.keep or request.version == "HTTP/1.0":
+            lines.append(b"Connection: keep-alive" if request.keep else b"Connection: close")
+        head = b"\r\n".join(lines) + b"\r\n\r\n"
+        self.transport.write(head if request.method == "HEAD" or status in _BODILESS else head + body)
+        if not request.keep:
+            self.transport.close()
+
+    def _refuse(self, status: int) -> None:
+        """Not a request that can be understood: the end of this connection."""
+        assert self.transport is not None
+        self.proxy.tally["refused"] += 1
+        head = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        self.transport.write(head % (status, _REASONS[status]))
+        self.transport.close()
+
+
+class _Replaying(Connection):
+    """Answers from a recording."""
+
+    proxy: Proxy
+
+    def _answer(self, request: Request) -> None:
         if not 0 <= request.body <= LARGEST_BODY:
             request.keep = False
         elif request.keep:
@@ -203,7 +290,7 @@ class _Connection(asyncio.Protocol):
             tally["missing"] += 1
             if url.partition("://")[2].partition("/")[2] == "robots.txt":
                 kind = (b"Content-Type", b"text/plain")
-                self._send(request, 404, b"", [kind, _mark("not-recorded")], b"not recorded\n")
+                self._send(request, 404, b"", [kind, mark("not-recorded")], b"not recorded\n")
             else:
                 self._say(request, 404, pages.not_recorded(url), "not-recorded")
 
@@ -218,70 +305,8 @@ class _Connection(asyncio.Protocol):
         else:
             self._say(request, 404, pages.not_recorded(path), "not-recorded")
 
-    # -- TLS -----------------------------------------------------------------------------------------------------
 
-    def _connect(self, request: Request) -> None:
-        """Become the host that the client wants to speak to."""
-        assert self.transport is not None
-        host, _, port = request.target.lower().rpartition(":")
-        if self.tunnel or not _HOST.fullmatch(host) or not port.isdigit():
-            self._refuse(400)
-            return
-        self.transport.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        if port == "80":  # what is plain on the web is so in a tunnel, too
-            self.tunnel = f"http://{host}"
-            return
-        self.tunnel = f"https://{host}" if port == "443" else f"https://{host}:{port}"
-        self.transport.pause_reading()  # from here on only the TLS layer may read
-        self.working = asyncio.ensure_future(self._start_tls(self.transport, host))
-
-    async def _start_tls(self, plain: asyncio.Transport, host: str) -> None:
-        try:
-            context = self.proxy.authority.context(host)
-            secure = await asyncio.get_running_loop().start_tls(plain, self, context, server_side=True)
-        except BaseException as error:
-            plain.abort()
-            self.connection_lost(None)  # before TLS is up, asyncio does not say so
-            if not isinstance(error, OSError):
-                raise
-            # Most likely the client does not trust our certificate, and said so by hanging up.
-            self.proxy.tally["distrusted"] += 1
-            return
-        finally:
-            self.working = None
-        self.transport = secure
-        self._next()
-
-    # -- answers -------------------------------------------------------------------------------------------------
-
-    def _say(self, request: Request, status: int, said: bytes, mark: str, *more: tuple[bytes, bytes]) -> None:
-        """A page of ours, marked as one."""
-        self._send(request, status, b"", [(b"Content-Type", b"text/html; charset=utf-8"), _mark(mark), *more], said)
-
-    def _send(self, request: Request, status: int, reason: bytes, headers: Headers, body: bytes) -> None:
-        if self.transport is None or self.transport.is_closing():
-            return
-        lines = [b"HTTP/1.1 %d %b" % (status, reason or _REASONS.get(status, b"Unknown"))]
-        lines += [name + b": " + value for name, value in headers]
-        if status not in _BODILESS:
-            lines.append(b"Content-Length: %d" % len(body))
-        if not request.keep or request.version == "HTTP/1.0":
-            lines.append(b"Connection: keep-alive" if request.keep else b"Connection: close")
-        head = b"\r\n".join(lines) + b"\r\n\r\n"
-        self.transport.write(head if request.method == "HEAD" or status in _BODILESS else head + body)
-        if not request.keep:
-            self.transport.close()
-
-    def _refuse(self, status: int) -> None:
-        """Not a request that can be understood: the end of this connection."""
-        assert self.transport is not None
-        self.proxy.tally["refused"] += 1
-        head = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        self.transport.write(head % (status, _REASONS[status]))
-        self.transport.close()
-
-
-def _mark(said: str) -> tuple[bytes, bytes]:
+def mark(said: str) -> tuple[bytes, bytes]:
     """Tells our own words from what was recorded."""
     return b"X-Lycosa", said.encode()
 

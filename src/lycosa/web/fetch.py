@@ -94,6 +94,11 @@ class HttpTransport:
         """Counts what is received, of all answers."""
         self._session: aiohttp.ClientSession | None = None
 
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """Guarded connections, also for requests that `fetch` does not send."""
+        return self._session or self._open()
+
     async def address(self, url: str) -> str:
         """The address that will be dialled for a URL; FetchError if it has none that the guard allows.
 
@@ -130,9 +135,9 @@ class HttpTransport:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(url, headers, wanted, address)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise self._failure(error, address) from error
+            raise self.failure(error, address) from error
 
-    def _failure(self, error: Exception, address: str) -> FetchError:
+    def failure(self, error: Exception, address: str) -> FetchError:
         """What an error means; the first that fits counts."""
         match error:
             case aiohttp.ServerTimeoutError():
@@ -162,8 +167,7 @@ class HttpTransport:
         return FetchError("unreachable", why, again=hopeless or status >= 500)
 
     async def _exchange(self, url: str, headers: dict[str, str], wanted: frozenset[str], address: str) -> Response:
-        session = self._session or self._open()
-        get = session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
+        get = self.session.get(URL(url, encoded=True), headers=headers, allow_redirects=False, trace_request_ctx=url)
         async with get as answer:
             fields = _fields(answer.headers)
             kind = fields.get("content-type", "").partition(";")[0].strip().lower()

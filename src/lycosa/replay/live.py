@@ -1,0 +1,307 @@
+"""The proxy in front of the live web: passes on what a browser asks for, and records which pages someone opened.
+
+It is the recorder of browsing (Batsakis 2007, fig. 8, component I): the pages in the order of the visits, with the page
+that led to each, what they say, and what the person says of them on the proxy's own page. `lycosa train browse` learns
+from the record. Connections, TLS and requests are those of proxy.py; what is dialled passes the crawler's guard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO
+
+import aiohttp
+from yarl import URL
+
+from lycosa.core.errors import InputError
+from lycosa.replay import pages
+from lycosa.replay.certificates import Authority
+from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
+from lycosa.replay.trail import Trail
+from lycosa.web.decoding import charset_of, decode
+from lycosa.web.fetch import HttpTransport
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.lenient import LenientResponse
+
+MOST_PAGE = 4_000_000
+"""Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""
+
+SHOWN = 100
+"""Visits on the proxy's own page."""
+
+_HOP = frozenset(
+    b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
+    b"proxy-authorization alt-svc host content-length".split()
+)
+"""Headers that are between two neighbours, and not passed on; and those that are written anew."""
+
+_CONDITIONS = ("if-none-match", "if-modified-since")
+_PAGES = ("text/html", "application/xhtml+xml", "text/plain")
+_TITLE = re.compile(r"<title[^>]*>([^<]{0,1000})", re.IGNORECASE)
+
+
+@dataclass
+class Opened:
+    """A page that was visited."""
+
+    url: str
+    title: str
+    relevant: bool | None = None
+
+
+class Recorder:
+    """Writes a browsing record: each visit as a line of JSON as it happens, and each label as one more.
+
+    A file that is there is continued. Only its owner may read it, as it holds what someone has read.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path, self.clock = path, clock
+        self.opened: list[Opened] = []
+        """The visits of this run."""
+        self._trail = Trail()
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise InputError(f"cannot write the record {path}: {error.strerror}") from error
+        self._file: TextIO = os.fdopen(number, "a", encoding="utf-8")
+
+    def visit(self, url: str, referrer: str, text: str, *, plain: bool = False) -> None:
+        """A page was opened."""
+        title = "" if plain else html.unescape(found[1]) if (found := _TITLE.search(text, 0, 100_000)) else ""
+        self.opened.append(Opened(url, " ".join(title.split())[:200]))
+        line = {"url": url, "relevant": None, "referrer": self._trail.step(url, referrer) or None}
+        self._write({**line, "time": round(self.clock(), 3), "text" if plain else "html": text[:MOST_PAGE]})
+
+    def label(self, number: int, relevant: bool) -> None:
+        """Someone says of a visit, by its number, whether its page is relevant."""
+        url = self.opened[number].url
+        for each in self.opened:
+            each.relevant = relevant if each.url == url else each.relevant
+        self._write({"url": url, "relevant": relevant, "visit": False})
+
+    def _write(self, line: dict[str, object]) -> None:
+        self._file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+class RecordingProxy(LocalProxy):
+    """Passes requests on to the web, and lets a recorder know of pages."""
+
+    def __init__(self, recorder: Recorder, transport: HttpTransport, authority: Authority, port: int = 0) -> None:
+        super().__init__(authority, port)
+        self.recorder, self.transport = recorder, transport
+        self.token = secrets.token_urlsafe(16)
+        """Known to our own page only: other pages can't say what is relevant."""
+
+    def connection(self) -> Connection:
+        """Who answers one client; the tally counts what was `passed` on, `recorded`, or `failed`."""
+        return _Live(self)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await super().__aexit__(kind, error, trace)
+        await self.transport.close()
+        self.recorder.close()
+
+
+class _Live(Connection):
+    """Answers from the web."""
+
+    proxy: RecordingProxy
+
+    def __init__(self, proxy: RecordingProxy) -> None:
+        super().__init__(proxy)
+        self.arrived, self.writable = asyncio.Event(), asyncio.Event()
+        self.writable.set()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.arrived.set()
+
+    def pause_writing(self) -> None:
+        self.writable.clear()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self.writable.set()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.arrived.set()
+        self.writable.set()
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def _answer(self, request: Request) -> None:
+        url = request.url(self.tunnel)
+        if not 0 <= request.body <= LARGEST_BODY:
+            self._refuse(411 if request.body < 0 else 413)
+        elif own := self.proxy.own_path(url):
+            self.to_skip = request.body
+            self._speak(request, own)
+        elif not url.startswith(("http://", "https://")):
+            self._refuse(400)
+        else:
+            self.working = asyncio.ensure_future(self._pass_on(request, url))
+
+    async def _pass_on(self, request: Request, url: str) -> None:
+        transport = self.proxy.transport
+        try:
+            body = await self._body(request.body)
+            is_page = _is_page(request)
+            asking = transport.session.request(
+                request.method, URL(url, encoded=True), headers=_onward(request, is_page), data=body or None,
+                allow_redirects=False,
+            )  # fmt: skip
+            async with asking as answer:
+                self.proxy.tally["passed"] += 1
+                await self._stream(request, url, answer, is_page)
+        except (aiohttp.ClientError, OSError, ValueError, TimeoutError) as error:
+            self.proxy.tally["failed"] += 1
+            self._say(request, 502, pages.out_of_reach(url, str(transport.failure(error, ""))), "out-of-reach")
+        finally:
+            self.working = None
+        self._next()
+
+    async def _body(self, length: int) -> bytes:
+        """What the client sends with its request."""
+        while len(self.buffer) < length:
+            if self.transport is None:
+                raise ConnectionResetError("the client hung up")
+            self.arrived.clear()
+            await self.arrived.wait()
+        body = bytes(self.buffer[:length])
+        del self.buffer[:length]
+        return body
+
+    # -- answers -------------------------------------------------------------------------------------------------
+
+    async def _stream(self, request: Request, url: str, answer: aiohttp.ClientResponse, is_page: bool) -> None:
+        """Pass an answer on as it comes; the page is recorded when it is whole."""
+        assert isinstance(answer, LenientResponse)
+        mended = answer.remarks.mended
+        fields: Headers = [
+            (name, value)
+            for name, value in (mended.fields if mended else answer.raw_headers)
+            if name.lower() not in _HOP
+        ]
+        kind = answer.headers.get("Content-Type", "").lower()
+        keeps = is_page and answer.status == 200 and kind.startswith(_PAGES)
+        body = bytearray()
+        end = self._begin(request, answer, fields)
+        try:
+            async for chunk in answer.content.iter_any():
+                if self.transport is None or self.transport.is_closing():
+                    return
+                body += chunk if keeps and len(body) < MOST_PAGE else b""
+                self.transport.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if end else chunk)
+                await self.writable.wait()
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            if self.transport is not None:  # half an answer must not look like a whole one
+                self.transport.abort()
+            return
+        if self.transport is not None:
+            self.transport.write(end)
+            if not request.keep:
+                self.transport.close()
+        if keeps:
+            self._record(url, request, bytes(body), kind, answer.headers.get("Content-Encoding", ""))
+
+    def _begin(self, request: Request, answer: aiohttp.ClientResponse, fields: Headers) -> bytes:
+        """Send the head; what has to follow the body where its length is not told."""
+        length = answer.headers.get("Content-Length", "") if "Transfer-Encoding" not in answer.headers else ""
+        bodiless = request.method == "HEAD" or answer.status in (204, 304)
+        end = b""
+        if length.isascii() and length.isdigit():
+            fields.append((b"Content-Length", length.encode()))
+        elif not bodiless and request.version == "HTTP/1.0":
+            request.keep = False
+        elif not bodiless:
+            fields.append((b"Transfer-Encoding", b"chunked"))
+            end = b"0\r\n\r\n"
+        if not request.keep:
+            fields.append((b"Connection", b"close"))
+        head = [b"HTTP/1.1 %d %b" % (answer.status, (answer.reason or "").encode("latin-1", "replace"))]
+        head += [name + b": " + value for name, value in fields]
+        if self.transport is not None:
+            self.transport.write(b"\r\n".join(head) + b"\r\n\r\n")
+        return end
+
+    def _record(self, url: str, request: Request, body: bytes, kind: str, encoding: str) -> None:
+        try:
+            inflated, _ = inflate(body, encoding, MOST_PAGE)
+        except BadEncoding:
+            return
+        plain = kind.startswith("text/plain")
+        text = decode(inflated, charset_of(kind), markup=not plain)
+        self.proxy.recorder.visit(url, request.headers.get("referer", ""), text, plain=plain)
+        self.proxy.tally["recorded"] += 1
+
+    # -- the proxy's own page ------------------------------------------------------------------------------------
+
+    def _speak(self, request: Request, path: str) -> None:
+        proxy, authority = self.proxy, self.proxy.authority
+        if path == "/":
+            self._say(request, 200, _own_page(proxy), "browsing", (b"Cache-Control", b"no-store"))
+        elif path == "/ca.pem":
+            self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
+        elif request.method == "POST" and self._label(path):
+            self._send(request, 303, b"", [(b"Location", b"/"), mark("labelled")], b"")
+        else:
+            self._say(request, 404, pages.page("Not here", "<p>There is nothing under this address.</p>"), "not-here")
+
+    def _label(self, path: str) -> bool:
+        """Whether a path says something of a visit: /label/TOKEN/NUMBER/yes."""
+        recorder = self.proxy.recorder
+        said = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path)
+        if said is None or not secrets.compare_digest(said[1], self.proxy.token):
+            return False
+        if int(said[2]) >= len(recorder.opened):
+            return False
+        recorder.label(int(said[2]), said[3] == "yes")
+        return True
+
+
+def _is_page(request: Request) -> bool:
+    """Whether someone opens a page: not a frame, a picture, or what a browser fetches in advance."""
+    if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
+        return False
+    meant = request.headers.get("sec-fetch-dest", "")
+    return meant == "document" if meant else "text/html" in request.headers.get("accept", "")
+
+
+def _onward(request: Request, is_page: bool) -> dict[str, str]:
+    """The headers that are passed on; a page is asked for whole, or its words could not be recorded."""
+    left_out: Iterable[str] = _CONDITIONS if is_page else ()
+    return {
+        name: value
+        for name, value in request.headers.items()
+        if name.encode("latin-1") not in _HOP and name not in left_out
+    }
+
+
+def _own_page(proxy: RecordingProxy) -> bytes:
+    """What was recorded, and what can be said of it."""
+    opened = list(enumerate(proxy.recorder.opened))[-SHOWN:][::-1]
+    visits = [(number, each.url, each.title, each.relevant) for number, each in opened]
+    return pages.browsing(
+        visits, len(proxy.recorder.opened), str(proxy.recorder.path), proxy.token, proxy.address,
+        str(proxy.authority.path), proxy.authority.pin,
+    )  # fmt: skip

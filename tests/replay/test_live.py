@@ -1,0 +1,200 @@
+"""The proxy that records browsing: what it passes on, what it writes down, and what people can say of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.replay.certificates import Authority
+from lycosa.replay.live import Recorder, RecordingProxy
+from lycosa.spaces.making import wall_clock
+from lycosa.training.browse import train_browse
+from lycosa.training.looking import fetched
+from lycosa.web.dns import Names
+from lycosa.web.fetch import HttpTransport
+from lycosa.web.guard import Guard
+from lycosa.web.politeness import Politeness
+from replay.chromium import chromium
+from replay.helpers import ask, ask_all, running
+
+PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
+
+
+class Site(BaseHTTPRequestHandler):
+    """A list of institutes, a department, a page on reefs; a picture, a form, a page without a length."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        body, kind, more = self.content()
+        self.send_response(302 if self.path == "/moved" else 200)
+        self.send_header("Content-Type", kind)
+        for name, value in more.items():
+            self.send_header(name, value)
+        if "Transfer-Encoding" not in more:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if "Transfer-Encoding" in more:
+            body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(sent)))
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(sent[::-1])
+
+    def content(self) -> tuple[bytes, str, dict[str, str]]:
+        port = self.server.server_address[1]
+        match self.path:
+            case "/":
+                text = f'<title>A list</title><p>Institutes<a href="http://b.localhost:{port}/department">one</a>'
+                return gzip.compress(text.encode()), "text/html", {"Content-Encoding": "gzip", "ETag": '"1"'}
+            case "/department":
+                text = '<title>A department</title><p>People<img src="/reef.png"><a href="/reefs">reefs</a>'
+                return text.encode(), "text/html; charset=utf-8", {"Transfer-Encoding": "chunked"}
+            case "/reefs":
+                return (
+                    "<title>Riffe &amp; Küsten</title><p>Bleaching of coral".encode("latin-1"),
+                    "text/html; charset=latin-1",
+                    {},
+                )
+            case "/moved":
+                return b"", "text/html", {"Location": "/reefs"}
+        return b"\x89PNG", "image/png", {}
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[int]:
+    """Its port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server.server_address[1]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@contextmanager
+def recording(folder: Path, networks: tuple[str, ...] = ("127.0.0.0/8",)) -> Iterator[RecordingProxy]:
+    """The proxy at work."""
+    clock = wall_clock()
+    transport = HttpTransport(clock, Guard(networks), Names(clock), Politeness(clock, delay=0.0))
+    proxy = RecordingProxy(Recorder(folder / "record.jsonl", lambda: 1_800_000_000.0), transport, Authority(folder))
+    with running(proxy):
+        yield proxy
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The record."""
+    return [json.loads(line) for line in (folder / "record.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_a_walk_is_written_down(site: int, tmp_path: Path) -> None:
+    """Pages in their order, each with the page it was reached from and what it says; answers come as the site sends."""
+    home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
+    with recording(tmp_path) as proxy:
+        replies = ask_all(proxy, [
+            ("GET", f"{home}/", {**PAGE, "If-None-Match": '"1"'}, None),
+            ("GET", f"{other}/department", {**PAGE, "Referer": f"{home}/"}, None),
+            ("GET", f"{other}/reef.png", {"Sec-Fetch-Dest": "image"}, None),
+            ("GET", f"{other}/moved", {**PAGE, "Referer": f"{other}/department"}, None),
+            ("GET", f"{other}/reefs", {**PAGE, "Referer": f"{other}/department"}, None),
+            ("GET", f"{other}/reefs", {**PAGE, "Sec-Fetch-Dest": "iframe"}, None),
+            ("GET", f"{other}/reefs", {**PAGE, "Sec-Purpose": "prefetch"}, None),
+            ("POST", f"{other}/form", PAGE, b"abc"),
+        ])  # fmt: skip
+    assert [200, 200, 200, 302, 200, 200, 200, 200] == [reply.status for reply in replies]
+    assert b"Institutes" in gzip.decompress(replies[0].body)
+    assert (b"\x89PNG", b"cba") == (replies[2].body, replies[7].body)
+    written = lines(tmp_path)
+    assert [f"{home}/", f"{other}/department", f"{other}/reefs"] == [line["url"] for line in written]
+    assert [None, f"{home}/", f"{other}/department"] == [line["referrer"] for line in written]
+    assert "Institutes" in written[0]["html"]
+    assert "Küsten" in written[2]["html"]
+    assert ({"passed": 8, "recorded": 3}, 0o600) == (
+        dict(proxy.tally),
+        (tmp_path / "record.jsonl").stat().st_mode & 0o777,
+    )
+
+
+def test_what_is_local_is_not_reached(site: int, tmp_path: Path) -> None:
+    """The guard of the crawler holds: nothing on this machine or in its network, unless it is allowed by name."""
+    with recording(tmp_path, ()) as proxy:
+        reply = ask(proxy, f"http://127.0.0.1:{site}/", headers=PAGE)
+        nowhere = ask(proxy, "ftp://a.example/")
+    assert (502, "out-of-reach", 400) == (reply.status, reply.mark, nowhere.status)
+    assert b"refused to connect to 127.0.0.1: loopback address" in reply.body
+    assert [] == lines(tmp_path)
+
+
+def test_labels_need_the_token(site: int, tmp_path: Path) -> None:
+    """Our own page says of a visit whether it is relevant; other pages, which do not know the token, can't."""
+    with recording(tmp_path) as proxy:
+        ask(proxy, f"http://a.localhost:{site}/", headers=PAGE)
+        own = ask(proxy, "/")
+        asked = [
+            ("/label/guessed/0/yes", "POST"), (f"/label/{proxy.token}/0/yes", "GET"),
+            (f"/label/{proxy.token}/7/yes", "POST"), (f"/label/{proxy.token}/0/yes", "POST"),
+            (f"/label/{proxy.token}/0/no", "POST"),
+        ]  # fmt: skip
+        assert [404, 404, 404, 303, 303] == [ask(proxy, path, method).status for path, method in asked]
+        assert b"no \xe2\x9c\x93" in ask(proxy, "/").body
+        assert b"BEGIN CERTIFICATE" in ask(proxy, "/ca.pem").body
+    assert f"/label/{proxy.token}/0/yes".encode() in own.body
+    said = [(line["relevant"], line.get("visit", True)) for line in lines(tmp_path)]
+    assert [(None, True), (True, False), (False, False)] == said
+
+
+def test_a_record_is_continued_and_learned_from(site: int, tmp_path: Path) -> None:
+    """Two evenings in one file, labels among them: what `train browse` makes of it needs no network."""
+    home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
+    for asked, label in (([(f"{home}/", "")], "no"), ([(f"{other}/department", f"{home}/")], "no"),
+                         ([(f"{other}/reefs", f"{other}/department")], "yes")):  # fmt: skip
+        with recording(tmp_path) as proxy:
+            for url, referrer in asked:
+                ask(proxy, url, headers={**PAGE, "Referer": referrer})
+            ask(proxy, f"/label/{proxy.token}/0/{label}", "POST")
+    done = train_browse(tmp_path / "record.jsonl", tmp_path / "out", fetched(Options()))
+    assert ([2, 1, 0], [[0, 1], [1, 2]]) == (done.browsing.state.tolist(), done.browsing.steps.tolist())
+
+
+def test_a_record_that_can_not_be_written(tmp_path: Path) -> None:
+    """It is said before anything is served."""
+    with pytest.raises(InputError, match=r"cannot write the record .*: No such file"):
+        Recorder(tmp_path / "nowhere" / "record.jsonl")
+
+
+def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:
+    """Someone follows two links in Chromium, opens the proxy's own page, and says that the last one is relevant."""
+    home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"
+    with recording(tmp_path) as proxy, chromium(proxy, tmp_path / "profile") as browser:
+        page = browser.new_page()
+        page.goto(f"{home}/")
+        page.click("text=one")
+        page.click("text=reefs")
+        page.wait_for_url(f"{other}/reefs")
+        page.goto(proxy.address)
+        assert "Riffe & Küsten" in page.inner_text("table")
+        page.click("tr:nth-child(2) button:has-text('yes')")
+        page.wait_for_selector("button:disabled")
+    written = lines(tmp_path)
+    assert [f"{home}/", f"{other}/department", f"{other}/reefs"] == [line["url"] for line in written if "html" in line]
+    assert [None, f"{home}/", f"{other}/department", None] == [line.get("referrer") for line in written]
+    assert {"url": f"{other}/reefs", "relevant": True, "visit": False} == written[-1]
