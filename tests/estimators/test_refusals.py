@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from browsed_pages import ten_pages
 
+from browsed_pages import ten_pages
 from lycosa.core.errors import InputError
 from lycosa.estimators import strategy
 from lycosa.estimators.apprentice import Apprentice

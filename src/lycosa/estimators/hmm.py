@@ -2,7 +2,7 @@
 
 Paper items:
     batsakis-initialisation: `--strategy hmm,file=FILE`. Test:
-        estimators/test_browsing.py::test_a_crawl_learns_the_same_from_the_file.
+        text/test_browsing.py::test_a_crawl_learns_the_same_from_the_file.
     batsakis-crawling: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_values_are_carried_along_the_way.
     batsakis-epsilon: `--strategy hmm,file=FILE,epsilon=.01`. Test:
         estimators/test_hmm.py::test_buckets_order_by_one_step_then_by_two. Departs: buckets of that width, as a

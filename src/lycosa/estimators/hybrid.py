@@ -1,10 +1,11 @@
 """Hybrid of a hidden Markov model and best-first: where the way leads, and how like the relevant pages it looks.
 
 Paper items:
-    batsakis-eq11: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_equation_11. Departs: words that
-        no training page has count towards the page's length.
-    batsakis-eq12: `--strategy hybrid-anchor,file=FILE`. Test: estimators/test_hybrid.py::test_equation_12. Departs:
-        words that no training page has count towards the length.
+    batsakis-eq11: `--strategy hybrid,file=FILE,literal=yes`. Test:
+        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: without `literal`,
+        tf is 1 + log f, and forward values are normalised.
+    batsakis-eq12: `--strategy hybrid-anchor,file=FILE,literal=yes`. Test:
+        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: as eq. 11.
     batsakis-figure-10: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_figure_10.
 """
 

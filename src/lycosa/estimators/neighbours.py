@@ -4,8 +4,8 @@ Paper items:
     batsakis-knn: `--strategy hmm,file=FILE,k=5`. Test: estimators/test_hmm.py::test_the_nearest_pages_vote. Departs: k
         is not given; ours is 5.
     batsakis-xmeans-idf: `--strategy hmm-xmeans,file=FILE`. Test: estimators/test_hmm.py::test_idf_of_the_two_variants.
-    batsakis-centroid: `--strategy hybrid,file=FILE`. Test:
-        estimators/test_hybrid.py::test_the_centroid_is_the_mean_of_the_relevant_pages. Departs: tf is 1 + log f, and
+    batsakis-centroid: `--strategy hybrid,file=FILE,literal=yes`. Test:
+        estimators/test_hybrid.py::test_the_centroid_of_the_thesis. Departs: without `literal`, tf is 1 + log f, and
         each page has length 1.
 """
 

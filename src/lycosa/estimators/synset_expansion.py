@@ -1,8 +1,9 @@
 """Best-first with synonyms: a link is worth what its page and its anchor say of the widened topic.
 
 Paper items:
-    batsakis-eq10: `--strategy synset-expansion,idf=background`. Test:
-        estimators/test_synset_expansion_crawler.py::test_equation_10. Departs: tf is 1 + log f.
+    batsakis-eq10: `--strategy synset-expansion,literal=yes,idf=background`. Test:
+        estimators/test_synset_expansion_crawler.py::test_equation_10_with_the_weights_of_the_thesis. Departs: without
+        `literal`, tf is 1 + log f.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Browsing records: which pages someone visited, from which page, when, and which of them were relevant.
-
-Paper items:
-    batsakis-recording: `lycosa train browse`. Test:
-        training/test_browsing_record.py::test_a_line_has_a_page_its_label_and_where_it_came_from. Departs: from a
-        browser's history or a record in JSON: there is no recorder.
-"""
+"""Browsing records: which pages someone visited, from which page, when, and which of them were relevant."""
 
 from __future__ import annotations
 
