@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import AS_PUBLISHED, FAILS, HOLDS, INDEPENDENT, UNTESTED, Curve, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
-from lycosa.lab.papers import Bench, findings
+from lycosa.lab.papers import QUICK, Bench, findings
 from lycosa.lab.papers import rules as paper
 from lycosa.lab.papers.rules import BASELINE, RULES, Match, published
+from lycosa.lab.report.page import WARNING
 from lycosa.lab.report.storing import stored
 
 
@@ -90,7 +92,8 @@ def test_the_command_writes_every_table_figure_and_claim(
     words = ("--quick", "--corpus", str(small_web.path), "--out", str(out), "--workers", "1", "--quiet")
     assert 0 == run(monkeypatch, "lab", "paper", "rules", *words), capsys.readouterr()
     assert runs == {file: file.stat().st_mtime_ns for file in out.rglob("runs/*.npz")}
-    assert stored([made])[0] == (out / "rules" / "report.json").read_text(encoding="utf-8")
+    told = replace(made, remarks=[f"{WARNING}{QUICK}", *made.remarks])
+    assert stored([told])[0] == (out / "rules" / "report.json").read_text(encoding="utf-8")
     assert (out / "rules" / "index.html").stat().st_size > 10_000
     pictures = list((out / "rules" / "figures").glob("*.svg"))
     assert {"rules-figure-6", "rules-figure-6-labels"} == {picture.stem for picture in pictures}
