@@ -20,8 +20,8 @@ import ast
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,8 +106,10 @@ def items(root: Path) -> list[Item]:
     return [Item(*line.split("\t")) for line in lines[1:]]
 
 
-def homes(root: Path) -> Iterator[Home]:
+@cache
+def homes(root: Path) -> tuple[Home, ...]:
     """All that the code says of items, file by file. A line that can't be read is a ValueError that names it."""
+    found: list[Home] = []
     for path in sorted((root / "src").rglob("*.py")):
         source = path.read_text("utf-8")
         if HEADING not in source:
@@ -116,33 +118,29 @@ def homes(root: Path) -> Iterator[Home]:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 name = "" if isinstance(node, ast.Module) else node.name
-                for entry in entries(ast.get_docstring(node) or ""):
-                    found = ENTRY.fullmatch(entry)
-                    if found is None:
-                        raise ValueError(f"{file}: no item can be read from {entry!r}")
-                    told = found.groupdict(default="")
-                    tests = tuple(told["tests"].split(", ")) if told["tests"] else ()
-                    yield Home(told["id"], file, name, told["reached"].rstrip("."), tests, told["departs"].rstrip("."))
+                found += [home_in(entry, file, name) for entry in entries(ast.get_docstring(node) or "")]
+    return tuple(found)
 
 
-def entries(docstring: str) -> Iterator[str]:
+def home_in(entry: str, file: str, name: str) -> Home:
+    """What an entry says."""
+    read = ENTRY.fullmatch(entry)
+    if read is None:
+        raise ValueError(f"{file}: no item can be read from {entry!r}")
+    told = read.groupdict(default="")
+    tests = tuple(told["tests"].split(", ")) if told["tests"] else ()
+    return Home(told["id"], file, name, told["reached"].rstrip("."), tests, told["departs"].rstrip("."))
+
+
+def entries(docstring: str) -> list[str]:
     """The entries under the heading, each on one line.
 
-    >>> list(entries("OTIE.\\n\\nPaper items:\\n    otie-a: here. Departs:\\n        no.\\n    otie-b: there."))
+    >>> entries("OTIE.\\n\\nPaper items:\\n    otie-a: here. Departs:\\n        no.\\n    otie-b: there.")
     ['otie-a: here. Departs: no.', 'otie-b: there.']
     """
     _, heading, rest = docstring.partition(f"{HEADING}\n")
     block = rest.partition("\n\n")[0] if heading else ""
-    whole = ""
-    for line in textwrap.dedent(block).splitlines():
-        if line.startswith(" "):
-            whole += f" {line.strip()}"
-        else:
-            if whole:
-                yield whole
-            whole = line.strip()
-    if whole:
-        yield whole
+    return re.sub(r"\n +", " ", textwrap.dedent(block).strip()).splitlines()
 
 
 def problems(root: Path) -> list[str]:
@@ -168,19 +166,15 @@ def problems(root: Path) -> list[str]:
     return wrong
 
 
-_tests: dict[Path, set[str]] = {}
-
-
+@cache
 def tests(root: Path) -> set[str]:
     """All tests by file, seen from tests/, and name."""
-    if root not in _tests:
-        place = root / "tests"
-        _tests[root] = {
-            f"{path.relative_to(place).as_posix()}::{name}"
-            for path in place.rglob("test_*.py")
-            for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
-        }
-    return _tests[root]
+    place = root / "tests"
+    return {
+        f"{path.relative_to(place).as_posix()}::{name}"
+        for path in place.rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+    }
 
 
 def page(root: Path) -> str:

@@ -2,7 +2,7 @@
 
 Paper items:
     batsakis-eq9: `--strategy ssrm,idf=background`. Test: estimators/test_ssrm_crawler.py::test_equation_9. Departs: idf
-        is learned while crawling unless `idf=background`; the denominators are the vectors' own lengths (a misprint).
+        is learned while crawling unless `idf=background`.
 """
 
 from __future__ import annotations
