@@ -9,13 +9,14 @@ Paper items:
     rules-bingo: not built: only named; a crawl that was labelled trains the next one.
     rules-evolutionary: not built: the crawler is only named; the lab has the measures.
     rules-experiment-1: `lycosa lab paper rules`. Test:
-        lab/test_lab_rules_paper.py::test_claims_hold_on_the_papers_own_table. Departs: six topics of a corpus, 2 with
-        `--quick`; seed sets may overlap, and are smaller where a topic is small.
+        lab/test_lab_rules_paper.py::test_claims_hold_on_the_papers_own_table,
+        lab/test_lab_rules_paper.py::test_seed_sets_are_disjoint. Departs: six topics of a corpus, 2 with `--quick`;
+        sets are smaller where a topic has not four relevant pages a seed.
     rules-table-3: `lycosa lab paper rules`. Test:
         lab/test_lab_rules_paper.py::test_the_papers_numbers_stand_beside_ours. Departs: as published, and again by
         labels.
     rules-experiment-2: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_seeds_and_hard_focus. Departs:
-        fifty relevant pages at most, a quarter of those there are.
+        relevant pages by chance, not a search engine's; on topics that have 200, where there are any.
     rules-figure-6: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_curves. Departs: as published, and
         again by labels.
 """
