@@ -25,7 +25,9 @@ from lycosa.web.politeness import Politeness
 MARKS = (25, 50, 100, 200)
 """After how many requests the records are counted."""
 
-STRATEGIES = ("random", "breadth-first", "best-first", "fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl", "mab_var", "opic")
+STRATEGIES = (
+    "random", "breadth-first", "best-first", "scent", "fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl", "mab_var", "opic",
+)  # fmt: skip
 
 
 def siphon(seed: int, strategy: str, marks: tuple[int, ...] = MARKS, **parameters: Any) -> list[float]:

@@ -118,7 +118,9 @@ def test_a_search_form_from_the_command_line(tmp_path: Path, command: Command) -
     out, records = tmp_path / "books", tmp_path / "records.tsv"
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
         asked = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--out", out, "--budget", "6"]
-        said = command("crawl", "--space", f"search-form,url={server.web.form()}", "--seed", "water", *asked, "--json")
+        said = command("crawl", "--space", f"search-form,url={server.web.form()}", "--seed", "water", *asked)
+        assert "Strategy: best-first, which suits this space. --strategy names another.\n" in said.err
+        assert '\nstrategy = "best-first"\n' in (out / "crawl.toml").read_text()
         assert "records found by 6 requests" in said.err
         said = command("resume", out, "--budget", "9", "--json")
         ended = json.loads(said.out)

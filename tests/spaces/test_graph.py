@@ -13,6 +13,7 @@ from lycosa.checks import check_space
 from lycosa.core.errors import InputError
 from lycosa.core.types import Task
 from lycosa.spaces.graph import GraphFile, GraphSpace
+from lycosa.store.directory import Directory
 from lycosa.topics.given import Given
 
 LINKS = "# who links to whom\na\tb\t0.5\na\tc\n\nb\td\t0.25\na\td\t1e-1\n"
@@ -149,3 +150,25 @@ def test_links_take_little_memory(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert 100 == len(graph["node-1"])
     assert kept < 2_000_000
+
+
+class Suited(GraphSpace):
+    """A graph for which a strategy is known to suit it."""
+
+    strategy = "breadth-first"
+
+
+def test_a_space_names_the_strategy_that_suits_it(tmp_path: Path) -> None:
+    """A crawl goes by it if nobody names one, and crawl.toml has it; other spaces have scent."""
+    made = [
+        lycosa.crawl(Given(), ["a"], space=space({"a": ["b"]}), strategy=named, out=tmp_path / f"{number}")
+        for number, (space, named) in enumerate([(Suited, ""), (Suited, "random"), (GraphSpace, "")])
+    ]
+    assert [("breadth-first",) * 2, ("random", ""), ("scent", "")] == [
+        (crawl.options.strategy, crawl.request.suited) for crawl in made
+    ]
+    assert ["a", "b"] == [visit.node for visit in made[0]]
+    told = tmp_path / "0" / "crawl.toml"
+    assert '\nstrategy = "breadth-first"\n' in told.read_text()
+    told.write_text(told.read_text().replace('\nstrategy = "breadth-first"\n', "\n"))  # as earlier versions wrote scent
+    assert "scent" == Directory.read_options(tmp_path / "0").strategy

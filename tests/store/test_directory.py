@@ -13,7 +13,7 @@ from lycosa.store.log import Lock
 
 def test_create_then_open(tmp_path: Path) -> None:
     """The options of a new directory come back when it is opened."""
-    options = Options(topic="coral", budget=7)
+    options = Options(topic="coral", budget=7, strategy="scent")
     Directory.create(tmp_path / "new" / "crawl", options).close()
     again = Directory.open(tmp_path / "new" / "crawl")
     assert options == again.options

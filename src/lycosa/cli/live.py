@@ -51,6 +51,8 @@ class Progress:
         self._recent: list[bool] = []
 
     def __enter__(self) -> Progress:
+        if suited := self.crawl.request.suited:
+            self.say(f"Strategy: {suited}, which suits this space. --strategy names another.")
         if lively(self.console):
             self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
             self._live.start()

@@ -42,6 +42,9 @@ def option(default: Any, help: str, *, flag: str = "", metavar: str = "") -> Any
     return field(default=default, metadata=metadata)
 
 
+STRATEGY = "scent"
+"""What to fetch next where neither the user nor the space names a strategy."""
+
 LARGEST = 1_000_000
 """Bytes of a file of options."""
 
@@ -126,9 +129,10 @@ class Options:
     )
     sitemaps: bool = option(False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.")
     strategy: str = option(
-        "scent",
+        "",
         "What to fetch next: scent, best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see "
-        "'lycosa strategies'), or a Python class of your own, module:Class.",
+        "'lycosa strategies'), or a Python class of your own, module:Class. Default: what suits the space, scent on "
+        "the web.",
         metavar="NAME",
     )
     choosy: float = option(

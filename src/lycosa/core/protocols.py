@@ -69,6 +69,8 @@ class Space:
     """Counts the bytes as they come, where there is one: a budget of bytes then holds also for what is in flight."""
     mark: Mark | None = None
     """Which page is being read, for the next run to know if this one dies of it."""
+    strategy: str = ""
+    """The strategy that suits it, for crawls of which nobody names one; empty: scent."""
     has_addresses: bool = False
     """Whether nodes are addresses, of which sitemaps, feeds and lists name many: files of seeds may be such."""
     has_traps: bool = False

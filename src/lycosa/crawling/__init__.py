@@ -51,9 +51,10 @@ def crawl(
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
-    `topic`, `strategy` and `space` may be objects of your own; the strategy is scent unless you or the `config`
-    file say otherwise. Without `out` nothing is written to disk. Crawls in one process that share an `authority`
-    are polite together. The other options are those of `lycosa crawl --help`, with underscores.
+    `topic`, `strategy` and `space` may be objects of your own; the strategy is what suits the space (scent on the
+    web), unless you or the `config` file say otherwise. Without `out` nothing is written to disk. Crawls in one
+    process that share an `authority` are polite together. The other options are those of `lycosa crawl --help`, with
+    underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
     >>> from lycosa.topics.given import Given

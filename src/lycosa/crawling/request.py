@@ -15,7 +15,7 @@ from typing import Any
 
 from lycosa.core.budget import Budget, requests_for
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
+from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import parse
 from lycosa.core.strategies import steer
@@ -53,6 +53,8 @@ class Request:
     """What a person should know: what was moved aside, seeds that lie out of scope."""
     lost: Callable[[str], None] = lambda why: None
     """Hears of it when the proxy is gone."""
+    suited: str = field(default="", init=False)
+    """The strategy that the space has named, if nobody else has."""
 
     def __post_init__(self) -> None:
         options = self.options
@@ -73,6 +75,7 @@ class Request:
         self._check_own()
         if self.topic is None:
             self._check_topic()
+        self._suit()
         self._check_ontology()
         self.make_strategy()
 
@@ -109,6 +112,13 @@ class Request:
             self._topic = make_topic(self.located)
             # As the model spells them, and those it did not have to be told.
             options.targets = list(getattr(self._topic, "targets", options.targets))
+
+    def _suit(self) -> None:
+        """Where nobody names a strategy, the space does; which one is written down in the options."""
+        if self.options.strategy:
+            return
+        self.suited = getattr(self.space, "strategy", "") if self.strategy is None and not self.resuming else ""
+        self.options.strategy = self.suited or STRATEGY
 
     def _check_ontology(self) -> None:
         """Whether anyone goes by the ontology that was given."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Step
+from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
 
 
@@ -53,3 +53,7 @@ class BestFirst(SaidByParents):
         """Merge what this parent says into what the others said."""
         priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
         return self.priority_.tell(step, table, priority)
+
+    def said(self, step: Step) -> dict[str, Scores | float]:
+        """What this parent says, in parts."""
+        return {"its page": self.page * step.visit.beta, "the anchor": self.anchor * step.alphas.astype(np.float64)}

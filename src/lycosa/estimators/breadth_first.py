@@ -32,6 +32,10 @@ class BreadthFirst:
         """The links of the page are new, or nearer than was known."""
         return step.children
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """How far it is from a seed."""
+        return {"links from a seed": -float(table.depth[row])}
+
     def score(self, rows: Rows, table: Table) -> Scores:
         """Nearest to a seed first."""
         return -table.depth[rows].astype(float)

@@ -25,6 +25,10 @@ class Random:
         """The links of the page are new."""
         return step.children
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """A number drawn for it."""
+        return {"chance": float(self.score(np.array([row], np.int32), table)[0])}
+
     def score(self, rows: Rows, table: Table) -> Scores:
         """A hash of seed and row (splitmix64), between 0 and 1."""
         x = rows.astype(np.uint64) + np.uint64((self.seed * int(GOLDEN) + 1) % 2**64)

@@ -76,6 +76,13 @@ class Browsed:
         """The priority; 0 for a row nobody has linked to."""
         return self.trail_.score(rows, table)
 
+    def by_state(self, step: Step) -> dict[str, float]:
+        """a(L_i, t) a_i0: the chance of a relevant page next, by how far from one the page just seen may be."""
+        now = self.trail_.now_[step.row]
+        names = ["its page is relevant", "its page is 1 link away"]
+        names += [f"its page is {distance} links away" for distance in range(2, len(now))]
+        return {name: float(one) for name, one in zip(names, now * self.chain_.a[:, 0], strict=False)}
+
 
 @dataclass
 class Hmm(Browsed):
@@ -134,6 +141,13 @@ class Hmm(Browsed):
         """a(L0, t + 1), in buckets."""
         next_step = self.chain_.onward(now)
         return bucketed(float(next_step[0]), float(self.chain_.onward(next_step)[0]), self.epsilon)
+
+    def said(self, step: Step) -> dict[str, float]:
+        """a(L0, t + 1) by the states that its page may be in, a(L_i, t) a_i0 of each; and what the buckets change."""
+        parts = self.by_state(step)
+        one, next_step = sum(parts.values()), self.chain_.onward(self.trail_.now_[step.row])
+        moved = bucketed(one, float(self.chain_.onward(next_step)[0]), self.epsilon) - one
+        return {**parts, "in its bucket, by two steps": moved}
 
 
 def bucketed(one: float, two: float, epsilon: float) -> float:

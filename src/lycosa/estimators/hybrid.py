@@ -81,3 +81,12 @@ class Hybrid(Browsed):
             return (likeness + hmm) / 2
         mixed: NDArray[np.float64] = (hmm + (likeness + self.pages_.of_anchors(step)) / 2) / 2
         return mixed
+
+    def said(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
+        """The parts of equation 11 or 12."""
+        likeness = self.pages_.similarity(self.pages_.vector(step.visit))
+        way: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
+        if not self.anchors:
+            return {**way, "its page is like the relevant ones": likeness / 2}
+        anchors = self.pages_.of_anchors(step) / 4
+        return {**way, "its page is like the relevant ones": likeness / 4, "the anchor is": anchors}

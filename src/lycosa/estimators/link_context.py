@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
-from lycosa.core.types import Rows, Step
+from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
 
 
@@ -69,3 +69,8 @@ class LinkContext(SaidByParents):
         """Merge what this parent says into what the others said."""
         context = context_score(step, self.lift).astype(np.float64)
         return self.priority_.tell(step, table, self.page * step.visit.beta + (1 - self.page) * context)
+
+    def said(self, step: Step) -> dict[str, Scores | float]:
+        """What this parent says, in parts."""
+        context = (1 - self.page) * context_score(step, self.lift).astype(np.float64)
+        return {"its page": self.page * step.visit.beta, "words around the link": context}

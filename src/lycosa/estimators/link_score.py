@@ -77,6 +77,15 @@ class LinkScore:
         self.astray_.learn(step, table, relevant=step.visit.beta >= self.threshold)
         return rows
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """The four addends."""
+        return {
+            "address": float(fit(self.url_, len(table))[row]),
+            "best anchor": float(table.alpha_max[row]),
+            "pages that link to it": float(table.in_degree[row]),
+            "their relevance": float(table.beta_sum[row]),
+        }
+
     def score(self, rows: Rows, table: Table) -> Scores:
         """The sum, or PRUNED."""
         score: Scores = (

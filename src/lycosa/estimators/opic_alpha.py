@@ -93,6 +93,11 @@ class OpicAlpha:
         """H + C; 1 for a row nobody has linked to."""
         return fit(self.H_, len(table))[rows] + fit(self.C_, len(table), 1.0)[rows]
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """Cash and history."""
+        cash = float(fit(self.C_, len(table), 1.0)[row])
+        return {"cash": cash, "history of its cash": float(fit(self.H_, len(table))[row])}
+
     def importance(self, rows: Rows, table: Table) -> Scores:
         """The estimate as published: (H + C) / (G + 1)."""
         return self.score(rows, table) / (self.G_ + 1.0)

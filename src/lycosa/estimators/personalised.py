@@ -64,6 +64,10 @@ class Personalised:
             self.joined_ += len(outside)
         return rows
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """Its place in the queue."""
+        return {"place in the queue": -float(fit(self.place_, len(table))[row])}
+
     def score(self, rows: Rows, table: Table) -> Scores:
         """First in, first out; PRUNED for what has not joined."""
         places = fit(self.place_, len(table))[rows].astype(np.float64)

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
 SECOND_LEVEL = ("n", "e", "ne")
+NAMES = (
+    "pages that link to it", "their relevance", "the links' promise", "relevance times promise", "siblings' relevance",
+    "promise of links to siblings", "siblings' relevance times promise",
+)  # fmt: skip
+"""What the features are called where a score is explained, in their order."""
 
 
 @dataclass
@@ -120,6 +125,12 @@ class Regression:
         self.weights_ = self.weights_ + gain * (beta - x @ self.weights_)
         inverse = self.inverse_ - np.outer(gain, along)
         self.inverse_ = (inverse + inverse.T) / 2.0  # rounding would make it lopsided in the long run
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """Each weight times its feature, and c, the largest first."""
+        products = self.weights.astype(np.float64) * self.features(np.array([row], np.int32), table)[:, 0]
+        terms = {**dict(zip(NAMES, products.tolist(), strict=False)), "what all links have": self.intercept}
+        return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The prediction."""

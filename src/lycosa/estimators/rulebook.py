@@ -141,6 +141,31 @@ class RuleBook:
             chances.update(dict.fromkeys(wanted, loop / total))
         return chances
 
+    def ways(self, source: str, wanted: set[str], depth: int = 2, paths: Paths = "sum") -> dict[str, float]:
+        """The paths by which `chain` leads from a class to the wanted ones, the likeliest first; with `max` that one.
+
+        >>> book = RuleBook()
+        >>> for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
+        ...     book.add(*rule)
+        >>> {path: round(chance, 2) for path, chance in book.ways("DH", {"PH"}).items()}       # .1, and .8 * .4
+        {'DH > CH > PH': 0.32, 'DH > PH': 0.1}
+        """
+        target = ", ".join(sorted(wanted))
+        if source in wanted:  # the loop
+            return {f"{target} > {target}": self.chain(wanted, depth, paths)[source]}
+        rules = _Ways(self, wanted, paths)
+        found: dict[str, float] = {}
+        open_paths: list[tuple[tuple[str, ...], float]] = [((source,), 1.0)]
+        while open_paths:
+            trodden, chance = open_paths.pop()
+            if direct := rules.direct.get(trodden[-1], 0.0):
+                found[" > ".join([*trodden, target])] = chance * direct
+            if len(trodden) < depth:
+                further = rules.rows.get(trodden[-1], {})
+                open_paths += [((*trodden, to), chance * p) for to, p in further.items() if to not in trodden]
+        ranked = sorted(found.items(), key=lambda path: -path[1])
+        return dict(ranked if paths == "sum" else ranked[:1])
+
     def deepest(self, wanted: set[str], depth: int) -> int:
         """As many links as asked for, or as few as can be walked in reasonable time."""
         ways = _Ways(self, wanted, "sum")

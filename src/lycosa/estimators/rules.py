@@ -96,6 +96,13 @@ class Rules(SaidByParents):
             self._refine(step, name, table)
         return self.priority_.tell(step, table, self.chance_.get(name, visit.beta))
 
+    def said(self, step: Step) -> dict[str, float]:
+        """What the rules say of this page's links, path by path; or soft focus, where they say nothing."""
+        name = self._class_of(step)
+        if name not in self.chance_:
+            return {f"its page, no rule leads from {name}" if name else "its page, of no class": step.visit.beta}
+        return self.book_.ways(name, self.wanted_, self.depth, self.paths)
+
     def _class_of(self, step: Step) -> str:
         """The likeliest class of a page, the wanted ones being one; empty if nobody has classified it."""
         names = [str(name) for name, _ in step.visit.data.get("classes") or ()]

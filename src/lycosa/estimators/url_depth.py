@@ -46,6 +46,10 @@ class UrlDepth:
             self.slashes_[step.children] = self._counted(step.children, table)
         return step.children
 
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """The slashes of its address."""
+        return {"slashes in its address": float(self.score(np.array([row], np.int32), table)[0])}
+
     def score(self, rows: Rows, table: Table) -> Scores:
         """Fewest slashes first."""
         return -self._counted(rows, table).astype(float)

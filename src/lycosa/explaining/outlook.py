@@ -32,7 +32,7 @@ def outlook(directory: Path) -> Outlook | None:
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
-            best = reasons.best(LINKS)
+            best = reasons.best(LINKS, witnessed=False)
     except LycosaError:
         return None
     largest = max((abs(value) for why in best if why.view for value in why.view.terms.values()), default=1.0)

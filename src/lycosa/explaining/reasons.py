@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -24,6 +25,7 @@ from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.recalling import recall, recalled
 from lycosa.explaining.standing import Ranking, foresight, rankings
+from lycosa.explaining.witness import Witness
 from lycosa.store.log import VISITS, WORTH
 from lycosa.web.urls import canonical, origin
 
@@ -55,6 +57,7 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = Collection(self.path)
+        self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
             self._check()
@@ -82,15 +85,22 @@ class Reasons:
     @cached_property
     def engine(self) -> Engine:
         """The crawl where its log ends. It is not to be run."""
-        return recall(self._request)
+        return recall(self._request, witness=self._witness)
 
     @cached_property
     def rankings(self) -> list[Ranking]:
         """How what waits is ordered; for a bandit by each arm, the best first."""
-        return rankings(self.engine)
+        return rankings(self.engine, self._witness)
 
-    def best(self, most: int = 10) -> list[Why]:
-        """The links that come first; for a bandit, those that its best arm ranks first."""
+    def best(self, most: int = 10, *, witnessed: bool = True) -> list[Why]:
+        """The links that come first; for a bandit, those that its best arm ranks first.
+
+        Where the strategy gives no reasons, the log is folded a second time, with an ear for these; unless that is not
+        wanted.
+        """
+        first = self.rankings[0]
+        if witnessed and not hasattr(first.estimator, "explain"):
+            self._attend(self.engine.table.nodes[row] for row in first.waiting[:most].tolist())
         return [self._waiting(int(row)) for row in self.rankings[0].waiting[:most]]
 
     def why(self, url: str) -> Why:
@@ -101,11 +111,26 @@ class Reasons:
             settled = self._settled(node)
             if settled is not None:
                 return self._fetched(node, *settled)
+        self._attend(spelled)
         table = self.engine.table
         for node in spelled:
             if node in table.row_of:
                 return self._waiting(table.row_of[node])
         return self._elsewhere(typed, spelled)
+
+    def _attend(self, nodes: Iterable[str]) -> bool:
+        """Fold the log with an ear for what is said of some nodes; whether it was possible."""
+        chosen = frozenset(nodes)
+        if self._witness is not None and chosen <= self._witness.nodes:
+            return True
+        if "engine" in self.__dict__:
+            if self._own["topic"] is not None or self._own["strategy"] is not None:
+                return False  # which have learned what there is to learn: they can't do so twice
+            self._request = recalled(self.path, **self._own)
+        self._witness = Witness(chosen)
+        self.__dict__.pop("rankings", None)
+        self.__dict__.pop("engine", None)
+        return True
 
     # -- finding it --------------------------------------------------------------------------------------------
 
@@ -282,18 +307,17 @@ class Reasons:
 
         def watch(engine: Engine, number: int, event: Event) -> None:
             if seq - IN_FLIGHT <= number <= seq:
-                known = foresight(engine, visit.arm, node)
+                known = foresight(engine, visit.arm, node, self._witness)
                 if known is not None:
                     found.append(known)
 
         if not math.isfinite(visit.score):
             return {}, math.nan
         if "engine" in self.__dict__:  # folded already, without a look at this visit
-            if self._own["topic"] is not None or self._own["strategy"] is not None:
-                return {}, math.nan  # which have learned what there is to learn: they can't do so twice
-            self._request = recalled(self.path, **self._own)
-        self.__dict__.pop("rankings", None)
-        self.__dict__["engine"] = recall(self._request, watch)
+            self._witness = None
+        if not self._attend([node]):
+            return {}, math.nan
+        self.__dict__["engine"] = recall(self._request, watch, self._witness)
         if not found:
             return {}, math.nan
         score, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.score))

@@ -20,6 +20,8 @@ from lycosa.core.types import Event
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
+from lycosa.explaining.standing import rankings
+from lycosa.explaining.witness import Witness
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 
@@ -70,18 +72,24 @@ def recalled(path: Path, **own: Any) -> Request:
     return Request(replace(Directory.read_options(path), proxy="", proxy_ca=""), path, resuming=True, **own)
 
 
-def recall(request: Request, watch: Watch = lambda engine, seq, event: None) -> Engine:
-    """Fold the log; the engine is not to be run. A request is good for one time."""
+def recall(request: Request, watch: Watch = lambda engine, seq, event: None, witness: Witness | None = None) -> Engine:
+    """Fold the log; the engine is not to be run. A request is good for one time.
+
+    A `witness` hears what the strategy learns.
+    """
     if asyncio._get_running_loop() is None:
-        return asyncio.run(_recall(request, watch))
+        return asyncio.run(_recall(request, watch, witness))
     with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
-        return pool.submit(asyncio.run, _recall(request, watch)).result()
+        return pool.submit(asyncio.run, _recall(request, watch, witness)).result()
 
 
-async def _recall(request: Request, watch: Watch) -> Engine:
+async def _recall(request: Request, watch: Watch, witness: Witness | None) -> Engine:
     files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event))
     try:
         assembly = await assemble(request, files)
+        if witness is not None:
+            for ranking in rankings(assembly.engine):
+                witness.attend(ranking.estimator)
         await assembly.take_up()
     finally:
         if request.space is not None:

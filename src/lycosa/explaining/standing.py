@@ -17,6 +17,7 @@ from lycosa.core.frontiers import Frontiers
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
+from lycosa.explaining.witness import Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ class View:
 class Ranking:
     """The order of what waits, by one estimator. A bandit has several."""
 
-    def __init__(self, name: str, estimator: object, frontier: Frontier, table: Table, reward: float) -> None:
+    def __init__(
+        self, name: str, estimator: object, frontier: Frontier, table: Table, reward: float, witness: Witness | None
+    ) -> None:
         self.name = name
         self.estimator = estimator
         self.frontier = frontier
         self.table = table
         self.reward = reward
+        self.witness = witness
 
     @cached_property
     def score(self) -> Scores:
@@ -90,13 +94,21 @@ class Ranking:
         """What there is to say of a row."""
         score, rank = float(self.score[row]), int(self._place[row])
         told = score if score > LAST else math.nan
-        terms, explains = explained(self.estimator, row, self.table)
+        terms, explains = explained(self.estimator, row, self.table, self.witness)
         return View(self.name, told, rank, len(self.waiting), terms, explains, self.reward)
 
 
-def explained(estimator: object, row: int, table: Table) -> tuple[dict[str, float], bool]:
-    """The terms of a row's score by the estimator, without those that say nothing; and whether it gives any."""
+def explained(
+    estimator: object, row: int, table: Table, witness: Witness | None = None
+) -> tuple[dict[str, float], bool]:
+    """The terms of a row's score, without those that say nothing; and whether there are any.
+
+    The estimator gives them, or who has heard it learn.
+    """
     explain = getattr(estimator, "explain", None)
+    heard = witness.terms(estimator, table.nodes[row]) if witness is not None else None
+    if heard is not None:
+        return heard, True
     if explain is None:
         return {}, False
     try:
@@ -107,7 +119,7 @@ def explained(estimator: object, row: int, table: Table) -> tuple[dict[str, floa
     return {name: value for name, value in terms.items() if value != 0 and math.isfinite(value)}, True
 
 
-def rankings(engine: Engine) -> list[Ranking]:
+def rankings(engine: Engine, witness: Witness | None = None) -> list[Ranking]:
     """How an engine's frontier is ordered: one ranking, or one for each arm of a bandit, the best arm first."""
     strategy, frontier, table = engine.strategy, engine.frontier, engine.table
     arms = getattr(strategy, "greedy_", ())
@@ -115,16 +127,18 @@ def rankings(engine: Engine) -> list[Ranking]:
         mean_of = getattr(strategy, "mean", lambda number: math.nan)
         means = [float(mean_of(number)) for number in range(len(arms))]
         found = [
-            Ranking(arm.name, arm.estimator, own, table, mean)
+            Ranking(arm.name, arm.estimator, own, table, mean, witness)
             for arm, own, mean in zip(arms, frontier.arms, means, strict=True)
         ]
         return sorted(found, key=lambda ranking: -ranking.reward)
     inner = getattr(strategy, "greedy", strategy)
     name = str(getattr(strategy, "name", "")) or type(strategy).__name__
-    return [Ranking(name, getattr(inner, "estimator", None), frontier, table, math.nan)]
+    return [Ranking(name, getattr(inner, "estimator", None), frontier, table, math.nan, witness)]
 
 
-def foresight(engine: Engine, arm: str, node: str) -> tuple[float, dict[str, float]] | None:
+def foresight(
+    engine: Engine, arm: str, node: str, witness: Witness | None = None
+) -> tuple[float, dict[str, float]] | None:
     """What an engine thinks of a node at this moment: its score and terms; None if there is nothing to say yet.
 
     `arm` says who picked it; where there is only one, it is that one.
@@ -134,5 +148,5 @@ def foresight(engine: Engine, arm: str, node: str) -> tuple[float, dict[str, flo
     score = getattr(chosen.estimator, "score", None)
     if row < 0 or score is None:
         return None
-    terms, explains = explained(chosen.estimator, row, engine.table)
+    terms, explains = explained(chosen.estimator, row, engine.table, witness)
     return (float(score(np.array([row], np.int32), engine.table)[0]), terms) if explains else None

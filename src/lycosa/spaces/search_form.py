@@ -98,6 +98,8 @@ class SearchFormSpace(OverWeb):
     records of a keyword, here those of one page.
     """
 
+    strategy = "best-first"  # scent finds a quarter less in 50 requests: see docs/benchmarks.md
+
     def __init__(
         self,
         web: WebSpace,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import replacing
-from lycosa.core.options import Options
+from lycosa.core.options import STRATEGY, Options
 from lycosa.store.log import NAME, Lock, SqliteLog
 from lycosa.store.warc import WarcArchive
 
@@ -76,7 +76,9 @@ class Directory:
             raise InputError(
                 f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
             )
-        return Options.load(path / CONFIG)
+        options = Options.load(path / CONFIG)
+        options.strategy = options.strategy or STRATEGY  # of an earlier version, which wrote none where it was that
+        return options
 
     def _keep_files(self) -> None:
         """Copy the files that the crawl goes by, so that the directory stands on its own: it may be moved, they may

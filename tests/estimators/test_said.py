@@ -1,0 +1,139 @@
+"""What scores are made of: the terms of every strategy add up, and those of the papers' formulas by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from teaching import see, seeded
+
+import lycosa
+from lycosa.core.types import Links, Terms, Visit
+from lycosa.estimators.browsing import Browsing
+from lycosa.estimators.hmm import Hmm
+from lycosa.estimators.hybrid import Hybrid
+from lycosa.estimators.opic import Opic
+from lycosa.estimators.regression import Regression
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.estimators.rules import Rules
+from lycosa.explaining import Reasons
+from lycosa.explaining.witness import ELSEWHERE, Witness
+from lycosa.spaces.graph import GraphSpace
+from lycosa.text.bags import Bags
+from lycosa.topics.given import Given
+
+LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"], "c": ["e", "f", "g"], "d": ["h"]}
+SCORES = {"a": 0.5, "b": 1.0, "c": 0.25}
+PROMISE = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "e"): 1.0, ("b", "c"): 0.5, ("c", "e"): 0.5, ("c", "f"): 0.25}
+BY_ITSELF = (
+    "scent best-first best-first,merge=sum best-first,merge=mean best-first-page best-first-anchor n-best-first,n=1 "
+    "link-context fish-search shark-search breadth-first random backlink pagerank url-depth out-links soft-focus "
+    "hard-focus,least=0 opic opic-alpha otie fl_deg fl_n fl_e fl_ne sl_n sl_e sl_ne lr_fl lr_sl nr link-score nb-links "
+    "personalised,levels=9 mab_epsilon mab_discounted"
+).split()
+
+
+@pytest.mark.parametrize("strategy", BY_ITSELF)
+def test_the_terms_of_every_strategy_add_up(strategy: str, tmp_path: Path) -> None:
+    """After three pages each link that waits has reasons, and they are its score; so has a page that was fetched."""
+    space = GraphSpace(LINKS, beta=SCORES, alpha=PROMISE)
+    list(lycosa.crawl(Given(), ["a"], space=space, strategy=strategy, out=tmp_path / "crawl", budget=3, concurrency=1))
+    with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+        waiting = [reasons.engine.table.nodes[row] for row in reasons.rankings[0].waiting.tolist()]
+    for node in waiting[:1]:
+        with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+            for view in reasons.why(node).views:
+                assert view.explains
+                assert pytest.approx(view.score, abs=1e-6) == sum(view.terms.values())
+    with Reasons(tmp_path / "crawl", topic=Given(), space=space) as reasons:
+        fetched = reasons.why("b").fetched or reasons.why("c").fetched
+        assert fetched is not None
+        assert pytest.approx(fetched.expected, abs=1e-6) == sum(fetched.terms.values())
+
+
+def heard(estimator: Any, visits: list[Visit], node: str = "x") -> dict[str, float]:
+    """The terms of a link after some visits."""
+    witness, table = Witness([node]), seeded(*(visit.node for visit in visits))
+    witness.attend(estimator)
+    for visit in visits:
+        see(estimator, table, visit)
+    terms = witness.terms(estimator, node)
+    assert terms is not None
+    (score,) = estimator.score(np.array([table.row_of[node]], np.int32), table).tolist()
+    assert pytest.approx(score) == sum(terms.values())
+    return terms
+
+
+def page(node: str, *links: str, **more: Any) -> Visit:
+    return Visit(node, "page", "ok", 1, links=Links.to(*links), **more)
+
+
+def test_rules_are_told_path_by_path() -> None:
+    """The paper's example: a DH page leads to PH with .1, and by CH with .8 * .4 = .32."""
+    book = RuleBook()
+    for rule in (("DH", "PH", 1), ("DH", "CH", 8), ("DH", "SP", 1), ("CH", "PH", 4), ("CH", "CH", 6)):
+        book.add(*rule)
+    dh = page("s", "x", beta=0.05, data={"classes": [["DH", 0.9]], "target": False})
+    assert {"DH > CH > PH": pytest.approx(0.32), "DH > PH": pytest.approx(0.1)} == heard(Rules(book, ("PH",)), [dh])
+    assert {"DH > PH": pytest.approx(0.1)} == heard(Rules(book, ("PH",), depth=1), [dh])
+    sp = page("s", "x", beta=0.05, data={"classes": [["SP", 0.9]], "target": False})
+    assert {"its page, no rule leads from SP": 0.05} == heard(Rules(book, ("PH",)), [sp])
+    ph = page("s", "x", beta=0.9, data={"classes": [["PH", 0.9]], "target": True})
+    book.add("PH", "PH", 3)
+    book.add("PH", "SP", 7)
+    assert {"PH > PH": pytest.approx(0.3)} == heard(Rules(book, ("PH",)), [ph])
+
+
+def browsed() -> Browsing:
+    """Three pages at distances 2, 1 and 0, the first two of them alike; steps lead from 2 to 1 twice, from 1 to 0."""
+    return Browsing(
+        ["list", "reef"],
+        Bags.of([([0], [1]), ([0], [2]), ([1], [3])]),
+        ["a", "b", "c"],
+        np.array([False, False, True]),
+        np.array([2, 1, 0]),
+        np.array([[0, 1], [1, 2], [0, 1]]),
+        {"kmeans": np.array([0, 0, 1])},
+        states=3,
+    )
+
+
+def test_an_hmm_is_told_state_by_state() -> None:
+    """pi is 1/3 each; from 1 one goes to 0, from 2 to 1, from 0 anywhere.
+
+    One step on: 1/9 + 1/3 = 4/9 for 0, 4/9 for 1, 1/9 for 2. 'list' is of the first cluster, with .1 pages more .1/1.2
+    of the pages at 0 and 1.1/1.2 of the others: .1 * 4 : 1.1 * 4 : 1.1 * 1 = .4 : 4.4 : 1.1, of 5.9. Of that 0 leads
+    to 0 with 1/3, 1 with 1: .4/17.7 + 4.4/5.9 = .76836.
+    """
+    visit = page("s", "x", terms=Terms(np.array([0], np.uint32), np.array([1], np.uint16), ["list"]))
+    visit.links.anchors[0] = "the reef"
+    ways = {"its page is relevant": 0.4 / 17.7, "its page is 1 link away": 4.4 / 5.9, "its page is 2 links away": 0.0}
+    told = heard(Hmm(browsed()), [visit])
+    assert {name: pytest.approx(value) for name, value in ways.items()} == {name: told[name] for name in ways}
+    told = heard(Hybrid(browsed(), anchors=True), [visit])  # (.76836 + (0 + 1) / 2) / 2
+    assert pytest.approx(4.4 / 5.9 / 2) == told["its page is 1 link away"]
+    assert pytest.approx(1 / 4) == told["the anchor is"]
+
+
+def test_cash_is_told_giver_by_giver() -> None:
+    """s gives x 1/2 of its 1, t a third of its 1, and as much to s; u is a dead end, and its 1 goes to s and t.
+
+    At step 3 s is the richest, with 1/3 + 1/2 = 5/6, and gives x half of that.
+    """
+    visits = [page("s", "x", "y", title="One"), page("t", "x", "z", "s", title="Other"), page("u", title="Last")]
+    told = heard(Opic(period=3), visits)
+    assert {"by One": 0.5, "by Other": pytest.approx(1 / 3), ELSEWHERE: pytest.approx(5 / 12)} == told
+
+
+def test_a_regression_is_told_feature_by_feature() -> None:
+    """Each weight times its feature, and the intercept."""
+    table, lr = seeded("a"), Regression("fl", smooth=False)
+    for visit in (page("a", "b", "c", beta=1.0), page("b", "c", "x", beta=0.5), page("c", "x", beta=0.9)):
+        see(lr, table, visit)
+    terms = lr.explain(table.row_of["x"], table)
+    weights = dict(zip(("pages that link to it", "their relevance"), lr.weights.tolist(), strict=False))
+    assert pytest.approx(2 * weights["pages that link to it"]) == terms["pages that link to it"]  # b and c
+    assert pytest.approx(1.4 * weights["their relevance"]) == terms["their relevance"]  # .5 + .9
+    assert pytest.approx(lr.intercept) == terms["what all links have"]
