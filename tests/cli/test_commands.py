@@ -186,6 +186,7 @@ def test_what_was_pruned_is_told(server: Server, tmp_path: Path, command: Comman
     told = command.out(*words, "--judge", "word-frequency", "--strategy", "personalised")
     assert "Ended: nothing left to fetch." in told
     assert re.search(r"Pruned by personalised: \d+ addresses", told)
+    assert "--strategy personalised,levels=1 goes further through pages without the search string." in told
 
 
 def test_an_ontology_is_found_from_elsewhere(

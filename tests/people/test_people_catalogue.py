@@ -42,7 +42,26 @@ def test_entries_are_added_changed_and_removed(database: Database) -> None:
         catalogue.change(database, two["id"], url="https://a.example/")
     changed = catalogue.change(database, two["id"], title="0", note="n")
     assert changed == {**two, "title": "0", "note": "n"}
-    assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"])
+    assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"], "")
     assert catalogue.remove(database, one["id"])
     assert not catalogue.remove(database, one["id"])
     assert catalogue.change(database, one["id"], title="gone") is None
+
+
+def test_the_search_string_chooses_seeds_too(database: Database) -> None:
+    """Places with the most of its words come first, also of preferences not chosen; then the rest of those chosen.
+
+    "coral reefs": a title with both, an address with one, a note with one of a preference that was chosen.
+    """
+    for preference, url, title, note in (
+        ("Seas", "https://a.example/", "All about fish", ""),
+        ("Seas", "https://b.example/", "Divers", "where the reef is"),
+        ("Music", "https://c.example/coral/", "Choirs", ""),
+        ("Science", "https://d.example/", "Coral reef studies", ""),
+        ("Science", "https://e.example/", "Stars", ""),
+    ):
+        catalogue.add(database, NOW, preference, url, title, note)
+    chosen = catalogue.seeds_of(database, ["Seas"], "coral reefs")
+    assert ["https://d.example/", "https://b.example/", "https://c.example/coral/", "https://a.example/"] == chosen
+    assert ["https://c.example/coral/"] == catalogue.seeds_of(database, [], "coral -reefs -studies")[1:]
+    assert [] == catalogue.seeds_of(database, [], "")

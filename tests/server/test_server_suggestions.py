@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from site_maker import API, SiteUnderTest
-from taught_crawl import crawled, make_interest, reefs_and_trains
+from taught_crawl import Archived, crawled, make_interest, reefs_and_trains
 
 REEF = "http://reefs.example/reef{}"
 
@@ -102,6 +102,21 @@ def test_pages_of_ones_other_interests(site: SiteUnderTest) -> None:
     assert [] == suggested(ada, reefs)["pages"]
     wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
     assert ["http://start.example/", "http://dive.example/"] == wishes["seeds"]
+
+
+def test_pages_of_other_interests_by_any_judge(site: SiteUnderTest) -> None:
+    """A judge that has to see the page reads it again: 'coral' once is enough for word-frequency."""
+    ada = site.sign_up("Ada")
+    reefs, divers = make_interest(ada, words="coral"), make_interest(ada, "Divers", "lagoon")
+    crawled(site, reefs, reefs_and_trains(), judge="word-frequency")
+    pages = {
+        "http://dive.example/": ("lagoon coral polyps colony", ["http://dive.example/boats"]),
+        "http://dive.example/boats": ("lagoon harbour sails", []),
+    }
+    crawled(site, divers, pages, seed="http://dive.example/", words="lagoon", judge="vector", space=Archived)
+    [page] = suggested(ada, reefs)["pages"]
+    why = "found for “Divers”; so says the judge of this interest, word-frequency (1.00, 1.00 is enough)"
+    assert ("http://dive.example/", why) == (page["url"], page["why"])
 
 
 def test_nothing_of_anybody_elses(site: SiteUnderTest) -> None:

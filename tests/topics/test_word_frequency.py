@@ -85,3 +85,20 @@ def test_no_words(words: object) -> None:
     """Nothing to look for is refused."""
     with pytest.raises(InputError, match="has no words to look for"):
         WordFrequency(words)  # type: ignore[arg-type]
+
+
+SOURCE = """<title>Coral</title><!-- corals -->
+<script>coral = 1</script>
+<p class=coralline>Sea
+"""
+
+
+def test_lines_of_the_source() -> None:
+    """The pseudo-code: three lines of the source have it, one of them in a script, one in an attribute.
+
+    Of what is shown, only the title has it. Without a source it is the lines that are shown: the title, and one.
+    """
+    page = Page("ok", title="Coral", marked="Sea", source=lambda: SOURCE)
+    assert 3.0 == WordFrequency("coral", literal=True).judge(page, None).beta
+    assert 1.0 == WordFrequency("coral").judge(page, None).beta
+    assert 2.0 == beta(WordFrequency("coral", literal=True), "A coralline sea.", "Coral")

@@ -133,6 +133,9 @@ class Progress:
         if pruned:
             strategy = parse(self.crawl.options.strategy)[0]
             print(f"Pruned by {strategy}: {pruned:,} addresses, in vain, it thinks. Another strategy fetches them.")
+            guide = getattr(engine.strategy, "estimator", engine.strategy)
+            if remedy := getattr(guide, "remedy", ""):
+                print(f"  {remedy}")
         held = engine.held_back()
         if held:
             reasons = Counter[str]()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from lycosa.topics.around import BETAS, Heard, InLanguage, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
 from lycosa.web.html import page_in
+from lycosa.web.inflate import source_of
 
 SHOWN = 10
 """Pages that are told of in each list."""
@@ -324,7 +326,10 @@ def page_of(collection: Collection, visit: Visit) -> Page:
             f"nothing of {visit.node} is archived (--no-archive), and this judge has to read the page again: "
             f"choose one that learns, such as --judge {DEFAULT}"
         )
-    page = collection.document(visit).page()
+    exchange = collection.exchange(visit)
+    page = collection.document(visit, exchange).page()
+    if exchange is not None:
+        page.source = partial(source_of, exchange)
     page.node, page.flags, page.data = visit.node, visit.flags, visit.data
     page.language = page.language or visit.language
     return page

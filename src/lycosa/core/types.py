@@ -6,7 +6,7 @@ replayed crawls run the same code on the same values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -135,6 +135,8 @@ class Page:
     """Whether the language was guessed, as the page declares none."""
     node: str = ""
     """The node where it was found, once the engine has it."""
+    source: Callable[[], str] = field(default=str, repr=False, compare=False)
+    """Its source as text, markup and all, made when somebody asks; empty where a space has none."""
 
     @property
     def text(self) -> str:

@@ -51,6 +51,11 @@ class Personalised:
         if self.levels < 0:
             raise ValueError(f"levels={self.levels} irrelevant pages are followed: take 0 or more")
 
+    @property
+    def remedy(self) -> str:
+        """What to do if it prunes too much."""
+        return f"--strategy personalised,levels={self.levels + 1} goes further through pages without the search string."
+
     def learn(self, step: Step, table: Table) -> Rows:
         """Let the links join that have not."""
         self.place_ = fit(self.place_, len(table))

@@ -3,7 +3,9 @@
 Paper items:
     personalized-predefined-seeds: `GET /catalogue`. Test:
         people/test_people_catalogue.py::test_a_new_server_has_something_to_choose.
-    personalized-seeds-by-string: not built: preferences alone choose.
+    personalized-seeds-by-string: `POST /interests`, its words. Test:
+        people/test_people_catalogue.py::test_the_search_string_chooses_seeds_too. Departs: what the string has no word
+        of is a seed, too, if the preference was chosen, and comes later.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from contextlib import suppress
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken, new_id
 from lycosa.people.typed import line
+from lycosa.text.addresses import words_of
+from lycosa.text.tokens import stems
 
 MOST = 5_000
 """Entries."""
@@ -79,13 +83,24 @@ def preferences(database: Database) -> set[str]:
     return {row["preference"] for row in database.rows("SELECT DISTINCT preference FROM catalogue")}
 
 
-def seeds_of(database: Database, chosen: Iterable[str]) -> list[str]:
-    """The seeds of some preferences, each once; of one that is there no longer, none."""
-    found: dict[str, None] = {}
-    for preference in chosen:
-        for row in database.rows("SELECT url FROM catalogue WHERE preference = ? ORDER BY title, url", preference):
-            found.setdefault(row["url"])
-    return list(found)
+def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]:
+    """The seeds of some preferences, and those of any preference that the search string names, each once.
+
+    The string names a place if title, note or address have one of its words. Those with the most of them come first,
+    then the rest of the preferences; of one that is there no longer, none.
+    """
+    wanted = " ".join(word for word in words.split() if not word.startswith("-"))
+    asked, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))
+    if not asked and not preferred:
+        return []
+    ranked: dict[str, tuple[int, int, int]] = {}
+    for place, row in enumerate(entries(database)):
+        named = len(asked.intersection(stems(f"{row['title']} {row['note']} {words_of(row['url'])}")))
+        liked = preferred.index(row["preference"]) if row["preference"] in preferred else len(preferred)
+        if named or liked < len(preferred):
+            own = (-named, liked, place)
+            ranked[row["url"]] = min(own, ranked.get(row["url"], own))
+    return sorted(ranked, key=lambda url: ranked[url])
 
 
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:

@@ -54,7 +54,7 @@ def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wis
         if name not in known:
             raise InputError(f"the catalogue has no preference {name!r}: choose another one")
     scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
-    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]
+    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
     if not any(scope(seed, 0) for seed in seeds):
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"

@@ -19,6 +19,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from lycosa.core.engine import MOST_SOURCES
@@ -31,7 +32,7 @@ from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
@@ -318,6 +319,8 @@ class WebSpace(Space):
             return
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         (document.whole() if self.whole_text else document).fill(page)
+        if page.exchange is not None:
+            page.source = partial(source_of, page.exchange, self.inflated)
         page.language = document.language or fields.get("content-language", "").lower()[:20]
         page.guessed = not page.language
         page.language = page.language or language_of(page.text[:1000])

@@ -4,9 +4,9 @@ Paper items:
     personalized-word-frequency: `--judge word-frequency`. Test:
         topics/test_word_frequency.py::test_occurrences_in_title_and_text. Departs: in the text that is shown, not in
         the source.
-    personalized-lines: `--judge word-frequency,count=lines,match=anywhere`. Test:
-        topics/test_word_frequency.py::test_lines_that_contain_it. Departs: lines of the text that is shown, not of the
-        source.
+    personalized-lines: `--judge word-frequency,literal=yes`. Test:
+        topics/test_word_frequency.py::test_lines_of_the_source. Departs: whatever its case; unless literal, occurrences
+        in the text that is shown.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class WordFrequency(Judge):
     count: `occurrences`, or `lines` that contain the string, however often each does. A line is what the page shows as
     one, before it is wrapped: a paragraph, a heading, a list item, a row of a table; the title is one more.
     match: `words` takes the string as whole words only; `anywhere` also inside longer ones, "art" in "party".
+    literal: as the paper's pseudo-code has it, the lines of the page's source that contain the string, anywhere: in
+    markup, scripts and comments, too. A page of a space that has no source is counted by the lines that it shows.
 
     >>> page = Page("ok", title="Corals", marked="A coral is not a rock. Coral grows.\\nNo coral, no reef.")
     >>> WordFrequency("coral").judge(page, None).beta, WordFrequency("coral", count="lines").judge(page, None).beta
@@ -39,7 +41,7 @@ class WordFrequency(Judge):
     Paper: Trivedi et al. 2014, III, Relevance Calculation. Its text counts occurrences, its pseudo-code lines of the
     page's source that contain the string. We read the text that is shown, not the source: a string in markup or
     scripts is no use to a reader. `contains` in the pseudo-code is `match=anywhere`; not the default, since short
-    words are inside of many others.
+    words are inside of many others. `literal` is both as printed.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class WordFrequency(Judge):
         *,
         count: Literal["occurrences", "lines"] = "occurrences",
         match: Match = "words",
+        literal: bool = False,
     ) -> None:
-        self.threshold = threshold
+        self.threshold, self.literal = threshold, literal
+        count, match = ("lines", "anywhere") if literal else (count, match)
         self.count, self.match = count, match
         self.phrases = Phrases({words: 1.0} if isinstance(words, str) else words, match)
         self.weights = self.phrases.weights
@@ -58,7 +62,8 @@ class WordFrequency(Judge):
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Count in the page, and in each anchor."""
         phrases, links = self.phrases, page.links
-        title, text = folded(page.title), folded(page.marked)
+        source = page.source() if self.literal else ""
+        title, text = ("", folded(source)) if source else (folded(page.title), folded(page.marked))
         if self.count == "lines":
             beta = sum(phrases.contained(line) for line in [title, *text.split("\n")])
         else:

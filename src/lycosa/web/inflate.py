@@ -24,6 +24,9 @@ import brotlicffi as brotli
 import zstandard
 from zlib_ng import zlib_ng
 
+from lycosa.core.types import Exchange
+from lycosa.web.decoding import charset_of, decode
+
 zlib: Any = zlib_ng  # it comes with types, but they lack half of what it can do
 
 MAX_STACK = 3
@@ -48,6 +51,15 @@ _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
 
 class BadEncoding(ValueError):
     """The encoding is one that can't be undone, or nothing of the body could be decoded with it."""
+
+
+def source_of(exchange: Exchange, most: int = 10_000_000) -> str:
+    """The source of a page as text, of no more bytes than that; empty if it can't be read."""
+    try:
+        body, _ = inflate(exchange.body, exchange.header("content-encoding"), most)
+    except BadEncoding:
+        return ""
+    return decode(body, charset_of(exchange.header("content-type")))
 
 
 def inflate(body: bytes, encoding: str, cap: int) -> tuple[bytes, bool]:

@@ -25,7 +25,7 @@ from lycosa.collection.tally import SORTS, Host, Tally
 from lycosa.collection.view import CrawlView
 from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
-from lycosa.core.options import Options, default_of, flag_of
+from lycosa.core.options import STRATEGY, Options, default_of, flag_of
 from lycosa.core.types import Held, Setting
 from lycosa.drawing import hostmap
 from lycosa.refresh.ledger import Wanted, changes
@@ -232,7 +232,7 @@ def _options(options: Options) -> list[tuple[str, str, str]]:
     differing = []
     for item in fields(options):
         value = getattr(options, item.name)
-        if value != default_of(item):
+        if value != (STRATEGY if item.name == "strategy" else default_of(item)):
             differing.append(
                 (flag_of(item.name) if item.name != "topic" else "TOPIC", _told(value), item.metadata["help"])
             )

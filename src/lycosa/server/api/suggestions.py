@@ -5,19 +5,22 @@ crawls; and what they say to that.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from fastapi import APIRouter
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from lycosa.collection.judging import page_of
 from lycosa.collection.reading import Collection
 from lycosa.collection.rows import PageRow
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.protocols import Topic
+from lycosa.core.spec import parse
 from lycosa.core.types import Page, Terms
 from lycosa.people import catalogue, feedback, interests
 from lycosa.people import suggestions as ideas
@@ -30,11 +33,11 @@ from lycosa.server.guards import InterestAccess, interest_to
 from lycosa.server.site import Site
 from lycosa.server.validation import checked
 from lycosa.server.views import CachedView
-from lycosa.store.directory import Directory
+from lycosa.store.directory import Directory, located
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics import FORMER
+from lycosa.topics import DEFAULT, FORMER
 from lycosa.topics.making import make_topic
 from lycosa.topics.probability.asking import asked
 from lycosa.web.urls import canonical
@@ -47,6 +50,8 @@ BEST = 10
 """Finds that words are learned from where too few pages are liked."""
 JUDGED = 400
 """Finds of another interest that are judged, its best."""
+READ_AGAIN = 50
+"""Of these, so many are read again from the archive for a judge that has to see the page."""
 
 
 class SeedIdea(BaseModel):
@@ -171,7 +176,8 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
             for page, score in zip(pages, scores.tolist(), strict=True)
         ]
         starts, targets = _links(view, pages)
-    taken = {canonical(url) or url for url in [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences)]}
+    chosen = catalogue.seeds_of(database, wishes.preferences, wishes.words)
+    taken = {canonical(url) or url for url in [*wishes.seeds, *chosen]}
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term", "page")}
     seeds = ideas.seeds(known, starts, targets, view.threshold, taken | answered["seed"])
     made = Suggestions(
@@ -276,10 +282,10 @@ def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out:
             continue
         theirs = feedback.labels_of(site.database, row["id"])
         for page, score in _judged(made, other, theirs):
-            if score < made.threshold or cached.view.page(page.node) is not None or page.node in left_out:
+            if score < made.topic.threshold or cached.view.page(page.node) is not None or page.node in left_out:
                 continue
-            enough = f"{score:.2f}, {made.threshold:.2f} is enough"
-            why = f"found for “{row['name']}”; its words are like those of this topic ({enough})"
+            enough = f"{score:.2f}, {made.topic.threshold:.2f} is enough"
+            why = f"found for “{row['name']}”; {made.told} ({enough})"
             if page.node not in found or found[page.node].score < score:
                 whose = Whose(id=row["id"], name=row["name"])
                 found[page.node] = PageIdea(
@@ -288,20 +294,38 @@ def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out:
     return sorted(found.values(), key=lambda page: (-page.score, page.url))[: ideas.PAGES]
 
 
-def _likeness(cached: CachedView) -> Topic | None:
-    """How like the topic of a crawl pages are, by their words alone: that is all that is at hand of others' pages."""
+class Likeness(NamedTuple):
+    """How like the topic of a crawl the pages of others are."""
+
+    topic: Topic
+    told: str
+    reads: bool = False
+    """Whether pages have to be read again for it."""
+
+
+def _likeness(cached: CachedView) -> Likeness | None:
+    """By the crawl's own judge, if it can judge a page alone.
+
+    One that goes by words, or that has learned from its crawl, gives way to the plain comparison of words, for which
+    what is known of all pages will do.
+    """
     path = cached.view.path
     try:
         options = Directory.read_options(path)
+        name = parse(options.judge)[0]
         with cached.view.reading() as log:
             learned = log.setting("learned", {})
+        if name and name not in (DEFAULT, FORMER):
+            own = make_topic(located(options, path), learned.get("centroid", learned))
+            return Likeness(own, f"so says the judge of this interest, {name}", reads=True)
         told = replace(options, topic=asked(options.topic).text, judge=FORMER, threshold=0.0)
-        return make_topic(told, learned.get("centroid", learned))
+        topic = make_topic(told, learned.get("centroid", learned))
+        return Likeness(topic, "its words are like those of this topic")
     except (LycosaError, OSError):
         return None
 
 
-def _judged(topic: Topic, other: CachedView, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
+def _judged(like: Likeness, other: CachedView, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
     """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
     with other.view.lock:
         pages, scores = other.scores(labels)
@@ -321,14 +345,29 @@ def _judged(topic: Topic, other: CachedView, labels: Mapping[str, bool]) -> list
         for page in pages:
             words.frequency[page.terms[0]] += 1
         words.pages = len(pages)
+    if like.reads:
+        return _read_again(like.topic, other.view, [page for page, _ in finds[:READ_AGAIN]], words)
     judged = []
     for page, _ in finds:
         ids, counts = page.terms
         reading = Reading(
             np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
         )
-        beta = topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
+        beta = like.topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
         judged.append((page, float(beta)))
+    return judged
+
+
+def _read_again(topic: Topic, view: CrawlView, pages: list[PageRow], words: Vocabulary) -> list[tuple[PageRow, float]]:
+    """What a judge says of pages as they are archived; of those that are not, nothing."""
+    judged = []
+    with Collection(view.path) as collection:
+        for page in pages:
+            visit = next(iter(collection.history(page.node)[-1:]), None)
+            with suppress(LycosaError, OSError):
+                if visit is not None:
+                    found = page_of(collection, visit)
+                    judged.append((page, float(topic.judge(found, words.read(found)).beta)))
     return judged
 
 

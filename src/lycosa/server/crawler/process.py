@@ -287,10 +287,11 @@ class CrawlProcess:
     async def _begin(self, row: Row) -> None:
         def read() -> tuple[list[str], dict[str, bool]]:
             try:
-                preferences = Wishes.of_json(row["wishes"]).preferences
+                wishes = Wishes.of_json(row["wishes"])
+                seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
             except (ValueError, TypeError):  # the crawl itself will say so
-                preferences = []
-            return catalogue.seeds_of(self.database, preferences), feedback.labels_of(self.database, row["interest"])
+                seeds = []
+            return seeds, feedback.labels_of(self.database, row["interest"])
 
         seeds, labels = await self._ask(read)
         self.running[row["id"]] = Running(row, seeds, labels, self.around)
