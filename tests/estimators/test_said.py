@@ -11,7 +11,7 @@ from teaching import see, seeded
 
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.browsing import Browsing
+from lycosa.text.browsing import Browsing
 from lycosa.estimators.hmm import Hmm
 from lycosa.estimators.hybrid import Hybrid
 from lycosa.estimators.opic import Opic
