@@ -11,7 +11,6 @@ from teaching import see, seeded
 
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.text.browsing import Browsing
 from lycosa.estimators.hmm import Hmm
 from lycosa.estimators.hybrid import Hybrid
 from lycosa.estimators.opic import Opic
@@ -22,6 +21,7 @@ from lycosa.explaining import Reasons
 from lycosa.explaining.witness import ELSEWHERE, Witness
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
+from lycosa.text.browsing import Browsing
 from lycosa.topics.given import Given
 
 LINKS = {"a": ["b", "c", "d"], "b": ["c", "e"], "c": ["e", "f", "g"], "d": ["h"]}
