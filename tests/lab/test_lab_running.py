@@ -348,7 +348,7 @@ def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
-    """Where greedy is not best, who has more is named, with what no crawl can exceed."""
+    """Where greedy is not best, who has more is named, with what looking ahead finds and what no crawl can exceed."""
     # The oracle takes a (.5), then b for want of anything better, then c (1): 1.5. b, c, d have 2. The bound is not
     # that near: one link away is a, two links away c and d, so .5 + 1 + 1.
     index = Index.of(
@@ -358,10 +358,33 @@ def test_a_strategy_above_the_oracle_is_told(tmp_path: Path) -> None:
     named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
     settings = plan(strategies=["oracle", "fl_e"], seeds="given", seed_sets=1, repetitions=1, budgets=[3])
     results = run(settings, tmp_path, index=named, workers=1)
-    (line,) = [line for line in results.remarks if line.startswith("Above the oracle")]
+    ahead, line = [line for line in results.remarks if line.startswith("Above the oracle")]
     assert "fl_e in 1 of 1 trials" in line
     assert "2 against 1.5 after 3 pages" in line
-    assert line.endswith("no crawl can have more than 2.5.")
+    assert line.endswith("looking ahead it has 2, no crawl can have more than 2.5.")
+    assert "oracle,ahead=6 in 1 of 1 trials, at most with 2 against 1.5" in ahead
+    assert ["oracle", "oracle,ahead=6", "fl_e"] == results.strategies
+    assert [1.5 / 2, 1.0, 1.0] == [row["ahead"] for row in results.rows]
+    assert [1.0, 2 / 1.5, 2 / 1.5] == [row["relative"] for row in results.rows]
+
+
+def test_looking_ahead_is_never_below_greedy(tmp_path: Path) -> None:
+    """After one page greedy has a (.5) and looking ahead b (0), on the way to c and d: the more of both counts."""
+    index = Index.of({"s": ["a", "b"], "b": ["c", "d"]}, {"s": 1, "a": 0.5, "c": 1, "d": 1})
+    named = Index(index.columns, {**index.facts, "seeds": ["s"]}, index.names_, index.texts_)
+    settings = plan(strategies=["oracle,ahead=2"], seeds="given", seed_sets=1, repetitions=1, budgets=[1, 2, 3, 4])
+    results = run(settings, tmp_path, index=named, workers=1)
+    assert ["oracle,ahead=2", "oracle"] == results.strategies  # the greedy one is there, too
+    assert "bcda" == "".join(index.names[node] for node in results.select("oracle,ahead=2")[0].trace.found)
+    scores = {text: [row["score"] for row in results.rows if row["strategy"] == text] for text in results.strategies}
+    assert {"oracle": [0.5, 0.5, 1.5, 2.5], "oracle,ahead=2": [0.5, 1.0, 2.0, 2.5]} == scores
+
+
+@pytest.mark.parametrize("text", ["oracle,ahead=0", "oracle,ahead=far", "oracle,ahead=1000"])
+def test_how_far_ahead_is_a_number_of_links(text: str, tmp_path: Path) -> None:
+    """Anything else is refused in one line."""
+    with pytest.raises(InputError, match="ahead is a number of links, 1 to 100"):
+        run(plan(strategies=[text]), tmp_path, index=graph(), workers=1)
 
 
 def test_who_judges_himself_is_called_so(tmp_path: Path) -> None:
@@ -413,7 +436,7 @@ def test_findings_of_an_experiment(fair: Results) -> None:
     assert (results.index.fingerprint, [20, 60]) == (found.corpus["fingerprint"], found.configuration["budgets"])
     table: Any = found.parts[0]
     assert results.ranked(20) == [row[0] for row in table.rows]
-    assert "oracle" == table.rows[0][0]
+    assert ["oracle", "oracle,ahead=6"] == sorted(row[0] for row in table.rows[:2])
     curves: Any = found.parts[2]
     last = {
         curve.label: (curve.x[-1], curve.y[-1], curve.low[-1] <= curve.y[-1] <= curve.high[-1])

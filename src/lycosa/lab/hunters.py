@@ -26,6 +26,7 @@ from lycosa.estimators import (
 )
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
+from lycosa.lab.ahead import LINKS
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
@@ -33,6 +34,11 @@ from lycosa.lab.table import IndexedTable
 
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
 """What a strategy can be given, from least to most."""
+
+ORACLE = "oracle"
+AHEAD = f"{ORACLE},ahead={LINKS}"
+"""The oracle that looks ahead, a lower bound of the optimum: it is there wherever the greedy one is."""
+MOST_LINKS = 100
 
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
 
@@ -75,6 +81,8 @@ def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: i
     name, given = parse(text)
     if kind(text) == TRUTH and "scores" not in given:
         steering = {key: given.pop(key) for key in STEERING if key in given}
+        if "ahead" in given:
+            raise InputError(f"{text}: with ahead= it plans its whole crawl, and can't be steered or be an arm")
         if given:
             raise InputError(f"{name} has no parameter {next(iter(given))!r} in the lab: it knows the subject's truth")
         return build(steer, steering, name, estimator=TrueScores(subject.truth, index), name=text, seed=random_seed)
@@ -92,6 +100,20 @@ def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: i
         "targets": subject.targets,
     }
     return strategy_by_name(_with_files(text, subject), **facts)
+
+
+def ahead_of(text: str) -> int:
+    """How many links ahead a strategy plans: those of `oracle,ahead=N`, 0 for all others.
+
+    >>> ahead_of("oracle,ahead=6"), ahead_of("oracle"), ahead_of("oracle,ahead=6,batch=2")
+    (6, 0, 0)
+    """
+    name, given = parse(text)
+    if name != ORACLE or set(given) != {"ahead"}:
+        return 0
+    if not given["ahead"].isdecimal() or not 1 <= int(given["ahead"]) <= MOST_LINKS:
+        raise InputError(f"{text}: ahead is a number of links, 1 to {MOST_LINKS}")
+    return int(given["ahead"])
 
 
 def needs(text: str) -> set[str]:

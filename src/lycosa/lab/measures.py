@@ -180,6 +180,17 @@ def extended(curve: ArrayLike, length: int = 0) -> Floats:
     return np.concatenate([known[:length], np.full(max(0, length - len(known)), last)])
 
 
+def better(one: ArrayLike, other: ArrayLike) -> Floats:
+    """The gains of someone who after each page has as much as the better of two crawls.
+
+    >>> better([0, 3, 0], [1, 1]).tolist()      # 0, 3, 3 and 1, 2, 2 in all
+    [1.0, 2.0, 0.0]
+    """
+    length = max(np.size(one), np.size(other))
+    most = np.maximum(extended(cumulative(one), length), extended(cumulative(other), length))
+    return np.diff(most, prepend=0.0) if length else most
+
+
 def geometric_mean(values: ArrayLike) -> float:
     """exp of the mean logarithm; 0 if any value is 0. Values that are nan are left out; nan if none is left.
 

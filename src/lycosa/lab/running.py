@@ -25,10 +25,11 @@ from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
+from lycosa.lab.ahead import look_ahead
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import hunter, needs, told_for, wants
+from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.pool import spread
 from lycosa.lab.preparing import prepare
@@ -104,6 +105,7 @@ def run(
     """
     out = Path(out)
     experiment.check()
+    experiment = _with_ahead(experiment)
     index = experiment.open() if index is None else index
     remarks: list[str] = []
     hunted = list(subjects) if subjects is not None else _subjects(experiment, index, tell)
@@ -147,6 +149,16 @@ def run(
     results.remarks += results.beaten()
     results.write_tables(out)
     return results
+
+
+def _with_ahead(experiment: Experiment) -> Experiment:
+    """Beside the greedy oracle one that looks ahead, and the reverse: neither is to be taken for the optimum."""
+    texts = experiment.strategies
+    ahead = any(map(ahead_of, texts))
+    if ahead == (ORACLE in texts):  # both, or none
+        return experiment
+    beside = max(at for at, text in enumerate(texts) if text == ORACLE or ahead_of(text)) + 1
+    return replace(experiment, strategies=[*texts[:beside], ORACLE if ahead else AHEAD, *texts[beside:]])
 
 
 def _subjects(experiment: Experiment, index: Index, tell: Tell) -> list[Subject]:
@@ -251,9 +263,12 @@ class Workshop:
             guide = self.guide(subject, told_for(trial.strategy, plan.told))
             if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
                 subject = as_published(subject, self.guide(subject, plan.told))
-            seed = plan.random_seed + trial.repetition
-            hunts = hunter(trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed)
-            trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=subject.seen if len(subject.seen) else None)
+            seed, seen = plan.random_seed + trial.repetition, subject.seen if len(subject.seen) else None
+            if links := ahead_of(trial.strategy):
+                trace = look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
+            else:
+                hunts = hunter(trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed)
+                trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
         except LycosaError as error:
             return Trouble(False, str(error))
         except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on

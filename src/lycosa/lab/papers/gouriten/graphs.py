@@ -26,6 +26,7 @@ from lycosa.core.errors import InputError
 from lycosa.lab.corpora.generated import generate
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Mode, Table
 from lycosa.lab.guides import Guide, guide_for
+from lycosa.lab.hunters import ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, cumulative, extended, found, global_score
 from lycosa.lab.papers import Bench
@@ -36,7 +37,6 @@ from lycosa.lab.subjects import Subject, subjects_of
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)
 
-ORACLE = "oracle"
 ABOVE = "Above the oracle"
 """How a runner's remark begins that says so."""
 

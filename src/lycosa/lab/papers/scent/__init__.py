@@ -18,6 +18,7 @@ from lycosa.core.spec import spell
 from lycosa.estimators.scent import TERMS
 from lycosa.lab.certainty import Difference, Interval, curve, interval
 from lycosa.lab.findings import INDEPENDENT, Cell, Claim, Curve, Figure, Findings, Ruling, Table, ruled, says
+from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats
 from lycosa.lab.papers import OURS, TOO_SMALL, Bench
@@ -28,7 +29,6 @@ from lycosa.lab.papers.scent.crawls import (
     ABLATION_SETS,
     EXAMPLES,
     KEYWORD,
-    ORACLE,
     QUICK,
     SCENT,
     SETTINGS,
@@ -37,6 +37,7 @@ from lycosa.lab.papers.scent.crawls import (
     crawl,
 )
 from lycosa.lab.papers.weighing import BANDS
+from lycosa.lab.results import YARDSTICKS
 
 SOURCE = "docs/scent.md"
 LEFT_OUT = (
@@ -73,7 +74,8 @@ PARTS = {
 }
 """What can be left out of scent and is no term of its own."""
 
-DRAWN = {SCENT: "scent", "best-first": "best-first", "link-context": "link context", ORACLE: "oracle-greedy"}
+DRAWN = {SCENT: "scent", "best-first": "best-first", "link-context": "link context", ORACLE: "oracle-greedy",
+         AHEAD: "oracle, looking ahead"}  # fmt: skip
 WINDOW = 50
 FIRST, POINTS = 10, 20
 WORST = 10
@@ -230,6 +232,8 @@ def table_cells(cells: Sequence[Compared]) -> Table:
                 of.geometric(cell.best, cell.budget) if of.setting == KEYWORD else ""
             ),
             "scent less best": lambda cell, of: str(cell.ahead),
+            "oracle of look-ahead's": lambda cell, of: of.of_ahead(ORACLE, cell.budget),
+            "scent of look-ahead's": lambda cell, of: of.of_ahead(SCENT, cell.budget),
             "oracle of reachable": lambda cell, of: of.of_bound(ORACLE, cell.budget),
             "scent of reachable": lambda cell, of: of.of_bound(SCENT, cell.budget),
             "topics": lambda cell, of: len(of.topics),
@@ -238,7 +242,8 @@ def table_cells(cells: Sequence[Compared]) -> Table:
         [(cell, cell.crawls) for cell in cells],
         note="Mean over topics and seed sets with 95 % intervals (bootstrap: topics, then seed sets within them). The "
         "best published is picked with hindsight in each row: the highest of many means, which favours it. Differences "
-        "are paired. Reachable: what no crawl from the same seeds can exceed. Labels judge, but for keywords, where "
+        "are paired. Look-ahead: an oracle that knows the whole graph, a lower bound of the optimum. Reachable: what "
+        "no crawl from the same seeds can exceed. Labels judge, but for keywords, where "
         "what counts is log(1 + occurrences), as Gouriten et al. published it; for these the floor is held against "
         "the geometric mean over keywords.",
     )  # fmt: skip
@@ -246,7 +251,7 @@ def table_cells(cells: Sequence[Compared]) -> Table:
 
 def table_all(crawls: Sequence[ScentCrawls]) -> Table:
     """Every strategy in every cell."""
-    names = [SCENT, *dict.fromkeys(name for one in crawls for name in one.published)]
+    names = [SCENT, *dict.fromkeys(name for one in crawls for name in one.published), AHEAD]
     columns = [(one, budget) for one in crawls for budget in one.budgets]
     rows: list[list[Cell]] = [
         [name, *(one.mean(name, budget) if name in one.curves else None for one, budget in columns)] for name in names
@@ -254,7 +259,7 @@ def table_all(crawls: Sequence[ScentCrawls]) -> Table:
     return Table(
         "scent-all", "All strategies: share of what the oracle-greedy crawl finds",
         ("strategy", *(f"{one.setting.title}, {budget:,}" for one, budget in columns)), rows,
-        note="Means over topics and seed sets.",
+        note=f"Means over topics and seed sets. {YARDSTICKS}",
     )  # fmt: skip
 
 

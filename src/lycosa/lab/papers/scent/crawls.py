@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 from lycosa.core.errors import InputError
 from lycosa.lab.certainty import Difference, Interval, interval, paired
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Mode
+from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.measures import Floats, found, global_score
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
@@ -20,7 +22,7 @@ from lycosa.lab.reach import bound
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_from_query, subjects_of
 
-SCENT, ORACLE = "scent", "oracle"
+SCENT = "scent"
 PUBLISHED = (
     "breadth-first", "best-first", "best-first-page", "best-first-anchor", "link-context", "shark-search",
     "fish-search", "fl_n", "fl_e", "fl_ne", "sl_n", "lr_fl", "mab_var", "mab_first", "otie", "opic-alpha",
@@ -100,7 +102,8 @@ class ScentCrawls:
     @cached_property
     def published(self) -> list[str]:
         """Those to compare with."""
-        return [name for name in self.results.strategies if name != ORACLE and not name.startswith(SCENT)]
+        yardsticks = (ORACLE, AHEAD)
+        return [name for name in self.results.strategies if name not in yardsticks and not name.startswith(SCENT)]
 
     @cached_property
     def groups(self) -> list[str]:
@@ -139,6 +142,13 @@ class ScentCrawls:
     def share(self, strategy: str, budget: int) -> Floats:
         """Of each trial what the strategy found, over what the oracle found; nan where that is nothing."""
         return _over(self.curves[strategy][:, budget], self.curves[ORACLE][:, budget])
+
+    def of_ahead(self, strategy: str, budget: int) -> float:
+        """What the strategy found over what the oracle that looks ahead did, mean over topics; nan without one."""
+        if AHEAD not in self.curves:
+            return math.nan
+        found = _over(self.curves[strategy][:, budget], self.curves[AHEAD][:, budget])
+        return interval(found, draws=1, groups=self.groups).mean
 
     def of_bound(self, strategy: str, budget: int) -> float:
         """What the strategy found over what is reachable, mean over topics."""
