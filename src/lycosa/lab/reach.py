@@ -6,7 +6,6 @@ Paper items:
     gouriten-proposition-1: `lycosa lab run`. Test:
         lab/test_lab_optimum.py::test_the_bound_is_the_best_that_distances_allow. Departs: nothing to build: brute force
         on small graphs, a bound on others.
-    gouriten-approximation: not built: greedy with the oracle, and a bound that no crawl exceeds.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ second step, level by level comparison"; pages "are transformed into XML files",
 Paper items:
     personalized-xml: `lycosa page --xml`. Test: web/test_tree.py::test_xml_of_any_page_is_well_formed. Departs: written
         on demand: what is kept is the page as it came.
-    personalized-tree: `--detect`. Test: web/test_tree.py::test_shape.
+    personalized-tree: `lycosa refresh --detect tree`. Test: web/test_tree.py::test_shape.
 """
 
 from __future__ import annotations

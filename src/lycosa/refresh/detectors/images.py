@@ -11,7 +11,7 @@ replaced "by digest only". Hostile pictures (truncated, huge, no pictures at all
 Paper: Trivedi et al. 2014, future work: changes of images.
 
 Paper items:
-    personalized-images: `lycosa refresh --detect`. Test:
+    personalized-images: `lycosa refresh --detect images`. Test:
         refresh/test_refresh_detectors_images.py::test_pictures_change_under_the_same_page.
 """
 

@@ -1,9 +1,9 @@
 """Detectors that read the words of a page, its links, or what the log keeps of it: functions of two versions.
 
 Paper items:
-    personalized-checksum: `lycosa refresh --detect`. Test: refresh/test_refresh_detectors.py::test_checksum_by_hand.
-        Departs: named `paper`, not the default, as different pages share it; code points for ASCII, and exact
-        fractions.
+    personalized-checksum: `lycosa refresh --detect paper`. Test:
+        refresh/test_refresh_detectors.py::test_checksum_by_hand. Departs: not the default, as different pages share it;
+        code points for ASCII, and exact fractions.
 """
 
 from __future__ import annotations
