@@ -83,6 +83,7 @@ KINDS = {
     "example": "example pages",
     "revisit": "pages again",
     "image": "images",
+    "search": "questions to search engines",
 }
 
 FLAGS = {
@@ -107,7 +108,7 @@ FLAGS = {
 
 def explain(kind: str, outcome: str) -> tuple[str, str]:
     """A failure's name, and what to do about it."""
-    if kind in ("robots", "sitemap", "probe", "example", "revisit", "image") and outcome != "denied":
+    if kind in ("robots", "sitemap", "probe", "example", "revisit", "image", "search") and outcome != "denied":
         if kind == "robots":
             return ROBOTS
         name, advice = OUTCOMES.get(outcome, (outcome, ""))

@@ -43,6 +43,7 @@ _BY_KIND = {
     "probe": "probes",
     "example": "examples",
     "image": "pictures",
+    "search": "searches",
     "revisit": LOOKS,
 }
 _BY_OUTCOME = {

@@ -127,6 +127,13 @@ class Options:
         flag="--seeds",
         metavar="FILE",
     )
+    search: list[str] = option(
+        [],
+        "A search engine to ask for the topic's words, whose first results are seeds: the address of its OpenSearch "
+        "description, or of a query with {} where the words go; repeat it for more.",
+        metavar="URL",
+    )
+    search_results: int = option(10, "Results of each search to start from.")
     sitemaps: bool = option(False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.")
     strategy: str = option(
         "",
@@ -307,7 +314,7 @@ class Options:
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0,
             "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
-            "per_hour": 1e-3, "explore": 0, "tell_at_least": 0,
+            "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

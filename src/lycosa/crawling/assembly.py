@@ -15,6 +15,7 @@ from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Setting, Task
+from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import read_seeds
@@ -38,7 +39,7 @@ AT_ONCE = 10
 async def assemble(request: Request, files: Files) -> Assembly:
     """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
     space, options = request.make_space(), request.options
-    learned, news = await _open(request, files, space)
+    learned, news, found = await _open(request, files, space)
     topic = request.make_topic(learned)
     strategy = _strategy(request)
     for part in (topic, getattr(strategy, "estimator", strategy)):
@@ -72,7 +73,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
         judge_name=judge_name,
         mark=files.mark,
     )
-    return Assembly(request, files, engine, news, probability)
+    return Assembly(request, files, engine, news, probability, found)
 
 
 @dataclass
@@ -86,6 +87,8 @@ class Assembly:
     """What came of learning terms, not yet recorded."""
     probability: bool
     """Whether its judge gives probabilities."""
+    found: list[str]
+    """Seeds that search engines named."""
 
     async def take_up(self) -> None:
         """Bring the engine to where the log ends, and record what is new."""
@@ -95,9 +98,10 @@ class Assembly:
         seeds = request.seeds
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
+        nodes = {**seeds.nodes, **{node: "page" for node in self.found if node not in seeds.nodes}}
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
-        news: list[Event] = [Seed(node, now, kind) for node, kind in seeds.nodes.items() if self._is_new(node)]
+        news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
         news += [*self.news, Setting("threshold", engine.topic.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))
@@ -146,13 +150,25 @@ class Assembly:
         return [Setting("deaths", dict(deaths), now)]
 
 
-async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event]]:
-    """Open the files. The terms that the topic is made from, if it is; and the events to record if they are new."""
+async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event], list[str]]:
+    """Open the files. The terms that the topic is made from, if it is; the events to record if they are new; and the
+    seeds that search engines name."""
     if not request.resuming:  # before anything is written: an example may not be readable
         learned, news = await _learn_terms(request, space)
+        asked = await ask_engines(request.options, space, request.clock)
         files.open()
-        return learned, news
-    files.open()
+    else:
+        files.open()
+        learned, news = await _known_terms(request, files, space)
+        asked = Asked()
+        if not files.readonly and request.keeping is None and isinstance(files.log, SqliteLog):
+            asked = await ask_engines(request.options, space, request.clock, files.log.setting(SETTING, {}))
+    request.notes += asked.notes
+    return learned, [*news, *asked.events], asked.seeds
+
+
+async def _known_terms(request: Request, files: Files, space: Space) -> tuple[dict[str, Any], list[Event]]:
+    """The terms that the log of an earlier run has."""
     if not request.lacks_terms or not isinstance(files.log, SqliteLog):
         return {}, []
     if known := files.log.setting("learned", {}):

@@ -19,6 +19,7 @@ from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import parse
 from lycosa.core.strategies import steer
+from lycosa.crawling.asking import check_search
 from lycosa.crawling.seeds import Seeds, read_seeds
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
@@ -82,11 +83,18 @@ class Request:
     # -- checks ------------------------------------------------------------------------------------------------
 
     def _first_seeds(self) -> Seeds:
-        seeds = read_seeds(self.options, self.space, self.notes)
-        if seeds.outside and not seeds.nodes:
+        options = self.options
+        if options.search and parse(options.space)[0] != "web":
+            raise InputError("--search finds pages of the web: leave it out, or --space")
+        check_search(options)
+        seeds = read_seeds(options, self.space, self.notes)
+        if seeds.outside and not seeds.nodes and not options.search:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
-        if not seeds.nodes and not seeds.sources:
-            raise InputError("no seed: name a page to start from with --seed URL, or a file of them with --seeds FILE")
+        if not seeds.nodes and not seeds.sources and not options.search:
+            raise InputError(
+                "no seed: name a page to start from with --seed URL, a file of them with --seeds FILE, or a search "
+                "engine with --search URL"
+            )
         return seeds
 
     def _check_own(self) -> None:

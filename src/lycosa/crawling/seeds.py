@@ -1,7 +1,6 @@
 """What a crawl starts from, as its options name it.
 
 Paper items:
-    batsakis-search-seeds: not built: a crawl begins at addresses that it is given.
     gouriten-seed-set: `--seed`, `--seeds`. Test: test_crawling.py::test_seeds_of_another_space_come_from_files_as_well.
 """
 

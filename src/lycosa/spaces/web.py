@@ -211,7 +211,7 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
-        wanted = frozenset[str]() if task.kind in ("robots", "sitemap") else self.wanted
+        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search") else self.wanted
         if task.kind == "image":
             wanted = IMAGES
         try:

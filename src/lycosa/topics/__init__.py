@@ -55,7 +55,7 @@ ENTRIES = {
     "regex": Entry("pattern", "Pattern", "matches of a regular expression (--regex)", "", "expression"),
     "model": Entry(
         "classified", "Classified",
-        "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM or neural network, from 'lycosa train'",
+        "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM, network or tree, from 'lycosa train'",
         "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
     ),
     "browsing": Entry(

@@ -17,6 +17,7 @@ from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.topics.neural import Network
 from lycosa.topics.svm import LinearSvm
 from lycosa.topics.taxonomy import LONGEST, path_of
+from lycosa.topics.tree import Tree
 from lycosa.version import SOFTWARE
 
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")
@@ -37,8 +38,8 @@ class Classifier(Protocol):
     def arrays(self) -> dict[str, NDArray[np.float32]]: ...
 
 
-KINDS: dict[str, type[NaiveBayes] | type[LinearSvm] | type[Network]] = {
-    kind.kind: kind for kind in (NaiveBayes, LinearSvm, Network)
+KINDS: dict[str, type[NaiveBayes] | type[LinearSvm] | type[Network] | type[Tree]] = {
+    kind.kind: kind for kind in (NaiveBayes, LinearSvm, Network, Tree)
 }
 
 

@@ -9,7 +9,6 @@ Paper items:
     batsakis-infospiders: not built: only named, and beaten by best-first in the comparison that the thesis cites.
     batsakis-intelligent: not built: only named; `scent` learns from words, addresses and siblings by formulas of its
         own.
-    batsakis-decision-tree: not built: only named; nb, svm and nn are there.
     batsakis-genetic-hybrid: not built: named without a definition to build from.
     batsakis-topics: `lycosa lab paper batsakis --topics 6`. Test:
         lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: classes of a corpus,

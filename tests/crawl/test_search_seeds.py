@@ -1,0 +1,119 @@
+"""Seeds from a search engine: asked politely, in any form of answer, once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from lycosa.core.errors import InputError
+from lycosa.testing.simulation import clock
+from scripted_web import GONE, PAGE, Says, Script, crawl, html, run
+
+ENGINE = "http://find.test"
+ASKED = f"{ENGINE}/search?q=coral+reef"
+FOUND = [f"http://reef.test/{name}" for name in ("one", "two", "three")]
+NONSENSE = "zq"
+
+
+def script(**answers: Says) -> Script:
+    """The engine's pages by their path, and three pages that it may name."""
+    pages: dict[str, Any] = {url: [Says(html())] for url in [*FOUND, PAGE]}
+    return Script(pages | {f"{ENGINE}{path}": [said] for path, said in answers.items()})
+
+
+def as_json(*urls: str) -> Says:
+    """An answer of the engine."""
+    return Says(json.dumps({"results": [{"url": url, "title": "x"} for url in urls]}), type="application/json")
+
+
+def description(template: str) -> Says:
+    """Of the engine, as OpenSearch has it."""
+    url = f'<Url type="application/json" template="{template}"/>'
+    return Says(f"<OpenSearchDescription>{url}</OpenSearchDescription>", type="application/opensearchdescription+xml")
+
+
+def test_the_first_results_are_seeds(tmp_path: Path) -> None:
+    """The engine is asked for the topic's words, after its robots.txt; the first two results are where it begins."""
+    web = script(**{"/search?q=coral+reef": as_json(*FOUND)})
+    told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], search_results=2)
+    assert FOUND[:2] == [visit.node for visit in told.visits if visit.is_page]
+    assert [f"{ENGINE}/robots.txt", ASKED] == [url for _, url, _ in web.requests[:2]]
+    assert web.requests[1][0] - web.requests[0][0] >= 0.1  # the pause of every host
+    assert "2 seeds from http://find.test/search?q={}" in told.crawl.notes
+
+
+def test_it_is_asked_once(tmp_path: Path) -> None:
+    """What came of it is in the log: resuming asks nobody, and a second engine only itself."""
+    web = script(**{"/search?q=coral+reef": as_json(*FOUND), "/other?q=coral+reef": as_json(PAGE)})
+    first = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=1)
+    assert first.crawl.engine is not None
+    assert {f"{ENGINE}/search?q={{}}": FOUND} == first.crawl.engine.tally.settings["searched"]
+    more = {"search": [f"{ENGINE}/search?q={{}}", f"{ENGINE}/other?q={{}}"], "budget": 10}
+    told = run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, **more), start=3600.0)
+    assert {*FOUND[1:], PAGE} == {visit.node for visit in told.visits if visit.is_page}
+    assert 1 == sum(url == ASKED for _, url, _ in web.requests)
+
+
+@pytest.mark.parametrize("named", ["/search.xml", "/"])
+def test_by_its_description(tmp_path: Path, named: str) -> None:
+    """The address of an OpenSearch description, or of a site whose home page names one."""
+    link = '<link rel="search" type="application/opensearchdescription+xml" href="/search.xml">'
+    web = script(**{
+        "/": Says(html(head=link)), "/search.xml": description("/search?q={searchTerms}&amp;n={count?}"),
+        "/search?q=coral+reef&n=10": as_json(*FOUND),
+    })  # fmt: skip
+    told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}{named}"])
+    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
+
+
+def test_a_page_of_results(tmp_path: Path) -> None:
+    """Its furniture is what it has for nonsense, too; a robots.txt that forbids asking is obeyed."""
+    bar = [f"{ENGINE}/about", "http://ads.test/"]
+    web = script(**{"/search?q=coral+reef": Says(html(links=[*bar, *FOUND]))})
+    web.missing = Says(html(links=bar))  # for whatever else
+    web.pages["http://reef.test/robots.txt"] = [GONE]
+    told = crawl(tmp_path / "c", web, (), search=[f"{ENGINE}/search?q={{}}"], budget=3)
+    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
+    nonsense = [url for _, url, _ in web.requests if url.startswith(f"{ENGINE}/search?q={NONSENSE}")]
+    assert 1 == len(nonsense)
+
+    web.pages[f"{ENGINE}/robots.txt"] = [Says("User-agent: *\nDisallow: /search\n", type="text/plain")]
+    with pytest.raises(InputError, match=r"cannot use the search .*robots\.txt does not allow it"):
+        crawl(tmp_path / "d", web, (), search=[f"{ENGINE}/search?q={{}}"])
+    assert not (tmp_path / "d").exists()
+
+
+def test_an_answer_that_someone_has_asked_for(tmp_path: Path) -> None:
+    """The address of an answer as it is: no words are needed, so a topic of another kind goes with it."""
+    web = script(**{"/found?q=corals": as_json(*FOUND, "http://elsewhere.test/")})
+    made = {
+        "regex": "coral",
+        "search": [f"{ENGINE}/found?q=corals"],
+        "hosts": ["reef.test"],
+        "strategy": "breadth-first",
+    }
+    told = run(lambda: lycosa.crawl(space=web.space(), clock=clock, out=tmp_path / "c", **made))
+    assert FOUND == [visit.node for visit in told.visits if visit.is_page]
+    assert "3 seeds from http://find.test/found?q=corals, 1 results lie outside the scope" in told.crawl.notes
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"search": ["find.test/?q={}"], "regex": "coral", "topic": ""}, "needs words to ask for"),
+    ({"search": ["ftp://find.test/?q={}"]}, "is not a web address: write that of an OpenSearch description"),
+    ({"search": [f"{ENGINE}/nowhere?q={{}}"]}, "cannot fetch the search http://find.test/nowhere.*404"),
+    ({"search": [f"{ENGINE}/empty?q={{}}"]}, "gave no results: try other words"),
+    ({"search": [f"{ENGINE}/?q={{}}&key={{your:key}}"]}, "asks for more than words"),
+    ({"search": [f"{ENGINE}/?q={{}}"], "search_results": 0}, "--search-results is 0"),
+    ({"search": [f"{ENGINE}/?q={{}}"], "space": "graph,file=x"}, "--search finds pages of the web|cannot read"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_first(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    """In one line, before anything is written."""
+    web = script(**{"/empty?q=coral+reef": as_json()})
+    given = {"topic": "coral reef", "clock": clock, "out": tmp_path / "c", **options}
+    with pytest.raises(InputError, match=message):
+        run(lambda: lycosa.crawl(**({"space": web.space()} | given)))
+    assert not (tmp_path / "c").exists()

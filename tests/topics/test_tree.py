@@ -1,0 +1,80 @@
+"""Decision trees: what they say, against scikit-learn and by hand, and files that hold none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lycosa.text.bags import Bags, unit
+from lycosa.topics.svm import matrix
+from lycosa.topics.tree import Tree
+
+
+def some_pages(count: int = 120, terms: int = 30, seed: int = 5) -> tuple[Bags, NDArray[np.intp]]:
+    """Pages of three classes; each class has words of its own, and all have some others."""
+    chance = np.random.default_rng(seed)
+    labels = np.arange(count) % 3
+    pairs = []
+    for label in labels:
+        counts = chance.poisson(0.4, terms)
+        counts[label * 5 : label * 5 + 5] += chance.poisson(1.2, 5)
+        columns = np.flatnonzero(counts)
+        pairs.append((columns, counts[columns].astype(float)))
+    return Bags.of(pairs), labels
+
+
+def test_it_says_what_scikit_learn_says() -> None:
+    """Each page ends in the leaf in which scikit-learn's own tree puts it."""
+    sklearn = pytest.importorskip("sklearn.tree")
+    bags, labels = some_pages()
+    tree = Tree.fit(bags, labels, 3, 30)
+    samples = matrix(bags, unit(bags, tree.idf), 30).astype(np.float32)
+    theirs = sklearn.DecisionTreeClassifier(min_samples_leaf=6, random_state=0).fit(samples, labels)
+    leaves = theirs.apply(samples)
+    assert len(np.unique(leaves)) > 5
+    assert tree.shares[leaves] == pytest.approx(tree.probabilities(bags), abs=1e-6)
+    assert (theirs.predict(samples) == tree.probabilities(bags).argmax(axis=1)).mean() > 0.95  # but for smoothed ties
+
+
+def test_shares_of_a_leaf_by_hand() -> None:
+    """24 pages, 12 of each class, told apart by a word: (12 + .5) / 13 and (0 + .5) / 13 in each leaf."""
+    bags = Bags.of([([0], [1]), ([1], [2])] * 12)
+    tree = Tree.fit(bags, np.arange(24) % 2, 2, 2)
+    assert [[12.5 / 13, 0.5 / 13], [0.5 / 13, 12.5 / 13]] == pytest.approx(tree.probabilities(bags)[:2], abs=1e-6)
+
+
+def test_one_page_or_many_or_none() -> None:
+    """A bag is judged alike whoever stands beside it."""
+    bags, labels = some_pages()
+    tree = Tree.fit(bags, labels, 3, 30)
+    together = tree.probabilities(bags)
+    alone = np.concatenate([tree.probabilities(bags.take(np.array([row]))) for row in range(20)])
+    assert together[:20].tolist() == alone.tolist()
+    assert (0, 3) == tree.probabilities(Bags.of([])).shape
+    assert together == pytest.approx(Tree.from_arrays(tree.arrays()).probabilities(bags), abs=1e-6)
+
+
+@pytest.mark.parametrize(("change", "told"), [
+    (lambda parts: parts.update(left=np.array([0, 0, 0], np.float32)), "leads up, or nowhere"),
+    (lambda parts: parts.update(right=np.array([3, 0, 0], np.float32)), "leads up, or nowhere"),
+    (lambda parts: parts.update(term=np.array([2, -1, -1], np.float32)), "a term that there is not"),
+    (lambda parts: parts.update(term=np.array([-2, -1, -1], np.float32)), "a term that there is not"),
+    (lambda parts: parts.update(term=np.array([0.5, -1, -1], np.float32)), "not whole"),
+    (lambda parts: parts.update(cut=np.zeros(2, np.float32)), "do not fit together"),
+    (lambda parts: parts.update(shares=np.zeros((3, 2), np.float32)), "not positive"),
+    (lambda parts: parts.update(shares=np.ones((2, 2), np.float32)), "not positive"),
+])  # fmt: skip
+def test_what_is_no_tree_is_refused(change: Callable[[dict[str, Any]], None], told: str) -> None:
+    """Circles, ways into nothing, terms that there are not: found when it is read, not while it is walked."""
+    tree = Tree(
+        np.ones(2, np.float32), np.array([1, -1, -1]), np.array([0.5, 0, 0]), np.array([1, 0, 0]),
+        np.array([2, 0, 0]), np.full((3, 2), 0.5),
+    )  # fmt: skip
+    parts = tree.arrays()
+    change(parts)
+    with pytest.raises(ValueError, match=told):
+        Tree.from_arrays(parts)

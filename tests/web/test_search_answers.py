@@ -1,0 +1,90 @@
+"""Answers of search engines: how they want to be asked, and what of their JSON, feeds and pages is a result."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.web.sources.results import MOST_RESULTS, filled, furniture_of, is_page, read_description, results
+
+HERE = "https://find.example/search?q=reefs"
+A, B = "https://a.example/reef", "https://b.example/coral"
+
+
+def described(*urls: str) -> bytes:
+    """An OpenSearch description."""
+    return (
+        '<?xml version="1.0"?><os:OpenSearchDescription xmlns:os="http://a9.com/-/spec/opensearch/1.1/">'
+        f"<os:ShortName>Find</os:ShortName>{''.join(urls)}</os:OpenSearchDescription>"
+    ).encode()
+
+
+@pytest.mark.parametrize(("urls", "template"), [
+    (['<os:Url type="text/html" template="https://a.example/?q={searchTerms}&amp;n={count?}"/>'],
+     "https://a.example/?q={searchTerms}&n={count?}"),
+    (['<os:Url type="text/html" template="/h?q={searchTerms}"/>',
+      '<os:Url type="application/rss+xml" template="/r?q={searchTerms}"/>'], "https://find.example/r?q={searchTerms}"),
+    (['<os:Url type="application/x-suggestions+json" template="/s?q={searchTerms}"/>'], ""),
+    (['<os:Url type="text/html" method="post" template="/h?q={searchTerms}"/>'], ""),
+    (['<os:Url type="text/html" rel="self" template="/h?q={searchTerms}"/>'], ""),
+    (['<os:Url type="text/html" template="/h?q=fixed"/>'], ""),
+])  # fmt: skip
+def test_descriptions(urls: list[str], template: str) -> None:
+    """Feeds are taken before pages, which have furniture; what can't be asked by address is not taken."""
+    assert template == read_description(described(*urls), HERE)
+
+
+def test_words_are_escaped() -> None:
+    """What a person types can't add parameters of its own; what nobody can fill in makes the template useless."""
+    asked = filled("https://a.example/?q={}&n={count}", "reefs & atolls#1", 5)
+    assert "https://a.example/?q=reefs+%26+atolls%231&n=5" == asked
+    assert filled("https://a.example/?q={searchTerms}&key={api:key}", "reefs", 5) is None
+
+
+@pytest.mark.parametrize("answer", [
+    {"results": [{"url": A, "title": "Reef"}, {"url": B, "title": "Coral"}]},
+    {"query": {"took": 3, "hits": {"hits": [{"link": A, "name": "Reef"}, {"link": B, "name": "Coral"}]}}},
+    [{"href": A, "title": "Reef"}, {"href": B, "title": " Coral\n"}, {"href": "javascript:x"}, {"href": A}],
+    ["reefs", ["Reef", "Coral"], ["", ""], [A, B]],
+])  # fmt: skip
+def test_json(answer: object) -> None:
+    """Objects in a list that have an address, wherever the list is; and the four lists of OpenSearch suggestions."""
+    assert {A: "Reef", B: "Coral"} == results(json.dumps(answer).encode(), HERE, "application/json")
+
+
+def test_feeds() -> None:
+    """RSS and Atom, whatever type they claim."""
+    items = f"<item><title>Reef</title><link>{A}</link></item><item><title>Coral</title><link>{B}</link></item>"
+    rss = f"<rss><channel><link>https://find.example/</link>{items}</channel></rss>".encode()
+    assert {A: "Reef", B: "Coral"} == results(rss, HERE, "text/xml")
+    assert not is_page(rss, "text/html")
+
+
+def test_pages() -> None:
+    """Links that a page for nonsense has, too, are none; nor are further searches. What passes through is followed."""
+    bar = '<a href="/about">About</a><a href="https://help.example/">Help</a><a href="/search?q=reefs&page=2">Next</a>'
+    page = (
+        f'{bar}<a href="/l?to=https%3A%2F%2Fa.example%2Freef&x=1">Reef</a><a href="{B}">Coral</a><a href="/own">Own</a>'
+    )
+    furniture = furniture_of(bar.encode(), "https://find.example/search?q=zq1", "text/html")
+    assert {"https://find.example/about", "https://help.example/"} == furniture
+    found = results(page.encode(), HERE, "text/html", furniture)
+    assert {A: "Reef", B: "Coral", "https://find.example/own": "Own"} == found
+
+
+@settings(max_examples=100, deadline=None)
+@given(body=st.binary(max_size=300) | st.text(alphabet='{}[]",:<>aurl/', max_size=200).map(str.encode))
+def test_whatever_comes_is_no_error(body: bytes) -> None:
+    """Bytes of any kind give some results or none."""
+    assert len(results(body, HERE, "text/html")) <= MOST_RESULTS
+    read_description(body, HERE)
+
+
+def test_bounds() -> None:
+    """Deep and wide JSON is looked at up to a limit."""
+    assert {} == results(b"[" * 100_000, HERE, "application/json")
+    many = json.dumps([{"url": f"https://a.example/{number}"} for number in range(3 * MOST_RESULTS)]).encode()
+    assert MOST_RESULTS == len(results(many, HERE, "application/json"))
