@@ -1,0 +1,141 @@
+"""The commands of the how-tos on browsing, training and seeds, run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Command
+from lycosa.testing import Web, serve
+
+HOWTO = Path(__file__).resolve().parents[2] / "docs" / "howto"
+LOCAL = ["--allow-network", "127.0.0.0/8", "--delay", "0"]
+
+
+def shown(page: str, *begins: str) -> list[list[str]]:
+    """The commands of a page that begin so, without the $ and the name."""
+    text = (HOWTO / page).read_text("utf-8").replace("\\\n", " ")
+    found = [shlex.split(line) for line in re.findall(r"^\$ lycosa (.+)$", text, re.MULTILINE)]
+    chosen = [words for words in found if " ".join(words).startswith(begins)]
+    assert chosen, f"{page} shows none of {begins}"
+    return chosen
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the pages speak of: a record, a HAR file, labels, pages by class."""
+    monkeypatch.chdir(tmp_path)
+    visits = [
+        ("http://a.example/", False, "A list of institutes of biology", None),
+        ("http://b.example/", False, "A department and its people", "http://a.example/"),
+        ("http://c.example/", True, "Bleaching of coral reefs in a warm sea", "http://b.example/"),
+    ]
+    keys = ("url", "relevant", "text", "referrer")
+    (tmp_path / "record.jsonl").write_text("\n".join(json.dumps(dict(zip(keys, row, strict=True))) for row in visits))
+    entries = [
+        {"request": {"method": "GET", "url": url, "headers": [{"name": "Referer", "value": before or ""}]},
+         "response": {"status": 200, "content": {"mimeType": "text/html", "text": f"<p>{text}"}}}
+        for url, _, text, before in visits
+    ]  # fmt: skip
+    (tmp_path / "walk.har").write_text(json.dumps({"log": {"entries": entries}}))
+    (tmp_path / "labels.tsv").write_text("".join(f"{url}\t{'yes' if said else 'no'}\n" for url, said, *_ in visits))
+    for label, words in {"Science/Physics": "atom force field", "Art": "paint canvas brush"}.items():
+        (tmp_path / "my-pages" / label).mkdir(parents=True)
+        for number in range(10):
+            text = f"{words} page{number}x " * (number + 1)
+            (tmp_path / "my-pages" / label / f"{number}.txt").write_text(text)
+    return tmp_path
+
+
+def test_learn_from_browsing(folder: Path, command: Command) -> None:
+    """Records and HAR files are learned from, and a crawl goes by what was learned, without another topic."""
+    for words in shown("browse.md", "train browse record", "train browse walk.har"):
+        (folder / "reefs.browsing").unlink(missing_ok=True)
+        command.out(*words, "--quiet")
+        assert (folder / "reefs.browsing").exists()
+    ((*crawl, seed),) = shown("browse.md", "crawl")
+    assert seed == "https://example.org/"
+    with serve(Web(), record=False) as server:
+        command.out(*crawl, server.url("open-directory.localhost"), *LOCAL, "--budget", "2", "--out", "out", "--quiet")
+    assert 'judge = "browsing"' in (folder / "out" / "crawl.toml").read_text()
+
+
+def test_record_browsing(folder: Path) -> None:
+    """`lycosa browse` says where it is, shows its own page, and ends with Ctrl-C."""
+    (words,) = shown("browse.md", "browse --record")
+    environment = {**os.environ, "XDG_DATA_HOME": str(folder / "data")}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "lycosa", *words, "--port", "0"], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert running.stdout is not None
+        address, told = running.stdout.readline().strip(), running.stdout.readline()
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
+            assert "0 pages were opened" in answer.read().decode()
+        running.send_signal(signal.SIGINT)
+        _, complaint = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert 0 == running.returncode, complaint
+    assert "is a proxy that records the pages you open, in record.jsonl. Ctrl-C ends it." in told
+    assert "0 pages recorded" in complaint
+
+
+def test_train_a_classifier(folder: Path, command: Command) -> None:
+    """A model of directories; the same as a tree, which a crawl's judge then reads."""
+    ((*words,),) = shown("train.md", "train my-pages")
+    for kind in ("nb", "tree"):
+        assert kind == command.json(*words, "--kind", kind)["kind"]
+
+
+class Engine(BaseHTTPRequestHandler):
+    """A search engine with two results for whatever."""
+
+    def do_GET(self) -> None:
+        found = {"results": [{"url": f"http://127.0.0.1:{self.server.server_address[1]}/{n}"} for n in (1, 2)]}
+        is_search = self.path == "/search?q=coral+reef+bleaching"
+        body = json.dumps(found) if is_search else "<p>coral" if self.path != "/robots.txt" else ""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json" if is_search else "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def engine() -> Iterator[str]:
+    """Its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Engine)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_seeds_from_a_search_engine(folder: Path, engine: str, command: Command) -> None:
+    """The engine's results are the seeds; nobody has to name one."""
+    ((*words,),) = shown("seeds.md", "crawl coral reef bleaching --search")
+    asked = [word.replace("https://example.org", engine) for word in words]
+    said = command(*asked, *LOCAL, "--out", "out")
+    assert 0 == said.code, said.err
+    assert "2 seeds from" in said.err + said.out
+    assert f"{engine}/1" in {page["url"] for page in command.json("show", "out")["best"]}  # the other is a copy
