@@ -31,13 +31,30 @@ SETTING = "searched"
 def check_search(options: Options) -> None:
     """Whether the engines that are named can be asked."""
     for engine in options.search:
-        if answers.is_template(engine) and not options.topic:
+        if not answers.is_template(engine):
+            _address(engine, engine)
+        elif not options.topic:
             raise InputError(f"--search {engine} needs words to ask for: say the topic in words")
-        if check_seed(answers.filled(engine, "words", 10) or engine) is None:
-            raise InputError(
-                f"--search {engine} is not a web address: write that of an OpenSearch description, or of a query with "
-                "{} where the words go, as in https://site.example/search?q={}"
-            )
+        else:
+            _query(engine, engine, options.topic, options.search_results)
+
+
+def _query(engine: str, template: str, words: str, count: int) -> str:
+    """The address that asks an engine for some words."""
+    asked = answers.filled(template, words, count)
+    if asked is None:
+        raise InputError(f"--search {engine} asks for more than words: write the address of a query, with {{}}")
+    return _address(engine, asked)
+
+
+def _address(engine: str, text: str) -> str:
+    url = check_seed(text)
+    if url is None:
+        raise InputError(
+            f"--search {engine} is not a web address: write that of an OpenSearch description, or of a query with {{}} "
+            "where the words go, as in https://site.example/search?q={}"
+        )
+    return url
 
 
 @dataclass
@@ -85,7 +102,7 @@ class _Conversation:
         """Addresses of results; an InputError says why there are none to be had."""
         template = self.engine if answers.is_template(self.engine) else ""
         if not template:
-            url, body, kind = await self._get(check_seed(self.engine) or self.engine)
+            url, body, kind = await self._get(_address(self.engine, self.engine))
             template = answers.read_description(body, url)
             named = "" if template or "?" in url else answers.description_in(body, url)
             if named:
@@ -93,21 +110,18 @@ class _Conversation:
                 template = answers.read_description(body, url)
             if not template:  # an answer itself: someone has asked, and names the address
                 return list(answers.results(body, url, kind)) or self._none()
-        url, body, kind = await self._get(self._query(template, self.options.topic))
+        url, body, kind = await self._get(self._asking(template, self.options.topic))
         furniture: set[str] = set()
         if answers.is_page(body, kind):  # what it has for nonsense, too, is no result
             nonsense = "zq" + hashlib.sha256(template.encode()).hexdigest()[:10]
-            other, empty, form = await self._get(self._query(template, nonsense), may_fail=True)
+            other, empty, form = await self._get(self._asking(template, nonsense), may_fail=True)
             furniture = answers.furniture_of(empty, other, form)
         return list(answers.results(body, url, kind, furniture)) or self._none()
 
-    def _query(self, template: str, words: str) -> str:
+    def _asking(self, template: str, words: str) -> str:
         if not words:
             raise InputError(f"--search {self.engine} needs words to ask for: say the topic in words")
-        url = answers.filled(template, words, self.options.search_results)
-        if url is None:
-            raise InputError(f"--search {self.engine} asks for more than words: write a query address with {{}}")
-        return url
+        return _query(self.engine, template, words, self.options.search_results)
 
     def _none(self) -> list[str]:
         raise InputError(f"--search {self.engine} gave no results: try other words, or name a page with --seed")

@@ -54,10 +54,11 @@ def check_request(options: Options) -> None:
     """Whether the options name one topic, whatever it turns out to be: first what is asked, then for which judge."""
     asked = [name for name in SOURCES if getattr(options, name)]
     name, settings = _judge(options)
+    guide = parse(options.strategy)[0]
     if not asked and not options.judge and name != BROWSING:
         raise InputError(
             "no topic: say what to hunt in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
-            "--model FILE"
+            f"--model FILE{f', or name what to learn from, {guide},file=FILE' if guide in LEARNING else ''}"
         )
     if len(asked) > 1 and asked != ["topic", "examples"]:
         raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")

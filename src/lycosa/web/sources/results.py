@@ -47,7 +47,7 @@ def is_template(text: str) -> bool:
 
 
 def filled(template: str, words: str, count: int) -> str | None:
-    """The address that asks for some words; None if the engine wants to be told something that nobody knows.
+    """A template with words in it; None if the engine wants to be told something that nobody knows.
 
     >>> filled("https://a.example/?q={searchTerms}&n={count?}&l={language}&x={x:y?}", "coral reefs", 10)
     'https://a.example/?q=coral+reefs&n=10&l=*&x='
@@ -61,8 +61,8 @@ def filled(template: str, words: str, count: int) -> str | None:
             missing.append(name)
         return known.get(name, "")
 
-    url = canonical(_PARAMETER.sub(value, template))
-    return None if missing else url
+    asked = _PARAMETER.sub(value, template)
+    return None if missing else asked
 
 
 def read_description(body: bytes, url: str) -> str:
