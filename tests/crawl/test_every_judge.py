@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import lycosa
+from browsed_pages import ten_pages
 from crawl.helpers import ONTOLOGY, Remembered, sim_space, taught
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
@@ -57,6 +58,8 @@ JUDGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("", {"regex": r"coral|reef\w*"}),
     ("model", MODEL),
     ("", {**MODEL, "targets": ["marine biology"], "threshold": 0.3}),
+    ("browsing", {"strategy": "hmm,file={browsing}"}),
+    ("", {"strategy": "hybrid-anchor,file={browsing}"}),
 )
 WANTING = {"link-context": {"context"}, "otie": {"context"}, "shark-search": {"context"}, "link-score": {"url"}}
 """Strategies that want to know more of a link than its alpha."""
@@ -72,6 +75,7 @@ class World:
         place.mkdir()
         taught(self.web, place)
         Background(1000, {"coral": 7, "reef": 11, "the": 990, "sea": 90}).save(place / "background.zst")
+        ten_pages(terms=["list", "sea", "coral"]).save(place / "browsing.model")
         (place / "ontology.tsv").write_text(ONTOLOGY)
         (place / "terms.tsv").write_text("coral\t2\nreef\n")
         (place / "example.html").write_text("<title>Coral reefs</title><p>coral reef polyp coral reef algae lagoon")
@@ -82,6 +86,7 @@ class World:
         names = {
             "model": place / "topics.model", "rules": place / "rules.tsv", "background": place / "background.zst",
             "terms": place / "terms.tsv", "example": place / "example.html", "ontology": place / "ontology.tsv",
+            "browsing": place / "browsing.model",
         }  # fmt: skip
 
         def filled(value: Any) -> Any:
@@ -159,7 +164,7 @@ def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str
 @pytest.mark.parametrize(
     ("judge", "strategy"),
     [
-        *((name, "link-context") for name in TOPICS if name != "given"),
+        *((name, "link-context") for name in TOPICS if name not in ("given", "browsing")),
         *(("vector", name) for name in WANTING if name != "link-context"),
         ("model", "link-score"),
     ],
