@@ -41,6 +41,7 @@ from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules
 from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
+from lycosa.web.sources.results import MOST_RESULTS, is_template, read_description, results
 from lycosa.web.tree import images, to_xml, tree_of
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
 
@@ -250,6 +251,11 @@ def check_sources(data: bytes) -> None:
         assert len(links.urls) == len(links.anchors) == len(links.contexts) == len(source.modified)
         assert all(canonical(url) == url for url in [*links.urls, *source.nested])
         assert sum(map(len, (*links.anchors, *links.contexts))) <= TIMES * len(body) + 200 * len(links) + MORE
+    found = results(body, URL, kind)
+    assert len(found) <= MOST_RESULTS
+    assert all(canonical(url) == url for url in found)
+    template = read_description(body, URL)
+    assert not template or is_template(template)
     with suppress(InputError):
         read_seeds(body, "seeds.txt")
 
