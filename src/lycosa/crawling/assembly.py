@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
-from lycosa.core.types import Event, Page, Seed, Setting, Task
+from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
@@ -98,7 +98,9 @@ class Assembly:
         seeds = request.seeds
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
-        nodes = {**seeds.nodes, **{node: "page" for node in self.found if node not in seeds.nodes}}
+        nodes: dict[str, Kind] = {**seeds.nodes}
+        for node in self.found:
+            nodes.setdefault(node, "page")
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]

@@ -96,8 +96,9 @@ class Tree:
             value = np.where(has, values[place] if len(keys) else 0.0, 0.0)
             at[going] = np.where(value <= self.cut[node], self.left[node], self.right[node])
             going = going[self.term[at[going]] >= 0]
-        shares: NDArray[np.float64] = self.shares[at].astype(np.float64)
-        return shares / shares.sum(axis=1, keepdims=True)
+        shares = self.shares[at].astype(np.float64)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """What has to be kept."""
