@@ -70,6 +70,17 @@ def test_opening_counts_a_little() -> None:
     assert "4 that you opened more than once, of 4 fetched from a.example" == idea.why
 
 
+def test_opened_once_is_not_opened_twice() -> None:
+    """What a page counts (.1 for opening it, .2 for its score: .3, as much as opening it twice) is not how often it was
+    opened.
+    """
+    once = [page(str(n), times=1, score=0.4) for n in range(3)]
+    [idea] = seeds([*once, page("3", times=2)], *linked([], [], [], []), threshold=0.1)
+    assert (
+        "1 that you opened more than once, 3 that you opened once, of 4 fetched from a.example" == idea.why
+    )  # .3 + 3 (.1 + .2) = 1.2
+
+
 def test_typical_words_by_hand() -> None:
     """A word on 4 of 5 liked pages and 5 of 95 others stands out by the log odds over their standard error."""
     # Two average pages are added to both sides: 2 * 9 / 100 = .18 with the word.

@@ -27,8 +27,6 @@ from lycosa.text.tokens import stem_all
 
 OPENED, OPENED_ONCE, FOUND = 0.3, 0.1, 0.2
 """What it counts that a page was opened, opened once, found; a yes is 1."""
-LIKED = 0.3
-"""From here on a page is called liked."""
 SEEDS, TERMS, PAGES = 8, 10, 10
 """How many are suggested at most."""
 CERTAIN = 2.0
@@ -86,6 +84,15 @@ def liking(page: Known, threshold: float) -> float:
     return round(opened + found, 6)
 
 
+def is_liked(page: Known) -> bool:
+    """Whether to call it liked: it got a yes, or was opened more than once and got no answer.
+
+    >>> [is_liked(Known("u", "", "", label, times)) for label, times in ((True, 0), (None, 2), (None, 1), (False, 9))]
+    [True, True, False, False]
+    """
+    return page.opened > 1 if page.label is None else page.label
+
+
 # -- seeds -----------------------------------------------------------------------------------------------------
 
 
@@ -121,7 +128,7 @@ def _hubs(pages: Sequence[Known], likings: Column, starts: NDArray[Any], targets
         weight = float(likings[good].sum())
         if len(good) < 2 or weight < 1.0:
             continue
-        why = f"links to {_told(pages, good, likings)}, of {len(linked)} fetched pages that it links to"
+        why = f"links to {_told([pages[at] for at in good.tolist()])}, of {len(linked)} fetched pages that it links to"
         yield Idea(page.url, page.title, why, weight / float(np.sqrt(len(linked) + 4)))
 
 
@@ -141,18 +148,20 @@ def _hosts(pages: Sequence[Known], likings: Column, left_out: Collection[str]) -
         if len(good) < 2 or weight < 1.0 or 2 * len(good) < len(own) or parts.netloc in known or not parts.netloc:
             continue
         root = f"{parts.scheme}://{parts.netloc}/"
-        why = f"{_told(pages, good, likings)}, of {len(own)} fetched from {host}"
+        why = f"{_told([pages[at] for at in good.tolist()])}, of {len(own)} fetched from {host}"
         yield Idea(root, titles.get(root) or host, why, weight / float(np.sqrt(len(own) + 4)))
 
 
-def _told(pages: Sequence[Known], good: NDArray[Any], likings: Column) -> str:
-    """Liked pages in words."""
-    yes = sum(pages[at].label is True for at in good.tolist())
-    opened = sum(pages[at].label is None and likings[at] >= LIKED for at in good.tolist())
-    rest = len(good) - yes - opened
+def _told(good: Sequence[Known]) -> str:
+    """Pages that count in words: each once, by the best that is known of it."""
+    yes = sum(page.label is True for page in good)
+    often = sum(page.label is None and page.opened > 1 for page in good)
+    once = sum(page.label is None and page.opened == 1 for page in good)
+    rest = len(good) - yes - often - once
     said = [
         f"{yes} {_pages(yes)} you said yes to" if yes else "",
-        f"{opened} that you opened more than once" if opened else "",
+        f"{often} that you opened more than once" if often else "",
+        f"{once} that you opened once" if once else "",
         f"{rest} that {'scores' if rest == 1 else 'score'} well" if rest else "",
     ]
     return ", ".join(filter(None, said))

@@ -221,7 +221,7 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
     view = cached.view
     likings = [ideas.liking(page, view.threshold) for page in known]
     fresh = [at for at, page in enumerate(pages) if not page.copy]
-    mine = [at for at in fresh if likings[at] >= ideas.LIKED]
+    mine = [at for at in fresh if ideas.is_liked(known[at])]
     liked = len(mine) >= 3
     if not liked:
         finds = [at for at in fresh if likings[at] > 0.0]
