@@ -40,6 +40,11 @@ def make(address: str, data: Path) -> tuple[Settings, Database]:
     (directory / "live.json").write_text("{}")
     (directory / "working-on").write_bytes(b"\0\0\0\x12https://a.example/")
     (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
+    content = b"https://a.example/\tSea/Reefs\n"
+    settings.model_file("model-0").parent.mkdir()
+    settings.model_file("model-0").write_bytes(content)
+    about = {"kind": "directory", "state": "ready", "size": len(content), "digest": sha256(content).hexdigest()}
+    database.update("model", "model-0", about)
     log = SqliteLog(directory / "log.sqlite")
     log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
     log.close()

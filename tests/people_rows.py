@@ -29,6 +29,9 @@ SAID = {
     ("suggestion", "kind"): "seed",
     ("notice", "kind"): "changes",
     ("comparison", "result"): "{}",
+    ("model", "kind"): "classifier",
+    ("model", "state"): "queued",
+    "look_first": '["/news/"]',
 }
 """Values of columns that may not hold just anything."""
 

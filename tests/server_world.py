@@ -45,7 +45,7 @@ class World:
             "secretwords",
             "alices-page",
             "Alice's reefs",
-            *(self.ids[n] for n in ("interest", "crawl", "comparison")),
+            *(self.ids[n] for n in ("interest", "crawl", "comparison", "model")),
         ]
 
 
@@ -83,6 +83,10 @@ def make_world(database_address: str, path: Path) -> World:
             "strategies": json.dumps(["breadth-first"]), "result": "{}", "created": EPOCH, "ended": EPOCH,
         },
     )  # fmt: skip
+    table = {"file": ("secretwords.tsv", b"http://reefs.example/alices-page\tSea/Reefs\n")}
+    uploaded = alice.post("/api/v1/models", files=table)
+    assert 201 == uploaded.status_code, uploaded.text
+    ids["model"] = uploaded.json()["id"]
     ids["notice"] = new_id()
     alice_id = site.database.row("SELECT id FROM person WHERE name = 'Alice'")["id"]
     site.database.insert(

@@ -39,6 +39,7 @@ def test_all_comes_back(database_address: str, tmp_path: Path) -> None:
     directory = tmp_path / "new" / "crawls" / CRAWL
     assert b"x" * 100 == (directory / "archive" / "a.warc.gz").read_bytes()
     assert {"archive", "crawl.toml", "log.sqlite"} == {path.name for path in directory.iterdir()}
+    assert b"https://a.example/\tSea/Reefs\n" == (tmp_path / "new" / "models" / "model-0").read_bytes()
     log = SqliteLog(directory / "log.sqlite", readonly=True)
     assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
     log.close()

@@ -59,6 +59,7 @@ def check_restored(data: Path) -> None:
         erasing.sweep([settings.crawl_directory(crawl) for crawl in erasing.rubbish(database)])
     assert {path.name for path in data.iterdir()} <= {
         "crawls",
+        "models",
         "lycosa.sqlite",
         "lycosa.sqlite-wal",
         "lycosa.sqlite-shm",
@@ -100,6 +101,25 @@ def test_tampered_backups(whole: bytes, tmp_path: Path) -> None:
     assert {name for name, what in came if what == "restored"}.isdisjoint(ALWAYS_REFUSED)
     assert set(TAMPERS) == {name for name, _ in came}
     assert MUTATED == came.total()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("models/model-0", b"https://a.example/\tSky\n", "not what its row tells of"),
+        ("models/stranger", b"https://a.example/\tSky\n", "which is no model"),
+        ("models/../crawls", b"x", "no backup has a member"),
+    ],
+)
+def test_models_of_strangers(whole: bytes, tmp_path: Path, name: str, content: bytes, why: str) -> None:
+    """A file that is not what the row tells of, one without a row, one that leads elsewhere: nothing is restored."""
+    archive = Archive.read(whole)
+    archive.members = [(info, old) for info, old in archive.members if info.name != name]
+    archive.put(name, content)
+    (tmp_path / "b.tar").write_bytes(archive.write())
+    with pytest.raises(InputError, match=why):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_untouched_backup_in_parts_is_restored(whole: bytes, tmp_path: Path) -> None:

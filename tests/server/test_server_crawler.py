@@ -8,24 +8,32 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lycosa.core.errors import LockedError
+from lycosa.core.types import Visit
+from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import crawls, erasing, feedback
 from lycosa.people.database import Database, DatabaseAway, Row
 from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
+from lycosa.refresh.change import change_of
 from lycosa.server.crawler import running as running_module
 from lycosa.server.crawler.judging import recorded
 from lycosa.server.crawler.process import CrawlProcess
+from lycosa.server.models import digest_of
 from lycosa.server.settings import Settings
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testing.reply import Response
 from lycosa.testing.server import Server, gaps, most_at_once
+from lycosa.text.bags import Bags
+from lycosa.topics.model import fitted
 
 DELAY = 0.02
 
@@ -309,6 +317,49 @@ def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
     return response
 
 
+def test_a_crawl_by_models(tmp_path: Path) -> None:
+    """A classifier of the owner's judges and their rules guide; the crawl keeps copies. It is judged again by another
+    one, and somebody else's is none.
+    """
+
+    def model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> str:
+        place = bench.settings.model_file(name)
+        place.parent.mkdir(exist_ok=True)
+        content.save(place)
+        about = {"size": place.stat().st_size, "digest": digest_of(place), "created": 0.0}
+        row = {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about}
+        bench.database.insert("model", row)
+        return name
+
+    async def work(bench: Bench) -> None:
+        reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"])
+        book = RuleBook()
+        book.add("Rail", "Sea/Reefs", 2)
+        wishes = {"model": "m-ann", "targets": ["Sea"], "strategy": "rules", "strategy_model": "r-ann"}
+        crawl, other = bench.crawl("ann", budget=3), bench.crawl("eve", budget=3)
+        for name, owner, kind, content in (("m-ann", "ann", "classifier", reefs), ("r-ann", "ann", "rules", book)):
+            model(bench, name, owner, kind, content)
+        told = Wishes(seeds=[bench.server.url("reef.localhost", "/coral-0")], **wishes).as_json()
+        bench.database.run("UPDATE interest SET wishes = ?", told)
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        assert (3, 3) == (row["pages"], row["found"])
+        kept = Directory.read_options(bench.settings.crawl_directory(crawl))
+        assert ("topic.model", ["Sea"], "rules,file=strategy.tsv") == (kept.model, kept.targets, kept.strategy)
+        failed = await bench.until_state(other, "failed")
+        assert "there is no model" in failed["reason"]
+        upside_down = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"])
+        model(bench, "m2-ann", "ann", "classifier", upside_down)
+        told = told.replace("m-ann", "m2-ann")
+        bench.database.run("UPDATE interest SET wishes = ? WHERE owner = 'ann'", told)
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        row = bench.row(crawl)
+        assert (0, "") == (row["found"], row["judging_failed"])
+
+    on_bench(tmp_path, work)
+
+
 def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is wrong with one crawl is told by its state: in words, or by name for a bug. Others go on."""
 
@@ -483,6 +534,49 @@ def test_what_is_due_is_looked_at_again(tmp_path: Path) -> None:
         kinds = [row["kind"] for row in bench.database.rows("SELECT kind FROM notice ORDER BY at")]
         assert ["finished", "changes"] == kinds
         await bench.until(lambda: bench.row(crawl)["due"] is not None)
+
+    on_bench(tmp_path, work)
+
+
+def test_each_page_as_often_as_is_wished(tmp_path: Path) -> None:
+    """Pages that are wanted frequently are looked at in between, infrequent ones not with the others, and what is asked
+    for now alone; changes are noticed by the detector that was chosen.
+    """
+    ahead = 0.0
+
+    def clock() -> float:
+        return time.time() + ahead
+
+    async def work(bench: Bench) -> None:
+        nonlocal ahead
+        often = {"frequently": ["/coral-1"], "frequent": "1h", "infrequently": ["/coral-2"], "infrequent": "60d"}
+        crawl = bench.crawl("ann", budget=4, always=["/coral-3"], detect=["paper"], **often)
+        bench.database.run("UPDATE interest SET look_again = '7d'")
+        bench.start(clock)
+        await bench.until_state(crawl, "finished")
+        await bench.until(lambda: bench.row(crawl)["due"] is not None)
+
+        async def looked(seconds: float, begin: Callable[[], object] = lambda: None) -> list[Any]:
+            nonlocal ahead
+            seen, before = len(bench.server.log), bench.row(crawl)["ended"]
+            ahead += seconds
+            begin()
+            await bench.until(lambda: (bench.row(crawl)["ended"] or 0.0) > before)
+            await bench.until(lambda: bench.row(crawl)["due"] is not None)
+            return sorted(hit.path for hit in bench.server.log[seen:] if hit.path.startswith("/coral"))
+
+        assert "/coral-1 /coral-3".split() == await looked(3601.0)
+        bench.web.text = "the reef has died of the heat"
+        assert "/coral-0 /coral-1 /coral-3".split() == await looked(7 * 86_400.0)
+        now = partial(crawls.refresh, bench.database, clock(), crawl, everything=False, look_first=["/coral-2"])
+        assert "/coral-2 /coral-3".split() == await looked(0.0, now)
+        log = SqliteLog(bench.settings.crawl_directory(crawl) / NAME, readonly=True)
+        visits = [visit for visit in log if isinstance(visit, Visit)]
+        log.close()
+        changes = [found for visit in visits if (found := change_of(visit)) is not None]
+        assert [["paper"]] * 4 == [change.by for change in changes if change.what == "changed"]
+        arms = [visit.arm for visit in visits if visit.kind == "revisit" and visit.node.endswith("/coral-3")]
+        assert ["always"] * 3 == arms
 
     on_bench(tmp_path, work)
 

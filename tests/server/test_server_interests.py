@@ -38,6 +38,20 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
     assert [] == ada.get(f"{API}/interests").json()
 
 
+def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
+    """The freshness behaviours and the detectors that the API names are kept with the interest."""
+    ada = site.sign_up("Ada")
+    named = {one["name"] for one in ada.get(f"{API}/detectors").json()}
+    assert {"paper", "tree", "digest", "images"} < named
+    fresh = {"always": ["/start"], "frequently": ["/news/"], "frequent": "6h", "infrequently": ["/old?"],
+             "infrequent": "90d", "detect": ["tree", "paper"]}  # fmt: skip
+    made = ada.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **fresh}})
+    assert 201 == made.status_code, made.text
+    assert fresh == {name: made.json()["wishes"][name] for name in fresh}
+    chosen = wishes.options(wishes.Wishes(**made.json()["wishes"]))
+    assert (["/old\\?"], "6h", ["tree", "paper"]) == (chosen["infrequently"], chosen["frequent"], chosen["detect"])
+
+
 def test_a_reader_makes_none(site: SiteUnderTest) -> None:
     """A reader may look at interests, but has none of their own."""
     rita = site.sign_up("Rita", "reader")
@@ -49,6 +63,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "os:system"}, "there is no strategy"),
     ({"strategy": "rules,file=/etc/passwd"}, "there is no strategy"),
     ({"strategy": "context-graph,file=/etc/passwd"}, "there is no strategy"),
+    ({"detect": ["os:system"]}, "there is no detector"),
+    ({"frequently": ["/news/"], "frequent": "1s"}, "ten minutes or more"),
     ({"strategy": "oracle,scores=/etc/passwd"}, "there is no strategy"),
     ({"strategy": "best-first,file=/etc/passwd"}, "has no parameter"),
     ({"strategy": "scent,without=x"}, "has no parameter"),

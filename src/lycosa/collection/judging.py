@@ -94,6 +94,8 @@ def judge(
     examples: Iterable[str] = (),
     threshold: float | None = None,
     judge: str = "",
+    model: Path | None = None,
+    targets: Iterable[str] = (),
     keep: bool = False,
     topic: Topic | None = None,
     now: float | None = None,
@@ -101,13 +103,16 @@ def judge(
     """Judge the crawl in a directory anew: by other words, example pages (of the crawl, or files), another threshold.
 
     Without any of them it is judged by the same topic, with all that there is to learn from. `judge` names how, as for
-    a crawl; `topic` is an object of your own. With `keep` it stays so: for everyone who looks at the crawl, and when it
-    goes on.
+    a crawl; `model` is a classifier's file, and `targets` its classes that are wanted; `topic` is an object of your
+    own. With `keep` it stays so: for everyone who looks at the crawl, and when it goes on.
     """
     path, now = Path(directory), time.time() if now is None else now
-    same = topic is None and threshold is not None and not (words or examples or judge)
+    same = topic is None and threshold is not None and not (words or examples or judge or model)
     read = Directory.read_options(path)
     options = _changed(as_begun(read) if same else read, words, list(examples), threshold, judge)
+    if model is not None:
+        options = replace(options, topic="", terms="", examples=[], regex="", background="", judge="")
+        options = replace(options, model=str(model.absolute()), targets=list(targets), threshold=threshold or 0.0)
     with ExitStack() as stack:
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
         collection = stack.enter_context(Collection(path))
@@ -116,6 +121,8 @@ def judge(
             collection.options = as_begun(collection.options)
         done = _Anew(collection, log, options, topic, now)
         if opened is not None:
+            if model is not None:
+                done.options = opened.keep_model(options, model)
             done.keep(opened)
         return done.judged
 

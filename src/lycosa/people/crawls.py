@@ -18,14 +18,15 @@ Paper items:
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lycosa.core.budget import STOPPED
-from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.wishes import Wishes
 
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
@@ -140,8 +141,12 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
     return get(database, crawl)
 
 
-def refresh(database: Database, now: float, crawl: str) -> Row:
-    """Look again at the pages that it has."""
+def refresh(
+    database: Database, now: float, crawl: str, *, everything: bool = True, look_first: Sequence[str] = ()
+) -> Row:
+    """Look again at the pages that it has: at `everything`, or at what is due. Pages whose addresses have a piece of
+    `look_first` are due, and come first.
+    """
     with database.transaction():
         row = _locked(database, crawl)
         if row["state"] in UNDER_WAY:
@@ -149,6 +154,7 @@ def refresh(database: Database, now: float, crawl: str) -> Row:
         _only(database, row["interest"], crawl)
         if row["task"] != "refresh" or row["state"] == "finished":  # else the one that was broken off goes on
             database.update("crawl", crawl, {"started": None})
+        database.update("crawl", crawl, {"everything": int(everything), "look_first": json.dumps(list(look_first))})
         _queue(database, now, crawl, task="refresh")
     return get(database, crawl)
 
@@ -275,7 +281,7 @@ def places(waiting: Iterable[Waiting], running: Mapping[str, int]) -> dict[str, 
 def under_way(database: Database) -> list[Row]:
     """Crawls that run or wait to, each with the owner of its interest."""
     return database.rows(
-        "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name FROM crawl c "
+        "SELECT c.*, i.owner AS owner, i.wishes AS wishes, i.name AS name, i.look_again AS look_again FROM crawl c "
         "JOIN interest i ON i.id = c.interest WHERE c.state IN ('queued', 'running') ORDER BY c.queued, c.id"
     )
 
@@ -283,7 +289,7 @@ def under_way(database: Database) -> list[Row]:
 def to_judge(database: Database) -> list[Row]:
     """Crawls whose pages are to be judged again, with what their interests wish."""
     return database.rows(
-        "SELECT c.*, i.wishes AS wishes FROM crawl c JOIN interest i ON i.id = c.interest "
+        "SELECT c.*, i.wishes AS wishes, i.owner AS owner FROM crawl c JOIN interest i ON i.id = c.interest "
         "WHERE c.judging <> '' ORDER BY c.number DESC, c.id"
     )
 
@@ -362,20 +368,21 @@ def schedule(database: Database, now: float) -> list[str]:
     """When finished crawls are to be looked at again, from what their interests say; queues those that are due.
 
     Only the newest crawl of an interest is: older ones are history. A look that failed is tried again when the next
-    one is due.
+    one is due. Where some pages are to be looked at more or less often than others, each look is at what is due.
     """
     queued = []
     for row in database.rows(
-        "SELECT c.id, c.ended, c.due, i.look_again FROM crawl c JOIN interest i ON i.id = c.interest "
+        "SELECT c.id, c.ended, c.due, i.look_again, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest "
         "JOIN person p ON p.id = i.owner "
         "WHERE (c.state = 'finished' OR c.state = 'failed' AND c.task = 'refresh') AND p.disabled = 0 "
         "AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
         "(SELECT 1 FROM crawl newer WHERE newer.interest = c.interest AND newer.number > c.number)"
     ):
-        due = (row["ended"] or now) + seconds(row["look_again"]) if row["look_again"] else None
+        wishes, again = Wishes.of_json(row["wishes"]), row["look_again"]
+        due = (row["ended"] or now) + wishes.next_look(again) if again else None
         if due is not None and due <= now:
             try:
-                refresh(database, now, row["id"])
+                refresh(database, now, row["id"], everything=not (wishes.frequently or wishes.infrequently))
                 queued.append(row["id"])
             except (Taken, Gone):  # somebody was quicker
                 pass

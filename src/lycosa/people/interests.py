@@ -8,15 +8,12 @@ Paper items:
 
 from __future__ import annotations
 
-from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, new_id
 from lycosa.people.typed import line
-from lycosa.people.wishes import Wishes
+from lycosa.people.wishes import Wishes, again
 
 LONGEST_NAME = 120
-LEAST_AGAIN = 600.0
-"""Seconds between two looks at the same pages, at least: a schedule is for hours and days."""
 
 
 def create(
@@ -81,10 +78,7 @@ def wishes_of(row: Row) -> Wishes:
 
 def checked_again(text: str) -> str:
     """How often finished crawls are looked at again: `1d`, `6 hours`; empty: never."""
-    text = line(text, "how often to look again", 40)
-    if text and seconds(text, "how often to look again") < LEAST_AGAIN:
-        raise InputError(f"how often to look again is {text}: it has to be ten minutes or more, such as 6h or 1d")
-    return text
+    return again(text, "how often to look again")
 
 
 def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:

@@ -10,7 +10,7 @@ from typing import Any
 from lycosa.people.database import Database, Row
 
 _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
-_JSON = frozenset({"wishes", "preferences", "strategies", "result"})
+_JSON = frozenset({"wishes", "preferences", "strategies", "result", "sources", "about"})
 
 
 def of_person(database: Database, person: str) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
         "visits": mine("seen", order="at, interest"),
         "notices": mine("notice", order="at, id"),
         "sessions": mine("session", order="created, id"),
+        "models": mine("model", "owner", "created, id"),
         "tokens": mine("token", order="created, id"),
         "invitations": mine("invitation", "made_by", "created, id"),
         "audit": mine("audit", order="at, id"),

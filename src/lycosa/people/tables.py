@@ -14,7 +14,7 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.jsontext import read_json
-from lycosa.people import notices
+from lycosa.people import models, notices
 from lycosa.people.accounts import ROLES, check_name, fold
 from lycosa.people.crawls import OVER, UNDER_WAY
 from lycosa.people.database import Row, is_id
@@ -213,6 +213,8 @@ RULES: dict[str, Rule] = {
     "crawl.found": _COUNT,
     "crawl.lessons": _COUNT,
     "crawl.asked": _COUNT,
+    "crawl.everything": _TRUTH,
+    "crawl.look_first": _rule(_is_texts, "it is no JSON list of texts"),
     "crawl.judging": _one_of("", "labels", "threshold", "topic"),
     "feedback.relevant": _TRUTH,
     "opened.times": _COUNT,
@@ -221,6 +223,12 @@ RULES: dict[str, Rule] = {
     "seen.feed": _DIGEST,
     "notice.kind": _one_of(*notices.KINDS),
     "notice.text": _at_most(notices.LONGEST),
+    "model.name": _line(LONGEST_NAME),
+    "model.kind": _one_of(*models.KINDS),
+    "model.state": _one_of(*models.STATES),
+    "model.sources": _object(LONGEST_TEXT),
+    "model.about": _object(models.LONGEST_ABOUT),
+    "model.size": _from(0, models.LARGEST),
     "comparison.strategies": _rule(_is_texts, "it is no JSON list of texts"),
     "comparison.state": _one_of("queued", "running", "finished", "failed"),
     "comparison.result": _result,

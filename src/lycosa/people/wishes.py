@@ -17,9 +17,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from lycosa.core.durations import seconds
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.spec import parse, spell
 from lycosa.people.typed import line, lines, number
+from lycosa.store.directory import KEPT
 
 AUTOMATIC = "automatic"
 STRATEGY = "scent"
@@ -34,6 +37,15 @@ MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
 LONGEST = 500
+
+LEAST_AGAIN = 600.0
+"""Seconds between two looks at the same pages, at least: a schedule is for hours and days."""
+
+PIECES = ("exclude", "always", "frequently", "infrequently")
+"""Wishes that are pieces of addresses: plain text, where the options of a crawl are regular expressions."""
+
+FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
+"""Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun."""
 
 
 @dataclass(slots=True)
@@ -58,6 +70,22 @@ class Wishes:
     languages: list[str] = field(default_factory=list)
     max_depth: int = 0
     host_budget: int = 0
+    always: list[str] = field(default_factory=list)
+    """Pieces of addresses: such pages are looked at in every look, and never taken from a cache."""
+    frequently: list[str] = field(default_factory=list)
+    """The same: looked at once in `frequent` at least."""
+    infrequently: list[str] = field(default_factory=list)
+    """The same: looked at once in `infrequent`, unless somebody asks for all pages."""
+    frequent: str = "1d"
+    infrequent: str = "30d"
+    detect: list[str] = field(default_factory=list)
+    """Names of detectors that notice changes; none: the usual ones."""
+    model: str = ""
+    """A classifier of the owner's, by its id: it judges, in the place of words and examples."""
+    targets: list[str] = field(default_factory=list)
+    """The classes of it that are wanted."""
+    strategy_model: str = ""
+    """Rules or browsing of the owner's, by its id: what the strategy goes by, if it needs such a thing."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any], most_pages: int = 10_000) -> Wishes:
@@ -82,19 +110,41 @@ class Wishes:
             languages=[code.lower() for code in lines(given["languages"], "the languages", 20, MOST_PIECES)],
             max_depth=int(number(given["max_depth"], "the depth", 0, 1_000)),
             host_budget=int(number(given["host_budget"], "the pages of one host", 0, 1_000_000)),
+            always=lines(given["always"], "what is always looked at", 300, MOST_PIECES),
+            frequently=lines(given["frequently"], "what is looked at frequently", 300, MOST_PIECES),
+            infrequently=lines(given["infrequently"], "what is looked at infrequently", 300, MOST_PIECES),
+            frequent=again(given["frequent"], "how often frequently is") or "1d",
+            infrequent=again(given["infrequent"], "how often infrequently is") or "30d",
+            detect=lines(given["detect"], "the detectors", 40, MOST_PIECES),
+            model=line(given["model"], "the model", 64),
+            targets=lines(given["targets"], "the classes", 1_000, MOST_PIECES),
+            strategy_model=line(given["strategy_model"], "the model of the strategy", 64),
         )
         made.check()
         return made
 
     def check(self) -> None:
         """Whether there is something to hunt, and somewhere to start."""
-        if not self.words and not self.examples:
+        if self.model and (self.words or self.examples or self.judge != AUTOMATIC):
+            raise InputError("a model judges by itself: leave words, examples and judge out, or the model")
+        if self.targets and not self.model:
+            raise InputError("classes are a model's: choose the model, too")
+        if not self.words and not self.examples and not self.model:
             raise InputError("nothing to hunt: say it in a few words, or give the address of a page like those wanted")
         if not self.seeds and not self.preferences:
             raise InputError("nowhere to start: give the address of a page, or choose a preference of the catalogue")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
                 raise InputError(f"{code!r} is no language: write its short code, such as en or de")
+
+    def next_look(self, look_again: str) -> float:
+        """Seconds from one look at pages to the next: at those of `frequently` in between, if that is sooner.
+
+        >>> Wishes(frequently=["/news/"], frequent="6h").next_look("7d"), Wishes().next_look("7d")
+        (21600.0, 604800.0)
+        """
+        every = seconds(look_again)
+        return min(every, seconds(self.frequent)) if self.frequently else every
 
     def as_json(self) -> str:
         """As the database keeps it."""
@@ -110,29 +160,54 @@ class Wishes:
         return made
 
 
-def options(wishes: Wishes, seeds: Iterable[str] = (), *, budget: int = 0, **settings: Any) -> dict[str, Any]:
+def again(text: Any, what: str) -> str:
+    """How often something is looked at: `1d`, `6 hours`; or empty."""
+    told = line(text, what, 40)
+    if told and seconds(told, what) < LEAST_AGAIN:
+        raise InputError(f"{what} is {told}: it has to be ten minutes or more, such as 6h or 1d")
+    return told
+
+
+def options(
+    wishes: Wishes,
+    seeds: Iterable[str] = (),
+    *,
+    budget: int = 0,
+    files: Mapping[str, str] = KEPT,
+    **settings: Any,
+) -> dict[str, Any]:
     """The options of a crawl, as `lycosa.crawling.crawl` takes them.
 
-    `seeds` are those of the catalogue that the preferences stand for. `budget` is another one than wished for. The
-    other arguments are options that the operator sets for everyone: delay, concurrency, allow_network, contact ...
+    `seeds` are those of the catalogue that the preferences stand for. `budget` is another one than wished for. `files`
+    are where its models lie: `model` for the judge, `strategy`. The other arguments are options that the
+    operator sets for everyone: delay, concurrency, allow_network, contact ...
 
     >>> options(Wishes("reefs", seeds=["https://example.org/"], exclude=["/tag?"]), delay=2.0)["exclude"]
     ['/tag\\\\?']
     """
+    strategy = STRATEGY if wishes.strategy == AUTOMATIC else wishes.strategy
+    if wishes.strategy_model:
+        name, given = parse(strategy)
+        strategy = spell(name, {**given, "file": files["strategy"]})
     made: dict[str, Any] = {
         "topic": wishes.words,
+        "model": files["model"] if wishes.model else "",
+        "targets": list(wishes.targets),
         "examples": list(wishes.examples),
         "seeds": list(dict.fromkeys([*wishes.seeds, *seeds])),
-        "strategy": STRATEGY if wishes.strategy == AUTOMATIC else wishes.strategy,
+        "strategy": strategy,
         "judge": "" if wishes.judge == AUTOMATIC else wishes.judge,
         "budget": budget or wishes.budget,
         "threshold": wishes.threshold,
         "hosts": list(wishes.hosts),
         "domains": list(wishes.domains),
-        "exclude": [re.escape(piece) for piece in wishes.exclude],
         "languages": list(wishes.languages),
         "max_depth": wishes.max_depth,
         "host_budget": wishes.host_budget,
+        **{name: [re.escape(piece) for piece in getattr(wishes, name)] for name in PIECES},
+        "frequent": wishes.frequent,
+        "infrequent": wishes.infrequent,
+        "detect": list(wishes.detect),
         "feeds": False,  # the server has its own
         **settings,
     }

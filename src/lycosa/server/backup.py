@@ -2,6 +2,7 @@
 
     database/TABLE.jsonl          rows, all of one moment; one form for SQLite and PostgreSQL
     crawls/ID/log.sqlite, ...     a crawl's directory; its archive as far as the copied log knows of it
+    models/ID                     a model, as its row tells of it
     manifest.json                 the last: schema, and the size and SHA-256 of everything before it
 
 The server may run meanwhile: a crawl's log is copied by SQLite, and what it refers to is on disk before the log tells
@@ -72,9 +73,11 @@ class Backup:
         self._beside = file.absolute().parent  # where there is room for copies, if anywhere
         try:
             with replacing(file, 0o600) as out, tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
-                people, crawls = self._tables(tar)
+                people, crawls, models = self._tables(tar)
                 for crawl in crawls:
                     self._crawl(tar, crawl)
+                for model in models:
+                    self._model(tar, model)
                 manifest = {
                     "form": FORM,
                     "version": __version__,
@@ -91,12 +94,15 @@ class Backup:
             raise InputError(f"cannot write {file}: {error.strerror or error}; nothing was left there") from error
         return Told(people, len(crawls) - len(self._gone), file.stat().st_size)
 
-    def _tables(self, tar: tarfile.TarFile) -> tuple[int, list[str]]:
-        """The rows; how many people there are, and which crawls."""
+    def _tables(self, tar: tarfile.TarFile) -> tuple[int, list[str], list[Row]]:
+        """The rows; how many people there are, which crawls, and models with a file."""
         with self.database.snapshot():
             present = self.database.tables()
             people = self.database.rows("SELECT id FROM person")
             crawls = self.database.rows("SELECT id FROM crawl ORDER BY created, id")
+            models = []
+            if "model" in present:
+                models = self.database.rows("SELECT id, size, digest FROM model WHERE state = 'ready' ORDER BY id")
             checker = Checker(scripts())
             for table in tables_of(scripts()):
                 if table in PASSING or table not in present:
@@ -108,7 +114,17 @@ class Backup:
                     size = rows.tell()
                     rows.seek(0)
                     self._add(tar, f"database/{table}.jsonl", rows, size)
-        return len(people), [row["id"] for row in crawls]
+        return len(people), [row["id"] for row in crawls], models
+
+    def _model(self, tar: tarfile.TarFile, row: Row) -> None:
+        try:
+            with open(self.settings.model_file(row["id"]), "rb") as content:
+                self._add(tar, f"models/{row['id']}", content, row["size"])
+        except FileNotFoundError:
+            if self.database.get("model", row["id"]) is not None:
+                raise InputError(
+                    f"cannot back up: the file of the model {row['id']} is missing; have its owner delete it"
+                ) from None  # else it is being deleted
 
     def _crawl(self, tar: tarfile.TarFile, crawl: str) -> None:
         directory = self.settings.crawl_directory(crawl)

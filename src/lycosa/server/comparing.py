@@ -1,7 +1,6 @@
 """Comparisons: a process of its own replays a recorded crawl in the lab, by one strategy after the other.
 
-The crawl process takes them from the queue (`run_queued`), one at a time. The child (`python -m` with this module) is
-told by its standard input what to do, knows no database, is nice to the crawls, and ends with who started it.
+The crawl process takes them from the queue (`run_queued`), one at a time. The child is `python -m` with this module.
 
 Every strategy starts from the crawl's seeds and may fetch every page that the crawl fetched, no other. What a page is
 worth, and whether it counts as found, is what the crawl's judge said of it; links are judged by the interest's words.
@@ -11,18 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import sys
 import tempfile
-import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.people import comparisons
 from lycosa.people.database import Database, Row
+from lycosa.server import child
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
 
@@ -30,7 +28,7 @@ PLACE = "comparing"
 """In the server's directory, where the child writes. It may be killed: who started it sees that nothing stays there."""
 
 EVERY = 1.0
-"""Seconds between two looks at the queue, and at whether a running comparison is still wanted."""
+"""Seconds between two looks at the queue."""
 
 LONGEST = 900.0
 """Seconds that a comparison may take."""
@@ -82,27 +80,10 @@ async def _do(settings: Settings, database: Database, row: Row) -> None:
         "random_seed": settings.random_seed,
         "place": str(settings.data / PLACE),
     }
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "lycosa.server.comparing"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=1 << 26,
-        start_new_session=True,
-    )
     try:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(json.dumps(told).encode() + b"\n")
-        reading = asyncio.create_task(child.stdout.read())
-        until = time.monotonic() + LONGEST
-        while not (await asyncio.wait({reading}, timeout=EVERY))[0]:
-            if time.monotonic() > until or await _deleted(database, row["id"]):
-                child.kill()
-        answer = _answer(await reading, late=time.monotonic() > until)
+        gone = partial(_deleted, database, row["id"])
+        answer = await child.ask("lycosa.server.comparing", told, gone, LONGEST)
     finally:
-        if child.returncode is None:
-            child.kill()
-        await child.wait()
         _clear(settings)
     reason = without_place(settings, answer[1])
     await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], answer[0], reason)
@@ -116,40 +97,14 @@ async def _deleted(database: Database, comparison: str) -> bool:
         return False
 
 
-def _answer(told: bytes, late: bool) -> tuple[dict[str, Any] | None, str]:
-    """The result, or the reason why there is none."""
-    try:
-        said = json.loads(told)
-        return said.get("result"), str(said.get("reason", ""))
-    except ValueError:
-        return (
-            None,
-            f"it took more than {LONGEST / 60:.0f} minutes" if late else "it ended without a result: see the log",
-        )
-
-
 # -- in the child ----------------------------------------------------------------------------------------------
 
 
-def main() -> None:
-    """Read what to do, write what came of it."""
-    told = json.loads(sys.stdin.readline())
-
-    def watch() -> None:
-        sys.stdin.read()
-        os._exit(1)  # who wanted it is gone
-
-    threading.Thread(target=watch, daemon=True).start()
-    os.nice(10)
-    try:
-        place = Path(told["place"])
-        place.mkdir(0o700, exist_ok=True)
-        found = compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)
-        said = {"result": found}
-    except LycosaError as error:
-        said = {"reason": str(error)}  # type: ignore[dict-item]
-    print(json.dumps(said), flush=True)
-    os._exit(0)
+def work(told: dict[str, Any]) -> dict[str, Any]:
+    """Do what was told."""
+    place = Path(told["place"])
+    place.mkdir(0o700, exist_ok=True)
+    return compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)
 
 
 def compare(
@@ -233,4 +188,4 @@ def _end(node: str, leads: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    child.serve(work)

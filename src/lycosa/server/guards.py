@@ -3,6 +3,7 @@
     needs("run")                    someone signed in, or a token, with this scope
     interest_to("edit", "write")    the same, and the interest in the path is theirs, or shared with them that far
     crawl_to("read", "read")        the same for a crawl, by its interest
+    model_to("write")               the same for a model: one's own, as nobody shares them
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
 What a person may not know of, does not exist: 404. What they may know of but not do: 403. Nobody at all: 403, too.
@@ -19,7 +20,7 @@ from typing import Any, Literal
 from fastapi import Depends, HTTPException, Request
 
 from lycosa.core.errors import InputError
-from lycosa.people import audit, sessions, tokens
+from lycosa.people import audit, models, sessions, tokens
 from lycosa.people.credentials import same
 from lycosa.people.database import Row
 from lycosa.server.site import Site, site_of
@@ -101,6 +102,19 @@ class ComparisonAccess(InterestAccess):
     comparison: Row
 
 
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """A model of someone's own."""
+
+    person: Person
+    model: Row
+
+    @property
+    def site(self) -> Site:
+        """The site that it is of."""
+        return self.person.site
+
+
 def open_to_all() -> Any:
     """No one needs to sign in for this."""
     return _guard(lambda: None, "open")
@@ -145,6 +159,19 @@ def comparison_to(mode: Mode, scope: str) -> Any:
         return ComparisonAccess(person, access.interest, access.mode, row)
 
     return _guard(guard, "comparison", mode, scope)
+
+
+def model_to(scope: str) -> Any:
+    """Someone who may do this with models, and whose own the one is that the path names; another's does not exist."""
+
+    def guard(request: Request, model: str) -> ModelAccess:
+        person = _with_scope(request, scope)
+        row = models.get(person.site.database, person.id, model)
+        if row is None:
+            raise HTTPException(404, "no such model")
+        return ModelAccess(person, row)
+
+    return _guard(guard, "model", "own", scope)
 
 
 def _guard(check: Callable[..., Any], on: str, mode: str = "", scope: str = "") -> Any:

@@ -20,13 +20,15 @@ from typing import IO, Any
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.jsontext import read_json
+from lycosa.core.spec import parse
 from lycosa.people.database import Database, is_id
 from lycosa.people.migrating import migrate, scripts, version
 from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, rows_of, tables
 from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
+from lycosa.server.models import inspect
 from lycosa.server.settings import Settings
-from lycosa.server.validation import check_strategy, harmless, harmless_wishes
-from lycosa.store.directory import CONFIG, Directory
+from lycosa.server.validation import TAUGHT, check_strategy, harmless, harmless_wishes
+from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 
@@ -39,6 +41,7 @@ LARGEST_HEADER = 64 << 10
 
 TABLE = re.compile(r"database/([a-z_]+)\.jsonl", re.ASCII)
 FILE = re.compile(r"crawls/([\w-]{1,64})/(?:archive/)?(\w[\w.-]{0,150})", re.ASCII)
+MODEL = re.compile(r"models/([\w-]{1,64})", re.ASCII)
 """The only names that a backup has: no way leads out of the directory."""
 
 
@@ -60,6 +63,7 @@ class _Contents:
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     crawls: set[str] = field(default_factory=set)
+    models: set[str] = field(default_factory=set)
 
 
 def restore(file: Path, data: Path, database: str = "") -> Told:
@@ -155,6 +159,8 @@ def _check_name(name: str, contents: _Contents, file: Path) -> None:
         contents.tables.add(table[1])
     elif (found := FILE.fullmatch(name)) and not is_passing(found[2]):
         contents.crawls.add(found[1])
+    elif model := MODEL.fullmatch(name):
+        contents.models.add(model[1])
     else:
         raise _broken(file, f"no backup has a member {_short(name)}")
 
@@ -186,7 +192,7 @@ def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, contents: _Co
         if match := TABLE.fullmatch(member.name):
             try:
                 for row in rows_of(_lines(_content(tar, member))):
-                    _check_row(checker, match[1], row)
+                    _check_row(checker, match[1], row, contents.members)
             except InputError as error:
                 raise _broken(file, f"{member.name}: {error}") from error
     try:
@@ -196,12 +202,17 @@ def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, contents: _Co
     crawls = checker.ids["crawl"]
     if manifest.people != len(checker.ids["person"]) or manifest.crawls != len(crawls - manifest.gone):
         raise _broken(file, "it has other people or crawls than its manifest says")
+    for model in sorted(contents.models - checker.ids.get("model", set())):
+        raise _broken(file, f"it has the file of {model}, which is no model")
     for crawl in sorted(contents.crawls - crawls):
         raise _broken(file, f"it has files of {crawl}, which is no crawl")
 
 
-def _check_row(checker: Checker, table: str, row: Any) -> None:
+def _check_row(checker: Checker, table: str, row: Any, members: dict[str, dict[str, Any]]) -> None:
     checker.row(table, row)
+    told = {"size": row["size"], "sha256": row["digest"]} if table == "model" else {}
+    if told and members.get(f"models/{row['id']}", told) != told:  # it may be missing: deleted meanwhile
+        raise InputError(f"the model {row['id']} is not what its row tells of")
     if table == "interest":
         harmless_wishes(row["wishes"])
     elif table == "comparison":
@@ -222,6 +233,7 @@ def _put(opened: IO[bytes], file: Path, manifest: Manifest, data: Path, address:
     database: Database | None = None
     try:
         rows = _extract(opened, file, manifest, beside)
+        _check_models(beside, rows, file)
         damaged = _check_crawls(beside, data, file)
         database = Database.open(Settings(beside, address).database_address)
         if version(database):
@@ -266,6 +278,20 @@ def _extract(opened: IO[bytes], file: Path, manifest: Manifest, into: Path) -> P
     return into / "database"
 
 
+def _check_models(beside: Path, rows: Path, file: Path) -> None:
+    """Whether each model is one that could have been uploaded."""
+    if not (rows / "model.jsonl").exists():
+        return
+    with open(rows / "model.jsonl", "rb") as lines:
+        for row in rows_of(_lines(lines)):
+            place = beside / "models" / row["id"]
+            if place.exists():
+                try:
+                    inspect(place, row["kind"])
+                except InputError as error:
+                    raise _broken(file, f"the model {row['id']}: {error}") from error
+
+
 def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
     """Whether each crawl is one that a server may have; of those with events that can't be read, what to do."""
     damaged: list[str] = []
@@ -275,7 +301,7 @@ def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
             if (directory / CONFIG).exists():
                 if (directory / CONFIG).stat().st_size > LARGEST_CONFIG:
                     raise InputError(f"{CONFIG} is too large")
-                harmless(Directory.read_options(directory))
+                _check_options(directory)
             if (directory / LOG).exists():
                 with closing(SqliteLog(directory / LOG, readonly=True)) as log:
                     log.check()
@@ -284,6 +310,19 @@ def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
             why = str(error).replace(f"{directory}/", "").replace(str(directory), directory.name)
             raise _broken(file, f"the crawl {directory.name}: {why.partition('. Restore')[0][:300]}") from error
     return damaged
+
+
+def _check_options(directory: Path) -> None:
+    """What a crawl is told, and the copies of models that it goes by."""
+    options = Directory.read_options(directory)
+    harmless(options)
+    name, given = parse(options.strategy)
+    kinds = {"model": "classifier" if options.model else "", "strategy": TAUGHT.get(name, "") if given else ""}
+    for option, kind in kinds.items():
+        if kind:
+            if not (directory / KEPT[option]).is_file():
+                raise InputError(f"its {KEPT[option]} is missing")
+            inspect(directory / KEPT[option], kind)
 
 
 def _fill(database: Database, manifest: Manifest, rows: Path) -> None:

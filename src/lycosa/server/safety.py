@@ -21,6 +21,7 @@ from lycosa.server.settings import Settings
 LARGEST = 1_000_000
 """Bytes of a request's body."""
 LARGEST_UPLOAD = 6_000_000
+LARGEST_MODEL = 65_000_000
 """The same where files are uploaded."""
 
 HEALTH = "/api/v1/health"
@@ -119,6 +120,8 @@ class Safety:
 
 
 def _largest(scope: Scope) -> int:
+    if scope["path"].endswith("/models"):
+        return LARGEST_MODEL
     return LARGEST_UPLOAD if scope["path"].endswith("/imports") else LARGEST
 
 

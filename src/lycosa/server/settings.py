@@ -35,6 +35,8 @@ class Settings:
     """Pages that a person may ask for in one crawl."""
     max_interests: int = 100
     """Interests that a person may have."""
+    max_models: int = 20
+    """Models that a person may have."""
     concurrency: int = 8
     """Requests that one crawl has in flight."""
     delay: float = 1.0
@@ -67,6 +69,12 @@ class Settings:
         if not is_id(crawl):
             raise InputError(f"{crawl[:60]!a} is no crawl")
         return self.data / "crawls" / crawl
+
+    def model_file(self, model: str) -> Path:
+        """Where a model lies: among the models, and nowhere else."""
+        if not is_id(model):
+            raise InputError(f"{model[:60]!a} is no model")
+        return self.data / "models" / model
 
     def environment(self) -> dict[str, str]:
         """What tells a process these settings."""

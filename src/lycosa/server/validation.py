@@ -1,14 +1,16 @@
 """What a member may wish for, checked where strategies, judges and addresses are known.
 
-A strategy or a judge may be named that is built in, needs no file and no training, and is told numbers, yes or no, or
-a word from a list: never a path, a class, an expression. Whatever is accepted here can be started.
+A strategy or a judge may be named that is built in, and is told numbers, yes or no, or a word from a list: never a
+path, a class, an expression. What it has to be taught is a model of the person's own. Whatever is accepted here can be
+started.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,23 +18,31 @@ from typing import Any, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of
-from lycosa.core.spec import describe_type, parse
+from lycosa.core.spec import describe_type, parse, spell
 from lycosa.core.strategies import steer
-from lycosa.estimators import MODEL, STEERING, STRATEGIES, TOPIC, WORDS
+from lycosa.estimators import BROWSING, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy
-from lycosa.people import catalogue
+from lycosa.people import catalogue, models
 from lycosa.people.database import Database
-from lycosa.people.wishes import AUTOMATIC, Wishes, options
-from lycosa.store.directory import Directory
+from lycosa.people.wishes import AUTOMATIC, PIECES, Wishes, options
+from lycosa.refresh.detectors import parse_detectors
+from lycosa.store.directory import KEPT, Directory
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
+from lycosa.topics.taxonomy import wanted
 from lycosa.web.scope import Scope
 from lycosa.web.urls import check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS)}
+TAUGHT = {
+    name: "rules" if entry.needs == TAXONOMY else "browsing"
+    for name, entry in STRATEGIES.items()
+    if entry.needs in (TAXONOMY, BROWSING)
+}
+"""Strategies that go by a model of the person's own, and of which kind."""
 
 OPERATORS = ("delay", "concurrency", "allow_network", "contact", "random_seed")
 """Options that the operator sets, for everyone: each time that a crawl is opened."""
@@ -44,8 +54,19 @@ MOST_ROUNDS = 100
 """Of what is gone through again and again for each page."""
 
 
-def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wishes:
-    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done."""
+def checked(
+    data: Mapping[str, Any],
+    database: Database,
+    most_pages: int,
+    owner: str = "",
+    place: Callable[[str], Path] = Path,
+    before: Wishes | None = None,
+) -> Wishes:
+    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
+
+    Models have to be the `owner`'s, and `place` says where one lies. Of an interest that somebody else may edit the
+    models can be left as they were `before`, or be left out.
+    """
     wishes = Wishes.read(data, most_pages)
     wishes.examples = [_address(text, "example") for text in wishes.examples]
     wishes.seeds = [_address(text, "seed") for text in wishes.seeds]
@@ -59,12 +80,38 @@ def checked(data: Mapping[str, Any], database: Database, most_pages: int) -> Wis
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
         )
+    _check_models(wishes, database, owner, before)
     if wishes.strategy != AUTOMATIC:
-        check_strategy(wishes.strategy)
+        (check_strategy_name if wishes.strategy_model else check_strategy)(wishes.strategy)
     if wishes.judge != AUTOMATIC:
         check_judge(wishes.judge, bool(wishes.examples))
-    _try(wishes)
+    if wishes.detect:
+        parse_detectors(wishes.detect)
+    _try(wishes, place)
     return wishes
+
+
+def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes | None) -> None:
+    """Whether the models can be used for what they are wished for, by whom they are wished for."""
+    if before is not None and {wishes.model, wishes.strategy_model} - {"", before.model, before.strategy_model}:
+        raise InputError("models are their owner's: leave these as they are, or leave them out")
+    if wishes.model:
+        row = models.ready(database, owner, wishes.model, models.JUDGING)
+        classes = list(json.loads(row["about"]).get("classes", {}))
+        try:
+            wishes.targets, _ = wanted(classes, wishes.targets)
+        except InputError as error:
+            told = str(error).replace("Name it with --target", "Mark it").replace(" with --target", "")
+            raise InputError(told) from error
+    needed = TAUGHT.get(parse(wishes.strategy)[0], "")
+    if needed and not wishes.strategy_model:
+        raise InputError(f"the strategy {wishes.strategy} goes by a model of the kind {needed}: choose one of yours")
+    if wishes.strategy_model and not needed:
+        raise InputError(f"the strategy {wishes.strategy} takes no model: leave it out, or choose another strategy")
+    if needed:
+        models.ready(database, owner, wishes.strategy_model, (needed,))
+    if needed == "rules" and not wishes.model:
+        raise InputError("rules lead to classes: choose a classifier and mark its classes, in the place of words")
 
 
 def harmless(chosen: Options, *, build: bool = True) -> None:
@@ -80,14 +127,27 @@ def harmless(chosen: Options, *, build: bool = True) -> None:
         for text in getattr(chosen, name):
             if check_seed(text) is None or "://" not in text:
                 raise InputError(f"one of its {name} is no web address: {text[:100]!a}")
-    for pattern in chosen.exclude:
-        if re.escape(re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)) != pattern:
-            raise InputError(f"its option exclude is an expression, where plain text is allowed: {pattern[:100]!a}")
+    _plain(chosen)
+    if chosen.model not in ("", KEPT["model"]):
+        raise InputError(f"its option model is none of its own files: {chosen.model[:100]!a}")
     if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
         (check_strategy if build else check_strategy_name)(chosen.strategy)
-    if chosen.judge and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
+    by_model = bool(chosen.model) and chosen.judge == "model"
+    if chosen.judge and not by_model and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
         check_judge(chosen.judge)
     chosen.check()
+
+
+def _plain(chosen: Options) -> None:
+    """Whether what says which addresses, and when, is no expression and no class."""
+    for name in PIECES:
+        for pattern in getattr(chosen, name):
+            if re.escape(re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)) != pattern:
+                raise InputError(f"its option {name} is an expression, where plain text is allowed: {pattern[:100]!a}")
+    if not re.fullmatch(r"automatic|fixed,every=[0-9]{1,12}s", chosen.schedule, re.ASCII):
+        raise InputError(f"its option schedule is nothing that a member may wish for: {chosen.schedule[:100]!a}")
+    if chosen.detect:
+        parse_detectors(chosen.detect)
 
 
 def harmless_directory(directory: Path) -> None:
@@ -106,7 +166,7 @@ def harmless_wishes(text: str, *, build: bool = True) -> None:
 
 @cache
 def _wished() -> frozenset[str]:
-    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS))
+    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule"))
 
 
 def _is_name(text: str) -> bool:
@@ -116,15 +176,18 @@ def _is_name(text: str) -> bool:
 
 @lru_cache(1_000)
 def check_strategy(text: str) -> None:
-    """Whether a member may choose this strategy, as it is told, and it can be made."""
+    """Whether a member may choose this strategy, as it is told, and it can be made: unless it takes a file for that."""
     check_strategy_name(text)
-    _build(text, "coral reefs")
+    if parse(text)[0] not in TAUGHT:
+        _build(text, "coral reefs")
 
 
 def check_strategy_name(text: str) -> None:
     """Whether a member may choose this strategy, as it is told."""
     name, given = parse(text)
-    if name not in GUIDES:
+    if name in TAUGHT and given.pop("file", KEPT["strategy"]) != KEPT["strategy"]:
+        raise InputError(f"{name} takes no file here: choose a model of yours")
+    if name not in GUIDES and name not in TAUGHT:
         raise InputError(f"there is no strategy {name[:60]!r} to choose: see the list of strategies, or take automatic")
     takes = strategy_parameters(name)
     steering = {} if "arms" in takes else _steering()
@@ -184,17 +247,21 @@ def _steering() -> dict[str, tuple[Any, Any]]:
     return {key: told for key, told in parameters(steer).items() if key in STEERING}
 
 
-def _try(wishes: Wishes) -> None:
+def _try(wishes: Wishes, place: Callable[[str], Path] = Path) -> None:
     """Make everything that the crawl will be made of, so that it can't fail for this later."""
+    if wishes.strategy_model:
+        name, given = parse(wishes.strategy)
+        _build(spell(name, {**given, "file": str(place(wishes.strategy_model))}), wishes.words, wishes.targets)
+        return
     made = options(wishes, ["https://example.org/"])
     chosen = Options.from_mapping({**made, "examples": []}, "the wishes")
     if wishes.words:
         make_topic(chosen)
-    if wishes.strategy != AUTOMATIC and GUIDES[parse(wishes.strategy)[0]].needs == WORDS:
+    if wishes.strategy != AUTOMATIC and STRATEGIES[parse(wishes.strategy)[0]].needs == WORDS:
         _build(wishes.strategy, wishes.words)
 
 
-def _build(text: str, words: str) -> None:
+def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
     facts: dict[str, Any] = {
         "seed": 0,
         "budget": 100,
@@ -203,6 +270,7 @@ def _build(text: str, words: str) -> None:
         "words": words,
         "stems": None,
         "ontology": "",
+        "targets": list(targets),
     }
     try:
         make_strategy(text, **facts)

@@ -100,6 +100,15 @@ class Directory:
                 raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; make room") from error
         self.options = self.options.with_files({option: KEPT[option] for option in self.options.files()})
 
+    def keep_model(self, options: Options, model: Path) -> Options:
+        """Copy another model in the place of the one that the crawl went by; the options with the copy's name."""
+        try:
+            with open(model, "rb") as source, replacing(self.path / KEPT["model"]) as copy:
+                shutil.copyfileobj(source, copy)
+        except OSError as error:
+            raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; make room") from error
+        return options.with_files({"model": KEPT["model"]})
+
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""
         try:

@@ -9,12 +9,13 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
+from lycosa.core.spec import parse
 from lycosa.people import comparisons
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, STRATEGY
 from lycosa.server.api import Body
 from lycosa.server.guards import ComparisonAccess, InterestAccess, comparison_to, interest_to
-from lycosa.server.validation import check_strategy
+from lycosa.server.validation import TAUGHT, check_strategy
 
 router = APIRouter(tags=["comparisons"])
 
@@ -68,6 +69,8 @@ def compare(wanted: NewComparison, access: InterestAccess = interest_to("edit", 
     names = [STRATEGY if name == AUTOMATIC else name for name in wanted.strategies]
     for name in names:
         check_strategy(name)
+        if parse(name)[0] in TAUGHT:
+            raise InputError(f"{name} goes by a model, and can't be compared here: choose others")
     if not crawl["pages"]:
         raise InputError("this crawl has no pages yet: compare when it has some")
     row = comparisons.ask(database, access.site.clock(), interest, crawl["id"], list(dict.fromkeys(names)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field, computed_field
@@ -11,6 +12,8 @@ from pydantic import BaseModel, Field, computed_field
 from lycosa.people import crawls, erasing, interests
 from lycosa.people.crawls import Gone
 from lycosa.people.database import Database, Row
+from lycosa.people.typed import lines
+from lycosa.people.wishes import MOST_PIECES
 from lycosa.server.api import Body
 from lycosa.server.guards import CrawlAccess, InterestAccess, crawl_to, interest_to
 
@@ -52,6 +55,14 @@ class Crawl(BaseModel):
 
 class NewCrawl(Body):
     """Nothing to say: a crawl is started as its interest wishes."""
+
+
+class LookAgain(Body):
+    """Which pages to look at."""
+
+    now: list[Annotated[str, Field(max_length=400)]] = Field(
+        [], max_length=200, description="Pieces of addresses; none: all pages."
+    )
 
 
 class More(Body):
@@ -114,9 +125,14 @@ def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Cra
 
 
 @router.post("/crawls/{crawl}/refresh", responses=CONFLICT)
-def look_again(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """Look again, now, at the pages that it has: what is new, changed, gone."""
-    return _do(access, "crawl refreshed", crawls.refresh, access.site.clock(), access.crawl["id"])
+def look_again(body: LookAgain | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
+    """Look again, now, at the pages that it has: what is new, changed, gone.
+
+    With `now`, at pages with one of these pieces in their addresses, and at others only if they are due.
+    """
+    pieces = lines(body.now, "what to look at now", 300, MOST_PIECES) if body else []
+    change = partial(crawls.refresh, everything=not pieces, look_first=pieces)
+    return _do(access, "crawl refreshed", change, access.site.clock(), access.crawl["id"])
 
 
 @router.delete("/crawls/{crawl}", status_code=204)

@@ -3,6 +3,7 @@
 A person's data are a zip that is sent while it is made: what the database knows, and what each crawl found.
 
     account.json                              everything in the database about the person
+    models/KIND-ID                            models, as they were uploaded or trained
     interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
     interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -27,7 +28,7 @@ from lycosa.collection.export import FORMATS, tables
 from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import LycosaError
-from lycosa.people import owndata
+from lycosa.people import models, owndata
 from lycosa.people.database import Row
 from lycosa.server.api.pages import Threshold
 from lycosa.server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
@@ -61,7 +62,12 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
         person.id,
     )
     person.record("account exported", person.id)
-    return _zip(person, owndata.of_person(database, person.id), rows, "lycosa")
+    taught = {
+        f"models/{row['kind']}-{row['id'][:6]}": person.site.settings.model_file(row["id"])
+        for row in models.of_person(database, person.id)
+        if row["state"] == "ready"
+    }
+    return _zip(person, owndata.of_person(database, person.id), rows, "lycosa", taught)
 
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=ZIP)
@@ -99,12 +105,14 @@ def export_crawl(
     return _sent(access.person, write, TYPES[form], f"{name}.{SUFFIXES[form]}")
 
 
-def _zip(person: Person, account: dict[str, Any], rows: list[Row], name: str) -> StreamingResponse:
+def _zip(
+    person: Person, account: dict[str, Any], rows: list[Row], name: str, files: Mapping[str, Path] | None = None
+) -> StreamingResponse:
     settings, now = person.site.settings, person.site.clock()
     crawls = [
         (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
     ]
-    return _sent(person, lambda out: _pack(out, account, crawls, now), "application/zip", f"{name}.zip")
+    return _sent(person, lambda out: _pack(out, account, crawls, now, files or {}), "application/zip", f"{name}.zip")
 
 
 def _sent(person: Person, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:
@@ -137,9 +145,15 @@ def _folder(name: str, interest: str, number: int) -> str:
     return f"interests/{f'{plain}-' if plain else ''}{interest[:6]}/crawl-{number}"
 
 
-def _pack(out: IO[bytes], account: dict[str, Any], crawls: Sequence[tuple[str, Path]], now: float) -> None:
-    """Write the zip, each crawl into its folder. One that can't be read has a note in its place, and the others are
-    packed all the same.
+def _pack(
+    out: IO[bytes],
+    account: dict[str, Any],
+    crawls: Sequence[tuple[str, Path]],
+    now: float,
+    files: Mapping[str, Path],
+) -> None:
+    """Write the zip: each crawl into its folder, other files by their names. A crawl that can't be read has a note in
+    its place, and the others are packed all the same.
     """
     at = time.gmtime(max(now, 315_532_800.0))[:6]  # a zip knows no time before 1980
     with ZipFile(out, "w", allowZip64=True) as archive:
@@ -153,6 +167,10 @@ def _pack(out: IO[bytes], account: dict[str, Any], crawls: Sequence[tuple[str, P
 
         with entry("account.json") as file:
             file.write(json.dumps(account, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+        for name, path in files.items():
+            if path.is_file():
+                with entry(name) as file:
+                    _copy(path, file, path.stat().st_size)
         for folder, directory in crawls:
             if not (directory / NAME).exists():
                 continue  # queued, and not begun yet

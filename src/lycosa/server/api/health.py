@@ -89,7 +89,7 @@ def server(person: Person = needs("admin")) -> Server:
     """Limits, processes, and the queue."""
     site, settings = person.site, person.site.settings
     states = _states(site)
-    limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "concurrency", "delay")
+    limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "max_models", "concurrency", "delay")
     return Server(
         version=__version__,
         schema_version=version(site.database),

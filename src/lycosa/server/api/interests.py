@@ -46,6 +46,23 @@ class Wished(Body):
     languages: list[Piece] = Field([], max_length=200)
     max_depth: int = Field(0, ge=0, le=1_000)
     host_budget: int = Field(0, ge=0, le=1_000_000)
+    always: list[Piece] = Field(
+        [], max_length=200, description="Pieces of addresses that are looked at in every look, never from a cache."
+    )
+    frequently: list[Piece] = Field([], max_length=200, description="The same: once in `frequent` at least.")
+    infrequently: list[Piece] = Field([], max_length=200, description="The same: once in `infrequent`, not more often.")
+    frequent: str = Field("1d", max_length=100, description="As in 6h or 1d, ten minutes or more.")
+    infrequent: str = Field("30d", max_length=100)
+    model: str = Field("", max_length=64, description="A classifier of one's own, in the place of words and examples.")
+    targets: list[Annotated[str, Field(max_length=1_000)]] = Field(
+        [], max_length=100, description="Its classes that are wanted, or branches of them."
+    )
+    strategy_model: str = Field(
+        "", max_length=64, description="Rules or browsing of one's own, for a strategy that goes by it."
+    )
+    detect: list[Piece] = Field(
+        [], max_length=20, description="How changes are noticed: of GET /detectors; none: the usual ones."
+    )
 
 
 class NewInterest(Body):
@@ -125,7 +142,9 @@ def list_interests(person: Person = needs("read")) -> list[Interest]:
 def make_interest(body: NewInterest, person: Person = needs("write")) -> Interest:
     """Make an interest; a crawl of it is started apart from that."""
     site = person.site
-    wishes = checked(body.wishes.model_dump(), site.database, site.settings.max_budget)
+    wishes = checked(
+        body.wishes.model_dump(), site.database, site.settings.max_budget, person.id, site.settings.model_file
+    )
     row = interests.create(
         site.database, site.clock(), person.id, body.name, wishes, body.look_again, site.settings.max_interests
     )
@@ -147,7 +166,11 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     site, database, interest = access.site, access.site.database, access.interest["id"]
     wishes = None
     if body.wishes is not None:
-        wishes = checked(body.wishes.model_dump(), database, site.settings.max_budget)
+        before = None if access.mode == "own" else interests.wishes_of(access.interest)
+        wishes = checked(
+            body.wishes.model_dump(), database, site.settings.max_budget, access.interest["owner"],
+            site.settings.model_file, before,
+        )  # fmt: skip
     with database.transaction():
         if body.threshold is not None:
             row = database.get("interest", interest, locked=True)

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field, Strict
 
-from lycosa.people import accounts, limits, sessions
+from lycosa.people import accounts, limits, models, sessions
 from lycosa.people.credentials import check_password, check_text
 from lycosa.people.database import Row
 from lycosa.people.erasing import erase_person, sweep
+from lycosa.server import models as files
 from lycosa.server.api import Body
 from lycosa.server.api.session import TOO_MANY, Profile, SessionAnswer, begin, profile
 from lycosa.server.guards import Person, needs, set_cookie
@@ -131,11 +132,13 @@ def remove(by: Person, whom: str, name: str) -> None:
     with site.database.transaction():
         accounts.keep_an_admin(site.database, whom)
         accounts.revoke_invitations_of(site.database, whom)
+        taught = [row["id"] for row in models.of_person(site.database, whom)]
         crawls = erase_person(site.database, whom)
         by.record("deleted an account", name)
     site.database.scour()
     # The crawl process looks after it, and says when it is gone: one of them may just be starting.
     sweep([site.settings.crawl_directory(crawl) for crawl in crawls])
+    files.remove(site.settings, taught)
 
 
 def _confirmed(person: Person, password: str) -> Row:

@@ -1,4 +1,4 @@
-"""What a member may choose: strategies and judges that need no file, no training and no code of one's own."""
+"""What a member may choose: strategies and judges that need no code of one's own, and no file but a model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.people.wishes import STRATEGY
+from lycosa.refresh.detectors import DEFAULT as DETECTING
+from lycosa.refresh.detectors import DETECTORS
 from lycosa.server.guards import Person, needs
 from lycosa.server.messages import summary
-from lycosa.server.validation import GUIDES, JUDGES, choices
+from lycosa.server.validation import GUIDES, JUDGES, TAUGHT, choices
 from lycosa.text.wordnet import find_wordnet
 from lycosa.topics import describe as judge_parameters
 
@@ -35,18 +38,33 @@ class Choice(BaseModel):
     automatic: bool = Field(description="Whether it is what automatic means.")
     paper: str
     parameters: dict[str, str] = Field(description="What it may be told, as in best-first,merge=sum.")
+    model: str = Field(description="The kind of model of one's own that it goes by: rules, browsing; or none.")
 
 
 @router.get("/strategies")
 def list_strategies(person: Person = needs("read")) -> list[Choice]:
     """How a crawl may choose what to fetch next."""
-    return _choices(GUIDES, STRATEGY, strategy_parameters)
+    return _choices(
+        {name: entry for name, entry in STRATEGIES.items() if name in GUIDES or name in TAUGHT},
+        STRATEGY, strategy_parameters,
+    )  # fmt: skip
 
 
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
     return _choices(JUDGES, JUDGE, judge_parameters)
+
+
+@router.get("/detectors")
+def list_detectors(person: Person = needs("read")) -> list[Choice]:
+    """How changes of pages may be noticed; several together see more."""
+    return [
+        Choice(
+            name=name, summary=entry.summary, automatic=name in DETECTING, paper=entry.paper, parameters={}, model=""
+        )
+        for name, entry in DETECTORS.items()
+    ]
 
 
 def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[str], Any]) -> list[Choice]:
@@ -57,6 +75,7 @@ def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[s
             automatic=name == automatic,
             paper=entry.paper,
             parameters=choices(parameters(name)),
+            model=TAUGHT.get(name, ""),
         )
         for name, entry in entries.items()
         if _there(name)

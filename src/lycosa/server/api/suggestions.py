@@ -138,7 +138,8 @@ def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit",
                 wishes["words"] = f"{wishes['words']} {value}".strip()
             else:
                 wishes["seeds"] = list(dict.fromkeys([*wishes["seeds"], value]))
-            wished = checked(wishes, site.database, max(site.settings.max_budget, wishes["budget"]))
+            most = max(site.settings.max_budget, wishes["budget"])
+            wished = checked(wishes, site.database, most, row["owner"], site.settings.model_file)
             interests.change(site.database, site.clock(), interest, wishes=wished)
         ideas.answer(site.database, site.clock(), interest, access.person.id, body.kind, value, body.answer)
 

@@ -11,7 +11,7 @@ from lycosa.collection.judging import judge, learn
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
 from lycosa.server.validation import harmless_directory, harmless_wishes
-from lycosa.store.directory import Directory
+from lycosa.store.directory import KEPT, Directory
 from lycosa.store.labels import set_labels
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
 from lycosa.topics import DEFAULT
@@ -34,8 +34,11 @@ class JudgingTask:
         return cls(row["judging"], row["asked"], row["wishes"]) if row["judging"] else None
 
 
-def judge_again(directory: Path, task: JudgingTask, labels: Mapping[str, bool], now: float) -> int | None:
-    """Do it, and keep it; how many pages are relevant then. None where nothing was fetched yet.
+def judge_again(
+    directory: Path, task: JudgingTask, labels: Mapping[str, bool], now: float, files: Mapping[str, str] = KEPT
+) -> int | None:
+    """Do it, and keep it; how many pages are relevant then. None where nothing was fetched yet. `files` are where the
+    owner's models lie.
 
     Nobody else may write in the directory. Whoever is killed on the way leaves what was there before.
     """
@@ -52,6 +55,11 @@ def judge_again(directory: Path, task: JudgingTask, labels: Mapping[str, bool], 
     wishes = Wishes.of_json(task.wishes)
     if task.what == "threshold":
         done = judge(directory, threshold=wishes.threshold, keep=True, now=now)
+    elif wishes.model:
+        line = wishes.threshold or None
+        done = judge(
+            directory, model=Path(files["model"]), targets=wishes.targets, threshold=line, keep=True, now=now,
+        )  # fmt: skip
     else:
         named = DEFAULT if wishes.judge == AUTOMATIC else wishes.judge
         done = judge(

@@ -29,17 +29,18 @@ from typing import ParamSpec, TypeVar
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
-from lycosa.people import catalogue, crawls, erasing, feedback, notices
+from lycosa.people import catalogue, crawls, erasing, feedback, models, notices
 from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
-from lycosa.server.comparing import run_queued
+from lycosa.server import comparing, training
 from lycosa.server.crawler import live
 from lycosa.server.crawler.judging import JudgingTask, judge_again, recorded
 from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
 from lycosa.spaces.making import wall_clock
+from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.authority import Authority
 
@@ -122,7 +123,10 @@ class CrawlProcess:
                 "directory"
             ) from error
         log("crawl process started", data=str(self.settings.data))
-        comparing = asyncio.create_task(_keep_going(partial(run_queued, self.settings, self.database)))
+        beside = {
+            asyncio.create_task(_keep_going(partial(work.run_queued, self.settings, self.database)))
+            for work in (comparing, training)
+        }
         try:
             while not self._stopping.is_set():
                 try:
@@ -135,8 +139,9 @@ class CrawlProcess:
                     await asyncio.wait_for(self._stopping.wait(), EVERY)
         finally:
             try:
-                comparing.cancel()
-                await asyncio.wait({comparing})
+                for task in beside:
+                    task.cancel()
+                await asyncio.wait(beside)
                 await self._end_all()
             finally:
                 lock.release()
@@ -285,18 +290,29 @@ class CrawlProcess:
                     await self._begin(row)
 
     async def _begin(self, row: Row) -> None:
-        def read() -> tuple[list[str], dict[str, bool]]:
+        def read() -> tuple[list[str], dict[str, bool], dict[str, str]]:
             try:
                 wishes = Wishes.of_json(row["wishes"])
                 seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
-            return seeds, feedback.labels_of(self.database, row["interest"])
+            labels = feedback.labels_of(self.database, row["interest"])
+            return seeds, labels, self._models(row)
 
-        seeds, labels = await self._ask(read)
-        self.running[row["id"]] = Running(row, seeds, labels, self.around)
+        seeds, labels, files = await self._ask(read)
+        self.running[row["id"]] = Running(row, seeds, labels, self.around, files)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
+
+    def _models(self, row: Row) -> dict[str, str]:
+        """Where the models lie that an interest's wishes name, as far as they are its owner's: another's are none."""
+        found = dict.fromkeys(KEPT, "models/gone")
+        with suppress(ValueError, TypeError):
+            wishes = Wishes.of_json(row["wishes"])
+            for option, model in (("model", wishes.model), ("strategy", wishes.strategy_model)):
+                if model and models.get(self.database, row["owner"], model) is not None:
+                    found[option] = str(self.settings.model_file(model))
+        return found
 
     def _row(self, crawl: str) -> Row | None:
         return next((row for row in crawls.under_way(self.database) if row["id"] == crawl), None)
@@ -320,7 +336,8 @@ class CrawlProcess:
         try:
             try:
                 directory = self.settings.crawl_directory(crawl)
-                relevant = await asyncio.to_thread(judge_again, directory, task, labels, begun)
+                files = await self._ask(self._models, row)
+                relevant = await asyncio.to_thread(judge_again, directory, task, labels, begun, files)
                 log("crawl judged again", crawl=crawl, what=task.what)
             except LockedError:  # it is being deleted, perhaps: tried again
                 return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import shutil
 import time
 import traceback
@@ -12,13 +14,14 @@ from typing import Any
 
 from lycosa import crawling
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
+from lycosa.core.durations import seconds
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
-from lycosa.people.wishes import Wishes, options
+from lycosa.people.wishes import FRESHNESS, Wishes, options
 from lycosa.server import messages
 from lycosa.server.crawler import live
 from lycosa.server.crawler.judging import JudgingTask, judge_again, teach
@@ -26,7 +29,7 @@ from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
-from lycosa.store.directory import CONFIG
+from lycosa.store.directory import CONFIG, KEPT
 from lycosa.web.authority import Authority
 
 PATIENCE = 15.0
@@ -36,6 +39,9 @@ LONGEST_STOP = 10.0
 """Seconds that a crawl which is to stop may wait for what is in flight."""
 
 LONGEST_REASON = 500
+
+NEVER = 3_650 * 86_400.0
+"""Seconds between two looks at pages that nobody wants to be looked at again."""
 
 ROOM = 50_000_000
 """Bytes that crawls leave free: on a disk that is full nobody could delete anything, as that is written down, too."""
@@ -57,7 +63,14 @@ class Surroundings:
 class Running:
     """A crawl under way, in a task of its own."""
 
-    def __init__(self, row: Row, catalogue: list[str], labels: Mapping[str, bool], around: Surroundings) -> None:
+    def __init__(
+        self,
+        row: Row,
+        catalogue: list[str],
+        labels: Mapping[str, bool],
+        around: Surroundings,
+        files: Mapping[str, str] = KEPT,
+    ) -> None:
         self.id: str = row["id"]
         self.row = row
         self.budget: int = row["budget"]
@@ -77,6 +90,8 @@ class Running:
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
+        self._files = files
+        """Where the owner's models lie that the wishes name."""
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | None = None
@@ -175,7 +190,9 @@ class Running:
         """Take labels into the log, for the judge to learn from when the crawl is opened; judge anew if asked to."""
         labels, asked, failed = dict(self.labels), self.asked, ""
         if asked is not None and asked.what != "labels":
-            work = asyncio.ensure_future(asyncio.to_thread(judge_again, self._directory, asked, labels, now))
+            work = asyncio.ensure_future(
+                asyncio.to_thread(judge_again, self._directory, asked, labels, now, self._files)
+            )
             try:
                 await asyncio.shield(work)
             except asyncio.CancelledError:  # a thread can't be: it has the directory until it is done
@@ -201,16 +218,26 @@ class Running:
         wished = self._options()
         changes = {name: wished[name] for name in ("seeds", *self._operators())}
         if self.row["task"] == "refresh":
-            began = self.row["started"] or 0.0
-            return crawling.revisit(self._directory, everything=True, began=began, **self._common(), **changes)
+            return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
         return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
+
+    def _look_again(self, changes: dict[str, Any]) -> Crawl:
+        """At all pages; or at those that are due: others than those that the wishes name once in `look_again`."""
+        row = self.row
+        every = seconds(row["look_again"]) if row["look_again"] else NEVER
+        schedule = "automatic" if row["everything"] else f"fixed,every={every:.0f}s"
+        first = [re.escape(piece) for piece in json.loads(row["look_first"])]
+        return crawling.revisit(
+            self._directory, everything=bool(row["everything"]), now=first, began=row["started"] or 0.0,
+            **self._common(), **changes, schedule=schedule,
+        )  # fmt: skip
 
     def _common(self) -> dict[str, Any]:
         return {"clock": self._around.clock, "authority": self._around.authority}
 
     def _options(self) -> dict[str, Any]:
         wishes = Wishes.of_json(self.row["wishes"])
-        return options(wishes, self._catalogue, budget=self.budget, **self._operators())
+        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **self._operators())
 
     def _operators(self) -> dict[str, Any]:
         """What the operator says, for everyone."""

@@ -157,7 +157,7 @@ older.addEventListener("click", () => attempt(older, () => audit(entries[entries
 
 const NAMES = {
   url: "Address", schema_version: "Version of the schema", crawls: "Crawls at once", crawls_per_person: "Crawls at once, each person",
-  max_budget: "Pages of a crawl, at most", max_interests: "Interests of a person, at most", concurrency: "Requests at once, each crawl",
+  max_budget: "Pages of a crawl, at most", max_interests: "Interests of a person, at most", max_models: "Models of a person, at most", concurrency: "Requests at once, each crawl",
   delay: "Seconds between requests to a host", beat: "Last heard of", pid: "Process number", told: "What it does", in_flight: "Requests under way", pages: "Pages since it began",
 };
 const TIMES = new Set(["beat", "started", "since", "at"]);

@@ -3,7 +3,7 @@
 import { diffOf } from "./diff.js";
 import { read } from "./page_view.js";
 import { ago, button, call, count, el, hostOf, original, section, shown, tell, when, words } from "./pieces.js";
-import { copier } from "./shell.js";
+import { ask, copier, field } from "./shell.js";
 
 const SIGNS = { new: "+", added: "+", changed: "±", vanished: "−", gone: "−", moved: "→", returned: "+" };
 
@@ -74,10 +74,21 @@ export function mount(panel, context) {
     tools.replaceChildren(
       since === null ? button("All that is known", () => ((since = 0), load()), { class: "small" }) : button("Since the last visit", () => ((since = null), load()), { class: "small" }),
       button("Mark as seen", seen, { class: "small" }),
+      context.may.run && ["finished", "stopped", "failed"].includes(context.crawl.state) ? button("Look at some now", some, { class: "small" }) : "",
     );
     const from = since === 0 ? "in all" : visit ? `since ${when(visit)}` : "so far";
     said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. A finished crawl looks again at its pages if the settings say how often, or when you ask for it.`;
     list.replaceChildren(...answer.changes.map((change) => entry(context, change)));
+  }
+
+  async function some() {
+    const pieces = el("textarea", { id: "look-now", class: "addresses", rows: "3", spellcheck: "false", required: true });
+    const content = field({ id: "look-now", label: "Pages whose address has one of these", hint: "Pieces of addresses, one a line: /news/", control: pieces });
+    if (await ask({ title: "Look at some pages now", text: "Their hosts are asked for them before any others. Pages that are due are looked at, too.", yes: "Look now", content })) {
+      await call("POST", `/crawls/${context.crawl.id}/refresh`, { now: pieces.value.split("\n").map((line) => line.trim()).filter(Boolean) });
+      tell("They are being looked at");
+      await context.reload();
+    }
   }
 
   async function seen() {

@@ -10,6 +10,7 @@ const interest = $("#main").dataset.interest;
 const fields = form.elements;
 const KINDS = {bookmarks: "file of bookmarks", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
 const MOST = {examples: 100, seeds: 1000};
+const OFTEN = ["always", "frequently", "infrequently", "detect"];
 let kept = null;
 
 // -- addresses, one a line; what has no scheme gets https
@@ -39,10 +40,17 @@ function append(name, urls) {
 // -- the catalogue, strategies and judges
 
 async function choices() {
-  const [catalogue, strategies, judges] = await Promise.allSettled([get("/catalogue"), get("/strategies"), get("/judges")]);
+  const [catalogue, strategies, judges, detectors] = await Promise.allSettled([get("/catalogue"), get("/strategies"), get("/judges"), get("/detectors")]);
   preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
   options("strategy", strategies.value || []);
   options("judge", judges.value || []);
+  noticing(detectors.value || []);
+}
+
+function noticing(all) {
+  const chosen = new Set(kept ? kept.wishes.detect : []);
+  fill($("#detectors"), all.map(({name, summary, automatic}) => h("label", {class: "check"}, h("input", {type: "checkbox", name: "detect", value: name, checked: chosen.has(name)}),
+    h("span", null, name, automatic ? " (usual)" : "", h("span", {class: "note"}, ` ${summary}`)))));
 }
 
 function preferences(all, error) {
@@ -122,15 +130,21 @@ function choose(name, {form: kind, urls}) {
 function show({name, wishes, look_again: again}) {
   fields.title.value = name;
   for (const key of ["words", "budget", "threshold", "max_depth", "host_budget"]) fields[key].value = wishes[key];
-  for (const key of ["examples", "seeds", "hosts", "domains", "exclude"]) {
+  for (const key of ["examples", "seeds", "hosts", "domains", "exclude", "always", "frequently", "infrequently"]) {
     fields[key].value = wishes[key].join("\n");
     fields[key].rows = Math.min(12, Math.max(fields[key].rows, wishes[key].length));
   }
   fields.languages.value = wishes.languages.join(" ");
-  if (![...fields.again.options].some((option) => option.value === again)) fields.again.append(h("option", {value: again}, `Every ${again}`));
-  fields.again.value = again;
+  for (const key of OFTEN) if (wishes[key].length) $("#freshness").open = true;
+  for (const key of ["frequent", "infrequent"]) period(fields[key], wishes[key]);
+  period(fields.again, again);
   const usual = {threshold: 0, max_depth: 0, host_budget: 0, judge: "automatic"};
   $("#advanced").open = Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
+}
+
+function period(select, value) {
+  if (![...select.options].some((option) => option.value === value)) select.append(h("option", {value}, `Every ${value}`));
+  select.value = value;
 }
 
 function gather() {
@@ -143,6 +157,9 @@ function gather() {
     max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
     hosts: lines("hosts"), domains: lines("domains"), exclude: pieces("exclude"),
     languages: fields.languages.value.split(/[\s,]+/).filter(Boolean),
+    always: pieces("always"), frequently: pieces("frequently"), infrequently: pieces("infrequently"),
+    frequent: fields.frequent.value, infrequent: fields.infrequent.value,
+    detect: [...form.querySelectorAll("input[name=detect]:checked")].map((box) => box.value),
   };
   return {name: (fields.title.value.trim() || wishes.words || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
 }

@@ -37,6 +37,10 @@ function wishes(interest) {
     ["Never where the address has", list(wished.exclude)],
     ["Languages", list(wished.languages)],
     ["Looks again", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
+    ["Frequently", wished.frequently?.length ? `${list(wished.frequently)} (every ${wished.frequent} at least)` : ""],
+    ["Infrequently", wished.infrequently?.length ? `${list(wished.infrequently)} (every ${wished.infrequent})` : ""],
+    ["Always, never from a cache", list(wished.always)],
+    ["Changes are noticed by", list(wished.detect)],
   ].filter(([, value]) => value);
   return el("dl", { class: "wishes" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
 }

@@ -1,0 +1,134 @@
+"""What a person has taught, or brings along: classifiers, rules between classes, browsing, directories of topics.
+
+    queued ──> training ──> ready
+                    └────> failed
+
+An uploaded one is ready at once. A row tells of it, its content is a file of its own. It is its owner's alone: whoever
+asks for one says whose it has to be.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lycosa.core.errors import InputError
+from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.interests import LONGEST_NAME, wishes_of
+from lycosa.people.typed import line
+
+KINDS = ("classifier", "rules", "browsing", "directory")
+STATES = ("queued", "training", "ready", "failed")
+JUDGING, GUIDING = ("classifier",), ("rules", "browsing")
+"""Kinds that judge pages, and kinds that strategies go by."""
+
+LARGEST = 64_000_000
+"""Bytes of one."""
+
+LONGEST_ABOUT = 2_000_000
+"""Characters of what is told of one."""
+
+
+def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
+    """A new one of a person, who may have `most` of them; `fields` are those of the row."""
+    row: Row = {
+        "id": fields.pop("id", None) or new_id(),
+        "owner": owner,
+        "name": line(name, "the name", LONGEST_NAME, 1),
+        "kind": kind,
+        "state": "queued",
+        "created": now,
+        **fields,
+    }
+    with database.transaction():
+        database.get("person", owner, locked=True)  # one at a time, or `most` means little
+        had = database.count("model", "owner = ?", owner)
+        if had >= most:
+            raise InputError(f"you have {had} models, which is the most: delete one first")
+        database.insert("model", row)
+    return _read(database, row["id"])
+
+
+def of_person(database: Database, person: str) -> list[Row]:
+    """Those of a person, the newest first."""
+    return database.rows("SELECT * FROM model WHERE owner = ? ORDER BY created DESC, id", person)
+
+
+def get(database: Database, owner: str, model: str) -> Row | None:
+    """One of a person's own; nobody has another's."""
+    return database.row("SELECT * FROM model WHERE id = ? AND owner = ?", model, owner)
+
+
+def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) -> Row:
+    """One that can be used, of one of these kinds; an error says what is wrong with it."""
+    row = get(database, owner, model)
+    if row is None:
+        raise InputError("there is no such model any more, or it is somebody else's: choose another one")
+    if row["kind"] not in kinds:
+        raise InputError(f"the model {row['name']} is of the kind {row['kind']}: choose one of {' or '.join(kinds)}")
+    if row["state"] != "ready":
+        raise InputError(f"the model {row['name']} is {row['state']}: wait until it is ready, or choose another one")
+    return row
+
+
+def rename(database: Database, model: str, name: str) -> None:
+    """Call it otherwise."""
+    database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
+
+
+def remove(database: Database, owner: str, model: str) -> None:
+    """Delete the row; its file goes after that. One that an interest goes by stays."""
+    with database.transaction():
+        database.get("person", owner, locked=True)
+        for row in database.rows("SELECT * FROM interest WHERE owner = ? ORDER BY id", owner):
+            wishes = wishes_of(row)
+            if model in (wishes.model, wishes.strategy_model):
+                raise Taken(f"the interest {row['name']} goes by it: choose another model there first")
+        database.run("DELETE FROM model WHERE id = ?", model)
+
+
+# -- training, by the crawl process ----------------------------------------------------------------------------
+
+
+def requeue(database: Database) -> None:
+    """What was being trained when a process ended is trained again."""
+    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
+
+
+def take(database: Database) -> Row | None:
+    """The one that has waited longest; it is being trained from now on."""
+    with database.transaction():
+        row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
+        if row is None or not database.run(
+            "UPDATE model SET state = 'training' WHERE id = ? AND state = 'queued'", row["id"]
+        ):
+            return None
+    return database.get("model", row["id"])
+
+
+def end(database: Database, now: float, model: str, **fields: Any) -> bool:
+    """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
+    return (
+        database.run(
+            "UPDATE model SET state = ?, reason = ?, about = ?, size = ?, digest = ?, ended = ? WHERE id = ?",
+            *(
+                fields["state"],
+                fields.get("reason", "")[:500],
+                json.dumps(fields.get("about", {})),
+                fields.get("size", 0),
+            ),
+            *(fields.get("digest"), now, model),
+        )
+        > 0
+    )
+
+
+def ids(database: Database) -> set[str]:
+    """All there are: what lies among the files and is none of them can go."""
+    return {row["id"] for row in database.rows("SELECT id FROM model")}
+
+
+def _read(database: Database, model: str) -> Row:
+    row = database.get("model", model)
+    assert row is not None
+    return row

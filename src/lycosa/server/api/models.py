@@ -1,0 +1,243 @@
+"""Models of one's own: uploaded, or trained on what one's interests have crawled; and the topics that they tell apart.
+
+Nobody sees or uses another's. They count against a limit, are part of what a person takes along and of backups, and go
+with the account.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, HTTPException, UploadFile
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, Field
+
+from lycosa.core.errors import InputError
+from lycosa.people import models
+from lycosa.people.database import Row, new_id
+from lycosa.people.typed import line
+from lycosa.server import models as files
+from lycosa.server.api import Body
+from lycosa.server.guards import ModelAccess, Person, may, model_to, needs
+from lycosa.topics.model import KINDS
+from lycosa.topics.taxonomy import path_of
+
+router = APIRouter(tags=["models"])
+
+PART = 1 << 20
+MOST_CHILDREN = 500
+MOST_SHOWN = 100
+"""Topics and pages of one answer."""
+
+Kind = Literal["classifier", "rules", "browsing", "directory"]
+Id = Annotated[str, Field(max_length=64)]
+
+
+class ModelInfo(BaseModel):
+    """A model, as its owner sees it."""
+
+    id: str
+    name: str
+    kind: Kind = Field(
+        description="classifier: judges; rules, browsing: what a strategy goes by; directory: pages by topic."
+    )
+    state: Literal["queued", "training", "ready", "failed"]
+    reason: str = Field(description="Why training failed.")
+    about: dict[str, Any] = Field(description="What is known of it: classes, pages, how good it is.")
+    size: int = Field(description="Bytes.")
+    created: float
+
+
+class NewModel(Body):
+    """What to train, and from what."""
+
+    name: str = Field(min_length=1, max_length=200)
+    kind: Literal["classifier", "rules", "browsing"]
+    interests: list[Id] = Field(
+        min_length=1,
+        max_length=20,
+        description="One's own, whose newest crawls are read. Of one: relevant or not; each of several is a class.",
+    )
+    classifier: str = Field("nb", max_length=20, description="For a classifier: which kind of it.")
+    model: str = Field("", max_length=64, description="For rules: the classifier whose classes they are between.")
+    directory: str = Field("", max_length=64, description="For a classifier: classes are topics of this directory.")
+    topics: list[Annotated[str, Field(max_length=1_000)]] = Field([], max_length=100, description="Which of them.")
+
+
+class Renamed(Body):
+    """Another name."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class TopicNode(BaseModel):
+    """A topic of a tree."""
+
+    path: str
+    name: str
+    pages: int
+    below: int = Field(description="Topics just below it.")
+
+
+class Topics(BaseModel):
+    """A look at a tree: what lies just below one topic, and the pages of it."""
+
+    under: str
+    topics: list[TopicNode]
+    pages: list[str] = Field(description="Addresses, of a directory: those at the topic and below, the first ones.")
+    more: bool = Field(description="Whether there are more topics or pages than these.")
+
+
+@router.get("/models")
+def list_models(person: Person = needs("read")) -> list[ModelInfo]:
+    """One's own models, the newest first."""
+    return [_told(row) for row in models.of_person(person.site.database, person.id)]
+
+
+@router.post("/models", status_code=201, responses={413: {"description": "The file is too large"}})
+def upload_model(
+    file: UploadFile,
+    name: Annotated[str, Form(max_length=200)] = "",
+    person: Person = needs("write"),
+) -> ModelInfo:
+    """Bring a model along: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
+    address, a tab and a path such as Science/Physics a line).
+    """
+    site, key = person.site, new_id()
+    name = line(name or Path(file.filename or "").stem[:100] or "model", "the name", 120, 1)
+    place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
+    try:
+        _receive(file.file, given)
+        kind = files.kind_of(given)
+        note = ""
+        if kind == "directory":
+            note = files.keep_directory(given, place)
+        else:
+            given.replace(place)
+        about = {**files.inspect(place, kind), **({"notes": [note]} if note else {})}
+        row = models.create(
+            site.database, site.clock(), person.id, name, kind, most=site.settings.max_models, id=key, state="ready",
+            about=json.dumps(about), size=place.stat().st_size, digest=files.digest_of(place),
+        )  # fmt: skip
+    except BaseException:
+        place.unlink(missing_ok=True)
+        raise
+    finally:
+        given.unlink(missing_ok=True)
+    person.record("model uploaded", key, kind)
+    return _told(row)
+
+
+@router.post("/models/train", status_code=201)
+def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
+    """Train one on what one's own interests have crawled, what one said of the pages, and which one opened.
+
+    Nothing is fetched. It is queued; its `state` says when it is ready.
+    """
+    site = person.site
+    for interest in body.interests:
+        may(person, interest, "own")
+    if body.kind == "classifier" and body.classifier not in KINDS:
+        raise InputError(f"there is no classifier {body.classifier[:40]!r}: take {', '.join(KINDS)}")
+    if body.kind != "classifier" and len(body.interests) > 1:
+        raise InputError(f"a model of the kind {body.kind} is made from one interest: choose one")
+    if (body.kind == "rules") != bool(body.model):
+        raise InputError("rules are between the classes of a classifier: choose one; others need none")
+    if body.model:
+        models.ready(site.database, person.id, body.model, models.JUDGING)
+    if bool(body.directory) != bool(body.topics) or (body.directory and body.kind != "classifier"):
+        raise InputError("classes by topic take a directory and topics that are marked in it, for a classifier")
+    if body.directory:
+        models.ready(site.database, person.id, body.directory, ("directory",))
+    sources = body.model_dump(exclude={"name", "kind"})
+    row = models.create(
+        site.database, site.clock(), person.id, body.name, body.kind, most=site.settings.max_models,
+        sources=json.dumps(sources),
+    )  # fmt: skip
+    person.record("model trained", row["id"], body.kind)
+    return _told(row)
+
+
+@router.get("/models/{model}")
+def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
+    """One of one's own."""
+    return _told(access.model)
+
+
+@router.patch("/models/{model}")
+def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
+    """Call it otherwise."""
+    models.rename(access.site.database, access.model["id"], body.name)
+    return _told(access.site.database.get("model", access.model["id"]) or access.model)
+
+
+@router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest goes by it"}})
+def delete_model(access: ModelAccess = model_to("write")) -> None:
+    """Delete it; one that an interest goes by stays. Crawls keep the copy that they began with."""
+    models.remove(access.site.database, access.person.id, access.model["id"])
+    files.remove(access.site.settings, [access.model["id"]])
+    access.person.record("model deleted", access.model["id"])
+
+
+@router.get("/models/{model}/file", response_class=FileResponse)
+def download_model(access: ModelAccess = model_to("read")) -> FileResponse:
+    """The file, for the command line or another server."""
+    endings = {"classifier": "model", "rules": "tsv", "browsing": "browsing", "directory": "tsv"}
+    return FileResponse(
+        _file(access), media_type="application/octet-stream", filename=f"model.{endings[access.model['kind']]}"
+    )
+
+
+@router.get("/models/{model}/topics")
+def browse_topics(
+    under: Annotated[str, Field(max_length=1_000)] = "", access: ModelAccess = model_to("read")
+) -> Topics:
+    """What lies just below a topic: of a directory, or among the classes of a classifier."""
+    row, place = access.model, _file(access)
+    under = path_of(under)
+    if row["kind"] == "directory":
+        nodes = files.tree_of(place)
+        pages = [url for url, _ in islice(files.pages_of(place, [under]), MOST_SHOWN + 1)] if under else []
+    else:
+        nodes, pages = files.tree(json.loads(row["about"]).get("classes", {})), []
+    if under not in nodes:
+        raise HTTPException(404, "there is no such topic in it")
+    found = files.children(nodes, under)
+    return Topics(
+        under=under,
+        topics=[
+            TopicNode(path=node.path, name=node.path.rpartition("/")[2], pages=node.pages, below=node.below)
+            for node in found[:MOST_CHILDREN]
+        ],
+        pages=pages[:MOST_SHOWN],
+        more=len(found) > MOST_CHILDREN or len(pages) > MOST_SHOWN,
+    )
+
+
+def _file(access: ModelAccess) -> Path:
+    place = access.site.settings.model_file(access.model["id"])
+    if access.model["state"] != "ready" or not place.is_file():
+        raise HTTPException(404, f"it is {access.model['state']}: there is no file of it")
+    return place
+
+
+def _receive(source: IO[bytes], target: Path) -> None:
+    """Copy an upload, up to a size."""
+    had = 0
+    with open(target, "xb") as copy:
+        while part := source.read(PART):
+            had += len(part)
+            if had > models.LARGEST:
+                raise HTTPException(413, f"the file has more than {models.LARGEST // 1_000_000} MB")
+            copy.write(part)
+
+
+def _told(row: Row) -> ModelInfo:
+    about: dict[str, Any] = {}
+    with suppress(ValueError):
+        about = json.loads(row["about"])
+    return ModelInfo(**{**row, "about": about})

@@ -1,0 +1,253 @@
+"""Models by the API: brought along or trained, their owner's alone, and checked before anything goes by them."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crawl_on_site import WISHES, CrawlOnSite
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.people import models, suggestions
+from lycosa.server import models as files
+from lycosa.server import training
+from lycosa.text.bags import Bags
+from lycosa.topics.model import Model, fitted
+from revisited_crawl import html
+from site_maker import API, PASSWORD, SiteUnderTest
+
+DIRECTORY = b"http://reef.test/a\tSea/Reefs\nhttp://reef.test/b\tSea/Reefs\nhttp://reef.test/c\tSea/Fish\nhttp://x.test/\tRail\n"
+
+
+def classifier() -> Model:
+    """One that tells reefs, fish and rails apart by a word each."""
+    bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
+    return fitted("nb", bags, np.arange(3), ["Sea/Fish", "Sea/Reefs", "Trains"], ["fish", "coral", "rail"])
+
+
+def rules() -> RuleBook:
+    """Fish lead to reefs."""
+    book = RuleBook()
+    book.add("Sea/Fish", "Sea/Reefs", 3)
+    book.add("Sea/Fish", "Trains", 1)
+    return book
+
+
+def written(model: Any, path: Path) -> bytes:
+    """A model as its file has it."""
+    model.save(path)
+    return path.read_bytes()
+
+
+def upload(client: Any, content: bytes, name: str = "mine") -> Any:
+    """The answer to an upload."""
+    return client.post(f"{API}/models", files={"file": ("some.model", content)}, data={"name": name})
+
+
+def wish(client: Any, **wishes: Any) -> Any:
+    """The answer to a new interest that goes by models."""
+    wished = {"words": "", "seeds": ["http://reef.test/"], **wishes}
+    return client.post(f"{API}/interests", json={"name": "Reefs", "wishes": wished})
+
+
+def test_a_model_from_upload_to_deletion(site: SiteUnderTest, tmp_path: Path) -> None:
+    """It is told of, browsed, used with the classes that are marked, taken along; then it can be deleted."""
+    ada = site.sign_up("Ada")
+    made = upload(ada, written(classifier(), tmp_path / "m"))
+    assert 201 == made.status_code, made.text
+    model = made.json()
+    assert ("mine", "classifier", "ready", 3) == (model["name"], model["kind"], model["state"], model["about"]["pages"])
+    place = f"{API}/models/{model['id']}"
+    top = ada.get(f"{place}/topics").json()["topics"]
+    assert [("Sea", 2, 2), ("Trains", 1, 0)] == [(each["path"], each["pages"], each["below"]) for each in top]
+    below = ada.get(f"{place}/topics", params={"under": "Sea"}).json()["topics"]
+    assert ["Sea/Fish", "Sea/Reefs"] == [each["path"] for each in below]
+    assert 404 == ada.get(f"{place}/topics", params={"under": "Sky"}).status_code
+    told = wish(ada, model=model["id"])
+    assert (422, True) == (told.status_code, "which class is wanted" in told.text)
+    book = upload(ada, written(rules(), tmp_path / "r"), "rules").json()
+    named = {"model": model["id"], "targets": ["sea/reefs"], "strategy": "rules", "strategy_model": book["id"]}
+    interest = wish(ada, **named)
+    assert 201 == interest.status_code, interest.text
+    assert ["Sea/Reefs"] == interest.json()["wishes"]["targets"]
+    assert 409 == ada.delete(place).status_code
+    packed = zipfile.ZipFile(io.BytesIO(ada.get(f"{API}/me/export").content))
+    assert (tmp_path / "m").read_bytes() == packed.read(f"models/classifier-{model['id'][:6]}")
+    assert (tmp_path / "m").read_bytes() == ada.get(f"{place}/file").content
+    assert 204 == ada.delete(f"{API}/interests/{interest.json()['id']}").status_code
+    assert 204 == ada.delete(place).status_code
+    assert not site.settings.model_file(model["id"]).exists()
+    assert 204 == ada.request("DELETE", f"{API}/me", json={"password": PASSWORD}).status_code
+    assert [] == list((site.settings.data / "models").iterdir())
+
+
+def test_nobody_uses_anothers(site: SiteUnderTest, tmp_path: Path) -> None:
+    """Neither for an interest of one's own, nor by editing what its owner has shared, nor to train rules with."""
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    model = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
+    other = upload(ada, written(classifier(), tmp_path / "m")).json()["id"]
+    told = wish(bob, model=model, targets=["Trains"])
+    assert (422, True) == (told.status_code, "somebody else's" in told.text)
+    interest = wish(ada, model=model, targets=["Trains"]).json()
+    place = f"{API}/interests/{interest['id']}"
+    assert 200 == ada.put(f"{place}/shares", json={"name": "Bob", "mode": "edit"}).status_code
+    wishes = {**interest["wishes"], "budget": 7}
+    assert 200 == bob.patch(place, json={"wishes": wishes}).status_code
+    assert 422 == bob.patch(place, json={"wishes": {**wishes, "model": other}}).status_code
+    mine = wish(bob, words="trains").json()["id"]
+    asked = {"name": "r", "kind": "rules", "interests": [mine], "model": model}
+    assert 422 == bob.post(f"{API}/models/train", json=asked).status_code
+    asked = {"name": "c", "kind": "classifier", "interests": [interest["id"]]}
+    assert 403 == bob.post(f"{API}/models/train", json=asked).status_code
+    assert [] == bob.get(f"{API}/models").json()
+
+
+def damaged(content: bytes) -> bytes:
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Damaged, too large, too many classes or none: one line says why, and nothing is kept."""
+    ada = site.sign_up("Ada")
+    good = written(classifier(), tmp_path / "m")
+    refused = {
+        "damaged": damaged(good),
+        "names no address": b"\x00\x01 neither text nor model",
+        "add up to": written(rules(), tmp_path / "r").replace(b"0.75", b"0.95"),
+    }
+    for why, content in refused.items():
+        answer = upload(ada, content)
+        assert (422, True, False) == (answer.status_code, why in answer.text, str(tmp_path) in answer.text), answer.text
+    monkeypatch.setattr(files, "MOST_CLASSES", 2)
+    assert "too many here" in upload(ada, good).text
+    monkeypatch.setattr(models, "LARGEST", 100)
+    assert 413 == upload(ada, good).status_code
+    assert [] == list((site.settings.data / "models").iterdir())
+
+
+@pytest.mark.parametrize("site", [{"max_models": 1}], indirect=True)
+def test_as_many_models_as_the_server_allows(site: SiteUnderTest) -> None:
+    """One more is refused, and leaves no file."""
+    ada = site.sign_up("Ada")
+    assert 201 == upload(ada, DIRECTORY).status_code
+    assert 422 == upload(ada, DIRECTORY).status_code
+    assert 1 == len(list((site.settings.data / "models").iterdir()))
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"strategy": "hmm", "words": "x"}, "goes by a model of the kind browsing"),
+    ({"strategy": "best-first", "words": "x", "strategy_model": "RULES"}, "takes no model"),
+    ({"strategy": "rules", "words": "x", "strategy_model": "RULES"}, "choose a classifier"),
+    ({"strategy": "hmm", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
+    ({"strategy": "hmm,file=/etc/passwd", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
+    ({"strategy": "rules,file=/etc/passwd", "model": "MODEL", "targets": ["Trains"], "strategy_model": "RULES"},
+     "takes no file here"),
+    ({"model": "RULES", "targets": ["Trains"]}, "choose one of classifier"),
+    ({"model": "MODEL", "targets": ["Trains"], "words": "x"}, "a model judges by itself"),
+    ({"model": "MODEL", "targets": ["Tains"]}, "did you mean Trains"),
+    ({"targets": ["Trains"], "words": "x"}, "choose the model, too"),
+]  # fmt: skip
+
+
+def test_models_are_used_for_what_they_are(site: SiteUnderTest, tmp_path: Path) -> None:
+    """A judge for judging, rules for rules, browsing for paths; no file that somebody names."""
+    ada = site.sign_up("Ada")
+    made = {"MODEL": upload(ada, written(classifier(), tmp_path / "m")).json()["id"],
+            "RULES": upload(ada, written(rules(), tmp_path / "r")).json()["id"]}  # fmt: skip
+    for wishes, why in WRONG:
+        answer = wish(ada, **{key: made.get(str(value), value) for key, value in wishes.items()})
+        assert (422, True) == (answer.status_code, why in answer.text), (wishes, answer.text)
+    assert {"rules", "browsing"} == {each["model"] for each in ada.get(f"{API}/strategies").json()} - {""}
+
+
+# -- training -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crawl(site: SiteUnderTest) -> CrawlOnSite:
+    """A crawl with five pages of reefs, five of trains, and a page that leads to all of them."""
+    ada = site.sign_up("Ada")
+    interest = ada.post(f"{API}/interests", json={"name": "Reefs", "wishes": WISHES}).json()["id"]
+    made = CrawlOnSite(site, ada, interest, "crawl-of-ada")
+    about = {"id": made.crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run"}
+    site.database.insert("crawl", {**about, "state": "finished", "budget": 50, "created": 0.0, "queued": 0.0})
+    crawl = made.record()
+    every = [f"http://reef.test/{kind}{n}" for kind in ("reef", "rail") for n in range(5)]
+    crawl.page("http://reef.test/", html("Start", "a list of every garden and platform"), links=every)
+    for url in every:
+        words = "coral polyps lagoon" if "reef.test/reef" in url else "timetable platform engine"
+        crawl.page(url, html(url[-5:], f"{words} {url[-1]} garden"))
+    crawl.close()
+    return made
+
+
+def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
+    """Ask for a model, and have it trained; the work is done here, not in a process of its own."""
+
+    async def here(module: str, told: dict[str, Any], *_: Any) -> Any:
+        return json.loads(json.dumps(training.work(json.loads(json.dumps(told))))), ""
+
+    monkeypatch.setattr(training.child, "ask", here)
+    answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
+    assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
+    row = models.take(crawl.site.database)
+    assert row is not None
+    asyncio.run(training._do(crawl.site.settings, crawl.site.database, row))
+    told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
+    return told
+
+
+def say(crawl: CrawlOnSite, number: int, yes: str, no: str) -> None:
+    """Yes to some, no to others."""
+    for n in range(number):
+        for kind, label in ((yes, "yes"), (no, "no")):
+            body = {"url": f"http://reef.test/{kind}{n}", "label": label}
+            assert 200 == crawl.client.put(f"{API}/interests/{crawl.interest}/feedback", json=body).status_code
+
+
+def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A classifier of yes and no: a page that was opened twice is a yes, one that was opened once is nothing."""
+    say(crawl, 3, "reef", "rail")
+    database, owner = crawl.site.database, crawl.site.database.rows("SELECT id FROM person")[0]["id"]
+    for url in ("reef3", "reef3", "reef4"):
+        suggestions.open_again(database, 0.0, crawl.interest, owner, f"http://reef.test/{url}")
+    model = train(crawl, monkeypatch, kind="classifier")
+    assert ("ready", {"irrelevant": 3, "relevant": 4}) == (model["state"], model["about"]["classes"]), model
+    made = wish(crawl.client, model=model["id"], strategy="soft-focus")
+    assert (201, ["relevant"]) == (made.status_code, made.json()["wishes"]["targets"]), made.text
+    learned = train(crawl, monkeypatch, kind="rules", model=model["id"])
+    assert ("ready", True) == (learned["state"], learned["about"]["rules"] > 0), learned
+    browsed = train(crawl, monkeypatch, kind="browsing")
+    assert ("ready", 11) == (browsed["state"], browsed["about"]["pages"]), browsed
+    for strategy in ("hmm", "hybrid-anchor", "context-graph"):
+        made = wish(crawl.client, words="coral", strategy=strategy, strategy_model=browsed["id"])
+        assert 201 == made.status_code, made.text
+
+
+def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes are the topics of a directory, pages those of it that were crawled."""
+    rows = [
+        f"http://reef.test/{kind}{n}\t{topic}"
+        for kind, topic in (("reef", "Sea/Reefs"), ("rail", "Rail"))
+        for n in range(9)
+    ]
+    listed = upload(crawl.client, "\n".join(rows).encode()).json()
+    assert {"topics": 3, "pages": 18} == listed["about"]
+    shown = crawl.client.get(f"{API}/models/{listed['id']}/topics", params={"under": "Rail"}).json()
+    assert [f"http://reef.test/rail{n}" for n in range(9)] == shown["pages"]
+    model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
+    assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
+
+
+def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing was said there is nothing to learn from; no file is left."""
+    model = train(crawl, monkeypatch, kind="classifier")
+    assert ("failed", True) == (model["state"], "say yes or no to some pages first" in model["reason"])
+    assert not (crawl.site.settings.data / "models").exists()
+    assert not (crawl.site.settings.data / training.PLACE).exists()
