@@ -11,8 +11,11 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -24,6 +27,8 @@ from lycosa.people.database import Database
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.server import serve
 from lycosa.testing.web import Web
+from lycosa.text.bags import Bags
+from lycosa.topics.model import fitted
 from served import API, Served, wait
 
 pytestmark = browsing.needs_browser
@@ -69,6 +74,9 @@ def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
         draw_the_line(ada)
         judge_pages(ada)
         search_words(ada)
+        teach(ada, web)
+        go_by_models(ada, web)
+        ada.goto(address)
         late[0] += 4 * DAY
         look_again(ada)
         invite_guest(ada, grace)
@@ -133,6 +141,62 @@ def judge_pages(page: Any) -> None:
     page.get_by_role("link", name="All labels").click()
     page.get_by_role("row", name="Precision").wait_for()
     assert ["✓ yes", "✗ no"] == sorted(page.locator(".labels .badge").all_inner_texts())
+
+
+def teach(page: Any, web: Web) -> None:
+    """A directory of topics is brought along and browsed, topics are marked by a click; paths are trained."""
+    page.get_by_role("link", name="Models").click()
+    rows = [f"{url}\t{topic}" for topic in ("Sea/Reefs", "Sea/Fish", "Rail") for url in web.seeds(TOPIC)[:1]]
+    bring(page, "topics.tsv", "\n".join(row.replace("\t", f"?{n}\t") for n, row in enumerate(rows)).encode())
+    page.get_by_role("button", name="Topics", exact=True).click()
+    page.get_by_role("button", name="Topics below Sea").click()
+    page.get_by_role("dialog").get_by_label("Reefs").check()
+    expect(page.get_by_text("Marked: Sea/Reefs")).to_be_visible()
+    page.get_by_role("button", name="New interest from these").click()
+    expect(page.get_by_label("In words")).to_have_value("Reefs", timeout=PATIENCE)
+    expect(page.get_by_label("Your own starting points")).to_have_value(re.compile(r"\?0$"))
+    page.goto(page.url.replace("/interests/new", "/models"))
+    page.get_by_label("What it is to be").select_option("browsing")
+    page.locator("#train-name").fill("paths to reefs")
+    page.get_by_label(NAME).check()
+    page.get_by_role("button", name="Train", exact=True).click()
+    card = page.locator(".model", has_text="paths to reefs")
+    expect(card.get_by_role("link", name="Download")).to_be_visible(timeout=PATIENCE)
+
+
+def bring(page: Any, name: str, content: bytes) -> None:
+    """Upload a file."""
+    there = page.locator(".model").count()
+    page.get_by_label("File").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator(".model")).to_have_count(there + 1, timeout=PATIENCE)
+
+
+def go_by_models(page: Any, web: Web) -> None:
+    """An interest that a classifier judges, by a class that was clicked, guided by browsed paths, with pages that are
+    looked at frequently.
+    """
+    with TemporaryDirectory() as place:
+        classes = ["Rail", "Sea/Fish", "Sea/Reefs"]
+        bags = Bags.of([([0], [2]), ([1], [2]), ([2], [2])])
+        fitted("nb", bags, np.arange(3), classes, ["rail", "fish", "coral"]).save(Path(place) / "m")
+        bring(page, "sea.model", (Path(place) / "m").read_bytes())
+    page.goto(page.url.replace("/models", "/interests/new"))
+    page.get_by_label("Classifier").select_option("sea")
+    page.get_by_role("button", name="Topics below Sea").click()
+    page.locator("#targets").get_by_label("Reefs").check()
+    page.get_by_label("Your own starting points").fill(web.seeds(TOPIC)[0])
+    page.get_by_label("Strategy", exact=True).select_option("hmm")
+    page.get_by_label("What the strategy goes by").select_option("paths to reefs")
+    page.get_by_text("Looking again, in detail").click()
+    page.locator("#frequently").fill("/news/")
+    page.locator("input[name=detect][value=paper]").check()
+    page.get_by_role("button", name="Create only").click()
+    page.wait_for_url(re.compile(r"/interests/[0-9a-f]+"))
+    page.get_by_role("tab", name="Settings").click()
+    wished = page.locator("dl.wishes")
+    for words in ("Sea/Reefs", "hmm", "/news/ (every 1d at least)", "paper"):
+        expect(wished).to_contain_text(words, timeout=PATIENCE)
 
 
 def search_words(page: Any) -> None:

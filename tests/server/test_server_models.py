@@ -118,7 +118,7 @@ def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkey
     good = written(classifier(), tmp_path / "m")
     refused = {
         "damaged": damaged(good),
-        "names no address": b"\x00\x01 neither text nor model",
+        "not UTF-8 text": b"\x00\x01 neither text nor model",
         "add up to": written(rules(), tmp_path / "r").replace(b"0.75", b"0.95"),
     }
     for why, content in refused.items():
@@ -145,7 +145,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"strategy": "best-first", "words": "x", "strategy_model": "RULES"}, "takes no model"),
     ({"strategy": "rules", "words": "x", "strategy_model": "RULES"}, "choose a classifier"),
     ({"strategy": "hmm", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
-    ({"strategy": "hmm,file=/etc/passwd", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
+    ({"strategy": "hmm,file=/etc/passwd", "words": "x", "strategy_model": "RULES"}, "takes no file here"),
     ({"strategy": "rules,file=/etc/passwd", "model": "MODEL", "targets": ["Trains"], "strategy_model": "RULES"},
      "takes no file here"),
     ({"model": "RULES", "targets": ["Trains"]}, "choose one of classifier"),

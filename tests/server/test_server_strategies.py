@@ -9,16 +9,23 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.spec import spell
 from lycosa.estimators import STRATEGIES, WORDS, describe
-from lycosa.server.validation import GUIDES, check_strategy
+from lycosa.server.validation import GUIDES, TAUGHT, check_strategy
 from site_maker import API, SiteUnderTest
+
+WITH_WORDNET = {name for name, entry in STRATEGIES.items() if entry.needs == WORDS}
 
 
 def test_the_list_is_of_what_needs_no_file(site: SiteUnderTest) -> None:
-    """Strategies and judges that need training, a taxonomy, a browsing record or an expression are not offered."""
+    """Strategies that need true scores and judges that need an expression are not offered; what has to be taught says
+    by what kind of model.
+    """
     rita = site.sign_up("Rita", "reader")
     names = {one["name"]: one for one in rita.get(f"{API}/strategies").json()}
     judges = {one["name"]: one for one in rita.get(f"{API}/judges").json()}
-    assert not {"rules", "oracle", "hmm", "hybrid", "context-graph"} & set(names)
+    assert {"oracle"} == set(STRATEGIES) - set(names) - set(WITH_WORDNET)
+    taught = {name: one["model"] for name, one in names.items() if one["model"]}
+    browsing = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
+    assert {"rules": "rules", **dict.fromkeys(browsing, "browsing")} == taught
     assert not {"regex", "model", "given"} & set(judges)
     assert ["scent"] == [name for name, one in names.items() if one["automatic"]]
     assert ["vector"] == [name for name, one in judges.items() if one["automatic"]]
@@ -37,6 +44,9 @@ def test_no_number_breaks_a_strategy() -> None:
 
 def test_what_is_not_offered_is_refused() -> None:
     """A strategy that is not on the list can't be chosen by its name either."""
-    for name in set(STRATEGIES) - set(GUIDES):
+    for name in set(STRATEGIES) - set(GUIDES) - set(TAUGHT):
         with pytest.raises(InputError, match="there is no strategy"):
             check_strategy(name)
+    for name in TAUGHT:
+        with pytest.raises(InputError, match="takes no file here"):
+            check_strategy(f"{name},file=/etc/passwd")

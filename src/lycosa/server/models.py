@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa.estimators.browsing import FORMAT as BROWSING
-from lycosa.estimators.browsing import Browsing
 from lycosa.estimators.rulebook import HEADER, RuleBook
 from lycosa.people.database import Database
 from lycosa.people.models import LARGEST, ids
 from lycosa.server.settings import Settings
+from lycosa.text.browsing import FORMAT as BROWSING
+from lycosa.text.browsing import Browsing
 from lycosa.topics.model import FORMAT as CLASSIFIER
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import LONGEST
-from lycosa.training.corpus import Account
-from lycosa.training.sources import labelled, table_rows
+from lycosa.training.sources import table_rows
+from lycosa.training.web_directory import read_web_directory
 from lycosa.web.urls import check_seed
 
 LARGEST_HEADER = 4_000_000
@@ -146,17 +146,22 @@ def _check_header(path: Path) -> None:
 
 def keep_directory(source: Path, target: Path) -> str:
     """Write the addresses and topics of a file as a table of our own; what was left out, in words."""
-    account = Account()
+    with open(source, "rb") as file:
+        if file.read(2) == b"\x1f\x8b":
+            raise InputError("the file that you gave is packed: unpack it first, as nobody knows how large it gets")
     try:
-        rows = list(islice(labelled(source, account), MOST_ROWS + 1))
+        listed = read_web_directory([source])
     except InputError as error:
         raise InputError(str(error).replace(str(source), "the file that you gave")) from error
-    if len(rows) > MOST_ROWS:
-        account.notes.append(f"the first {MOST_ROWS:,} pages are taken")
-    with replacing(target) as file:
-        for url, topic in rows[:MOST_ROWS]:
-            file.write(f"{url}\t{topic}\n".encode())
-    return "; ".join([*account.notes, *(f"left out: {count:,} {why}" for why, count in account.left_out.items())])
+    rows = ((url, topic) for topic, urls in sorted(listed.pages.items()) for url in urls if check_seed(url) == url)
+    with replacing(target) as out:
+        for url, topic in islice(rows, MOST_ROWS):
+            out.write(f"{url}\t{topic}\n".encode())
+    if not target.stat().st_size:
+        raise InputError("the file that you gave names no address with a topic: is it a directory of topics?")
+    if next(rows, None) is not None:
+        listed.notes.append(f"the first {MOST_ROWS:,} pages are taken")
+    return "; ".join([*listed.notes, *(f"left out: {count:,} {why}" for why, count in listed.left_out.items())])
 
 
 # -- topics ------------------------------------------------------------------------------------------------------

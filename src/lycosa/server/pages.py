@@ -31,6 +31,7 @@ from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
 from lycosa.server.guards import SCOPES, Mode, Person, identify, may
 from lycosa.server.site import site_of
+from lycosa.topics.model import KINDS
 from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
@@ -217,6 +218,7 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/interests/{interest}/edit": of_interest("interest_form", "edit", "write"),
     "/interests/{interest}": of_interest("interest", "read"),
     "/interests/{interest}/{tab}": of_interest("interest", "read"),
+    "/models": page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
     "/account": page("account", "account"),
     "/admin": page("admin", "admin"),
     "/favicon.ico": favicon,

@@ -80,9 +80,9 @@ def checked(
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
         )
-    _check_models(wishes, database, owner, before)
     if wishes.strategy != AUTOMATIC:
-        (check_strategy_name if wishes.strategy_model else check_strategy)(wishes.strategy)
+        check_strategy(wishes.strategy)
+    _check_models(wishes, database, owner, before)
     if wishes.judge != AUTOMATIC:
         check_judge(wishes.judge, bool(wishes.examples))
     if wishes.detect:

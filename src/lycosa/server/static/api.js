@@ -3,7 +3,7 @@
 //   const page = await get("/interests")                       paths without /api/v1
 //   await get(`/crawls/${id}/pages`, {order: "date", host})    null, undefined and "" are left out of the query
 //   await post("/interests", {...})  put  patch  del           204 gives null
-//   await upload("/imports", file)                             multipart, as "file"
+//   await upload("/imports", file, {name: "x"})                multipart, as "file", with further fields
 //   const me = await session()                                 {person, csrf}; null for nobody; asked once a page
 //   href(`/crawls/${id}/export`, {form: "csv"})                an address to link to
 //   follow(`/crawls/${id}/events`, {after, on: {visit, progress, state}, done, lost, signal})
@@ -110,9 +110,10 @@ export const put = (path, body = {}, options) => call("PUT", path, {body, ...opt
 export const patch = (path, body = {}, options) => call("PATCH", path, {body, ...options});
 export const del = (path, body, options) => call("DELETE", path, {body, ...options});
 
-export function upload(path, file) {
+export function upload(path, file, more = {}) {
   const form = new FormData();
   form.append("file", file);
+  for (const [name, value] of Object.entries(more)) form.append(name, value);
   return call("POST", path, {form});
 }
 

@@ -4,6 +4,7 @@
 import {get, patch, post, upload} from "./api.js";
 import {$, fill, h, number, outside, plural, short} from "./dom.js";
 import {attempt, calm, complain, dialog, later, toast} from "./shell.js";
+import {topics} from "./topics.js";
 
 const form = $("#interest");
 const interest = $("#main").dataset.interest;
@@ -40,11 +41,43 @@ function append(name, urls) {
 // -- the catalogue, strategies and judges
 
 async function choices() {
-  const [catalogue, strategies, judges, detectors] = await Promise.allSettled([get("/catalogue"), get("/strategies"), get("/judges"), get("/detectors")]);
+  const [catalogue, strategies, judges, detectors, models] = await Promise.allSettled(["/catalogue", "/strategies", "/judges", "/detectors", "/models"].map((path) => get(path)));
   preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
   options("strategy", strategies.value || []);
   options("judge", judges.value || []);
   noticing(detectors.value || []);
+  byModel((models.value || []).filter((one) => one.state === "ready"), strategies.value || []);
+}
+
+// -- models: one that judges, with its topics; one that the strategy goes by
+
+let targets = [];
+
+function byModel(all, strategies) {
+  const wished = kept ? kept.wishes : {model: "", targets: [], strategy_model: ""};
+  const judging = all.filter((one) => one.kind === "classifier");
+  targets = wished.targets;
+  const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of its owner's"}] : some); // of an interest that is shared
+  $("#by-model").hidden = !known(judging, wished.model).length;
+  fill(fields.model, h("option", {value: ""}, "None: by words or examples"), known(judging, wished.model).map((one) => h("option", {value: one.id}, one.name)));
+  fields.model.value = wished.model;
+  const judge = () => {
+    const model = fields.model.value;
+    for (const name of ["words", "examples", "judge"]) fields[name].disabled = Boolean(model);
+    $("#targets").hidden = !model;
+    if (model) fill($("#targets-tree"), topics(model, targets, (now) => { targets = now; }));
+  };
+  fields.model.addEventListener("change", () => { targets = []; judge(); });
+  judge();
+  const guide = () => {
+    const needed = (strategies.find((one) => one.name === fields.strategy.value.split(",")[0]) || {}).model || "";
+    $("#taught").hidden = !needed;
+    const fitting = known(all.filter((one) => one.kind === needed), needed ? wished.strategy_model : "");
+    fill(fields.strategy_model, fitting.length ? fitting.map((one) => h("option", {value: one.id}, one.name)) : h("option", {value: ""}, needed ? `You have none of the kind ${needed} yet` : ""));
+    if (fitting.some((one) => one.id === wished.strategy_model)) fields.strategy_model.value = wished.strategy_model;
+  };
+  fields.strategy.addEventListener("change", guide);
+  guide();
 }
 
 function noticing(all) {
@@ -148,11 +181,13 @@ function period(select, value) {
 }
 
 function gather() {
+  const model = fields.model.value;
   const wishes = {
-    words: fields.words.value.trim(),
-    examples: addresses("examples"), seeds: addresses("seeds"),
+    words: model ? "" : fields.words.value.trim(), model, targets: model ? targets : [],
+    strategy_model: $("#taught").hidden ? "" : fields.strategy_model.value,
+    examples: model ? [] : addresses("examples"), seeds: addresses("seeds"),
     preferences: [...form.querySelectorAll("input[name=preferences]:checked")].map((box) => box.value),
-    strategy: fields.strategy.value, judge: fields.judge.value,
+    strategy: fields.strategy.value, judge: model ? "automatic" : fields.judge.value,
     budget: Number(fields.budget.value), threshold: Number(fields.threshold.value),
     max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
     hosts: lines("hosts"), domains: lines("domains"), exclude: pieces("exclude"),
@@ -161,12 +196,14 @@ function gather() {
     frequent: fields.frequent.value, infrequent: fields.infrequent.value,
     detect: [...form.querySelectorAll("input[name=detect]:checked")].map((box) => box.value),
   };
-  return {name: (fields.title.value.trim() || wishes.words || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
+  return {name: (fields.title.value.trim() || wishes.words || targets.join(", ") || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
 }
 
 function check({wishes}) {
   const wrong = {};
-  if (!wishes.words && !wishes.examples.length) wrong.words = "Say what you look for, in words or by an example.";
+  if (wishes.model && !wishes.targets.length) wrong.targets = "Mark at least one topic.";
+  if (!$("#taught").hidden && !wishes.strategy_model) wrong.strategy_model = "This strategy goes by a model: train or upload one first, or choose another strategy.";
+  if (!wishes.words && !wishes.examples.length && !wishes.model) wrong.words = "Say what you look for, in words or by an example.";
   for (const key of ["examples", "seeds"]) {
     const bad = odd(key);
     if (bad) wrong[key] = `${bad} is no address of a web page. One looks like this: https://example.org/reefs`;
@@ -214,6 +251,13 @@ async function begin() {
   if (interest) {
     try { kept = await get(`/interests/${interest}`); } catch (error) { return complain(form, error); }
     show(kept);
+  }
+  const given = interest ? null : sessionStorage.getItem("lycosa-begin"); // topics that were marked in a directory
+  if (given) {
+    sessionStorage.removeItem("lycosa-begin");
+    const {words, seeds} = JSON.parse(given);
+    fields.words.value = words;
+    append("seeds", seeds);
   }
   await choices();
   if (!interest) $("#words").focus();

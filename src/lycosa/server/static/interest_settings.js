@@ -29,6 +29,7 @@ function wishes(interest) {
     ["Starting points", list(wished.seeds)],
     ["From the catalogue", list(wished.preferences)],
     ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
+    ["Topics of a model", list(wished.targets)],
     ["Judge", typeof wished.judge === "string" ? words(wished.judge) : ""],
     ["Threshold", wished.threshold ? String(wished.threshold) : "as the judge says"],
     ["Pages to fetch", wished.budget ? count(wished.budget) : ""],

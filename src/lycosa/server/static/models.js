@@ -1,0 +1,151 @@
+// The person's models: bringing one along, training one, looking at the topics in it, taking it away.
+
+import {del, get, href, post, upload} from "./api.js";
+import {$, ago, fill, h, number, percent, plural} from "./dom.js";
+import {ask, attempt, calm, complain, dialog, empty, later, toast} from "./shell.js";
+import {topics} from "./topics.js";
+
+const KINDS = {classifier: "classifier", rules: "rules between classes", browsing: "browsed paths", directory: "directory of topics"};
+const HINTS = {
+  classifier: "Of one interest it learns relevant and irrelevant; of several, or of a directory's topics, each is a class.",
+  rules: "It learns which classes of pages link to which, from one interest's crawl.",
+  browsing: "It learns which pages lead to relevant ones, from one interest's crawl.",
+};
+const STATES = {queued: "waits", training: "is trained", failed: "failed"};
+let all = [];
+let marked = null; // {directory, topics}: classes for a classifier
+let timer = 0;
+
+async function load() {
+  all = await get("/models");
+  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("None yet", "Bring a model along, or train one on what your interests have found."));
+  fill($("#model") || h("p"), all.filter((one) => one.kind === "classifier" && one.state === "ready").map((one) => h("option", {value: one.id}, one.name)));
+  clearTimeout(timer);
+  if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(() => load().catch(() => {}), 1500);
+}
+
+function facts({about, size}) {
+  const classes = Object.keys(about.classes || {}).length;
+  return [
+    about.classifier, classes ? plural(classes, "class", "classes") : "", about.rules ? plural(about.rules, "rule") : "",
+    about.topics ? plural(about.topics, "topic") : "", about.pages ? plural(about.pages, "page") : "", about.relevant ? `${number(about.relevant)} relevant` : "",
+    about.accuracy ? `${percent(about.accuracy)} right on pages held out (largest class: ${percent(about.majority)})` : "",
+    size ? `${number(Math.max(1, Math.round(size / 1000)))} kB` : "",
+  ].filter(Boolean).join(" · ");
+}
+
+function card(model) {
+  const ready = model.state === "ready";
+  const tree = ready && (model.kind === "directory" || Object.keys(model.about.classes || {}).length > 0);
+  return h("article", {class: "card model", dataset: {model: model.id}},
+    h("h3", null, h("bdi", null, model.name)),
+    h("p", {class: "row"}, h("span", {class: "badge"}, KINDS[model.kind]), ready ? null : h("span", {class: `badge ${model.state === "failed" ? "bad" : "live"}`}, STATES[model.state]), h("span", {class: "note"}, ago(model.created))),
+    model.reason ? h("p", {class: "field-error"}, model.reason) : null,
+    ready ? h("p", {class: "note"}, facts(model)) : null,
+    (model.about.notes || []).length ? h("details", null, h("summary", null, "Notes"), h("ul", null, model.about.notes.map((note) => h("li", {class: "note"}, note)))) : null,
+    h("div", {class: "actions"},
+      tree ? h("button", {type: "button", class: "small", onclick: () => browse(model)}, "Topics") : null,
+      ready ? h("a", {class: "button small", href: href(`/models/${model.id}/file`), download: true}, "Download") : null,
+      h("button", {type: "button", class: "small danger", onclick: (event) => remove(event.currentTarget, model)}, "Delete")));
+}
+
+function remove(button, model) {
+  attempt(button, async () => {
+    if (!(await ask({title: `Delete ${model.name}?`, text: "Crawls that began with it keep their copy. It cannot be undone.", yes: "Delete", danger: true}))) return;
+    await del(`/models/${model.id}`);
+    await load();
+    toast("Deleted.");
+  });
+}
+
+// -- topics: looked at, and, of a directory, marked to begin something from them
+
+function browse(model) {
+  let chosen = [];
+  const said = h("p", {class: "note", role: "status"}, model.kind === "directory" ? "Mark topics by clicking them." : "The classes that it tells apart. Mark them where you make an interest that goes by it.");
+  const begin = h("button", {type: "button", class: "primary", disabled: true}, "New interest from these");
+  const teach = h("button", {type: "button", disabled: true}, "Train a classifier on these");
+  const tree = topics(model.id, [], (now) => {
+    chosen = now;
+    said.textContent = now.length ? `Marked: ${now.join(", ")}` : "Mark topics by clicking them.";
+    for (const one of [begin, teach]) one.disabled = !now.length;
+  });
+  const box = dialog(model.name, h("div", null, said, tree, model.kind === "directory" ? h("div", {class: "actions"}, begin, teach) : null), {wide: true});
+  begin.addEventListener("click", () => attempt(begin, async () => {
+    const told = await Promise.all(chosen.map((under) => get(`/models/${model.id}/topics`, {under})));
+    const words = chosen.map((path) => path.split("/").pop()).join(" ");
+    sessionStorage.setItem("lycosa-begin", JSON.stringify({words, seeds: told.flatMap((one) => one.pages)}));
+    location.assign("/interests/new");
+  }));
+  teach.addEventListener("click", () => {
+    marked = {directory: model.id, topics: chosen};
+    box.close();
+    showMarked();
+    $("#train-name").focus();
+  });
+}
+
+function showMarked() {
+  const place = $("#marked");
+  place.hidden = !marked;
+  if (!marked) return;
+  $("#kind").value = "classifier";
+  kinds();
+  fill(place, h("p", {class: "notice"}, `Classes are topics of the directory: ${marked.topics.join(", ")}. Pages are those of them that the interests above have fetched. `,
+    h("button", {type: "button", class: "small", onclick: () => { marked = null; showMarked(); }}, "Learn from yes and no instead")));
+}
+
+// -- uploading and training
+
+function kinds() {
+  const kind = $("#kind").value;
+  $("#kind-hint").textContent = HINTS[kind];
+  $("#classifier-field").hidden = kind !== "classifier";
+  $("#model-field").hidden = kind !== "rules";
+}
+
+$("#upload")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  calm(form);
+  const file = form.elements.file.files[0];
+  if (!file) return complain(form, {name: "ApiError", message: "", fields: {file: "Choose a file."}});
+  if (file.size > 64e6) return complain(form, {name: "ApiError", message: "", fields: {file: "It is larger than 64 MB."}});
+  return attempt($("button", form), async () => {
+    try { await upload("/models", file, {name: form.elements.name.value.trim()}); } catch (error) { return complain(form, error); }
+    form.reset();
+    await load();
+    return toast("It is there.");
+  });
+});
+
+$("#train")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  calm(form);
+  const kind = $("#kind").value;
+  const interests = [...form.querySelectorAll("input[name=interest]:checked")].map((box) => box.value);
+  if (!interests.length) return complain(form, {name: "ApiError", message: "Choose an interest to learn from.", fields: {}});
+  const body = {name: $("#train-name").value.trim() || "model", kind, interests, ...(kind === "classifier" ? {classifier: $("#classifier").value, ...marked} : {}), ...(kind === "rules" ? {model: $("#model").value} : {})};
+  return attempt($("button[type=submit]", form), async () => {
+    try { await post("/models/train", body); } catch (error) { return complain(form, error); }
+    form.reset();
+    marked = null;
+    showMarked();
+    kinds();
+    await load();
+    return toast("It is being trained.");
+  });
+});
+
+async function begin() {
+  await load();
+  if (!$("#train")) return;
+  const own = (await get("/interests")).filter((one) => one.mode === "own" && one.crawl);
+  fill($("#interests"), own.length ? own.map((one) => h("label", {class: "check"}, h("input", {type: "checkbox", name: "interest", value: one.id}),
+    h("span", null, h("bdi", null, one.name), h("span", {class: "note"}, ` ${number(one.labels.yes)} yes, ${number(one.labels.no)} no, ${plural(one.crawl.pages, "page")}`)))) : h("p", {class: "note"}, "None of your interests has crawled anything yet."));
+  $("#kind").addEventListener("change", kinds);
+  kinds();
+}
+
+begin().catch((error) => later(error.message));
