@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
+from xml.sax.saxutils import quoteattr
 
 import typer
 
@@ -19,6 +22,9 @@ from lycosa.testing import Web, serve
 from lycosa.testing.changing import ChangingWeb
 
 TOPIC = "marine biology/coral reefs"
+LISTED = 10
+"""Pages of each topic in a directory of the web."""
+
 MARK = ".lycosa-demo"
 """A file that says: this directory was made by the demo, it may be made anew."""
 
@@ -121,6 +127,12 @@ def web(
             show_default=False,
         ),
     ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a directory of it there: ten pages of each topic, as RDF dumps have it."
+        ),
+    ] = None,
     changing: Annotated[bool, typer.Option("--changing", help="A web that changes while it is served.")] = False,
     day: Annotated[float, typer.Option(metavar="SECONDS", help="How long a day of that web lasts.")] = 60.0,
 ) -> None:
@@ -139,6 +151,8 @@ def web(
             print(f"Look at it:  {seed}")
             crawl = f"lycosa crawl '{grown.query(TOPIC)}' --seed {seed} --allow-network 127.0.0.0/8 --delay 0.05"
             print(f"Crawl it:    {crawl}", flush=True)
+            if directory:
+                _write_directory(grown, directory)
             if changing:
                 print(f"It changes:  a day of it lasts {day:g} s. Look again with lycosa refresh.", flush=True)
             while True:
@@ -148,3 +162,17 @@ def web(
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or "there is no such port"
         raise InputError(f"cannot serve on port {port}: {why}; choose another with --port") from error
+
+
+def _write_directory(web: Web, out: Path) -> None:
+    """The topics of a web with some pages of each, in the form of content.rdf.u8."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<RDF xmlns:r="http://www.w3.org/TR/RDF/">']
+    for topic in web.topics:
+        path = quoteattr(f"Top/{topic.replace(' ', '_')}")
+        links = (f"  <link r:resource={quoteattr(url)}/>" for url in islice(web.relevant(topic), LISTED))
+        lines += [f"<Topic r:id={path}>", *links, "</Topic>"]
+    try:
+        out.write_text("\n".join([*lines, "</RDF>", ""]), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror}; choose another --directory") from error
+    print(f"Browse it:   lycosa taxonomy {shlex.quote(str(out))}", flush=True)

@@ -29,6 +29,7 @@ COMMANDS = {
     "replay": "Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then.",
     "browse": "Record your browsing, as an HTTP proxy: the pages you open, from where, and which you say are relevant.",
     "seeds": "Show what a crawl would start from: every address that the sources name, with its title and where it",
+    "taxonomy": "Browse a web directory: topics with their pages. Mark topics, write a table for 'lycosa train'.",
     "rules": "List rules between classes; with --target, how likely each class leads there.",
     "judge": "Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.",
     "label": "Say of pages whether they are what you want; without URL, of the ten where that would help most.",

@@ -71,7 +71,7 @@ def train_rules(
     for note in learned.notes:
         print(f"note: {note}")
     by_cases = sorted(learned.book, key=lambda rule: -rule.cases)
-    target = shlex.quote(likely([rule.to for rule in by_cases]))
+    target = shlex.quote(next(iter(known.marked), likely([rule.to for rule in by_cases])))
     print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {target}")
     print(
         f"Crawl with them: lycosa crawl --model {shlex.quote(str(model))} --target {target} "

@@ -148,8 +148,11 @@ def report(done: Trained) -> None:
         console.print(f"Left out: {escape(left)}.")
     for note in done.notes:
         console.print(f"note: {escape(note)}")
-    name, target = shlex.quote(str(done.out)), shlex.quote(likely(model.classes))
-    print(f"Crawl with it: lycosa crawl --model {name} --target {target} --seed URL")
+    name = shlex.quote(str(done.out))
+    target = "" if model.marked else f"--target {shlex.quote(likely(model.classes))} "
+    if model.marked:
+        print(f"Wanted, unless --target says otherwise: {', '.join(model.marked)}")
+    print(f"Crawl with it: lycosa crawl --model {name} {target}--seed URL")
 
 
 def likely(classes: Sequence[str]) -> str:

@@ -69,7 +69,7 @@ class Classified(Judge):
             raise InputError(f"the threshold is {threshold:g}: with a model it is a probability, above 0 and up to 1")
         self.model = model
         self.threshold = threshold
-        self.targets, marks = wanted(model.classes, targets)
+        self.targets, marks = wanted(model.classes, list(targets) or model.marked)
         self.wanted = np.array(marks)
         self.prior = float(model.priors[self.wanted].sum())
         parts = repr((model.digest, sorted(self.targets)))

@@ -74,6 +74,12 @@ class Model:
         shares: NDArray[np.float64] = counts / counts.sum()
         return shares
 
+    @property
+    def marked(self) -> list[str]:
+        """Classes or branches that are wanted unless others are named: what the taxonomy had marked."""
+        marked = self.facts.get("marked")
+        return [name for name in marked if isinstance(name, str)] if isinstance(marked, list) else []
+
     @cached_property
     def digest(self) -> str:
         """Changes when the model does."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from lycosa.topics.model import KINDS, MAGIC, Model, fitted
 from lycosa.topics.taxonomy import FEWEST, Classes, classes_of
 from lycosa.training.corpus import Corpus
 from lycosa.training.quality import Quality, hold_out, measure
-from lycosa.training.sources import Look, read
+from lycosa.training.sources import Look, marks_in, read
 
 FEW = 20
 """A class of fewer different pages gets a word of warning."""
@@ -87,6 +87,7 @@ def train(
         "least": chosen.least,
         "whole_tree": whole_tree,
         "merged": chosen.merged,
+        "marked": _marked(sources, classes, chosen.merged),
         "language": corpus.vocabulary.language,
         "seed": seed,
         "quality": quality.as_dict() if quality else None,
@@ -95,6 +96,18 @@ def train(
     model = _fitted(corpus, rows, labels, classes, kind, seed, facts)  # 4
     model.save(out)
     return Trained(model, out, quality, corpus.left_out, notes)
+
+
+def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:
+    """The classes or branches that tables mark as wanted; where one was too small, what took its pages."""
+    found: dict[str, None] = {}
+    for source in sources:
+        for mark in marks_in(Path(source)) if Path(source).is_file() else ():
+            while mark in merged and not any(f"{name}/".startswith(f"{mark}/") for name in classes):
+                mark = merged[mark]
+            if any(f"{name}/".startswith(f"{mark}/") for name in classes):
+                found[mark] = None
+    return list(found)
 
 
 def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:

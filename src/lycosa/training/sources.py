@@ -30,6 +30,9 @@ HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 """The classes of a crawl's labels."""
 
+MARKED = "marked"
+"""The title of a column of topics that are wanted."""
+
 MOST_TABLE = 500_000_000
 """Bytes of a table."""
 
@@ -190,6 +193,17 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
         where = f" (the class is looked for in column {at + 1})" if column and at else ""
         where = f" of {LONGEST:,} characters or fewer" if long else where
         raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
+
+
+def marks_in(path: Path) -> list[str]:
+    """The topics that a table's column `marked` names: see `lycosa taxonomy`."""
+    rows = table_rows(path)
+    titles = [title.strip() for title in next(rows, [])]
+    if MARKED not in titles:
+        return []
+    at = titles.index(MARKED)
+    written = dict.fromkeys(row[at] for row in rows if at < len(row) and len(row[at]) <= LONGEST)
+    return [mark for text in written if (mark := path_of(text))]
 
 
 def table_rows(path: Path) -> Iterator[list[str]]:

@@ -32,6 +32,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.topics.taxonomy import LEAST, LONGEST, path_of, spelled
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
+from lycosa.training.sources import MARKED
 from lycosa.web.urls import canonical
 
 MOST_BYTES = 8_000_000_000
@@ -56,7 +57,6 @@ DEEPEST = 20
 ROOT = "Top"
 """What the paths of most dumps begin with."""
 
-MARKED = "marked"
 COLUMNS = ("url", "class", MARKED)
 """Titles of the table that is written."""
 

@@ -1,0 +1,100 @@
+"""`lycosa taxonomy`: browse a web directory, mark topics, write the table that `lycosa train` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+from lycosa.cli.demo import _write_directory
+from lycosa.core.types import Page
+from lycosa.testing import Web
+from lycosa.topics.classified import Classified
+from lycosa.training.pages import train
+
+ROWS = [("Science/Physics", 4), ("Science/Biology", 4), ("Arts", 4)]
+
+
+@pytest.fixture
+def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A table of addresses and topics, where the command is run."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"http://{topic.lower().replace('/', '.')}.example/{n}\t{topic}\n" for topic, many in ROWS for n in range(many)
+    ]
+    Path("dump.tsv").write_text("".join(rows))
+    return "dump.tsv"
+
+
+def test_branches_are_listed_with_their_pages(command: Command, dump: str) -> None:
+    """The first level, then what is below a branch, then the pages of a topic."""
+    first = command.out("taxonomy", dump, "--quiet", width=80) + command.out("taxonomy", dump, width=80)
+    assert ["All", "topic", "Arts", "Science", "Look"] == [line.split()[0] for line in first.splitlines()]
+    assert ["Science", "2", "8"] == first.splitlines()[3].split()
+    below = command.out("taxonomy", dump, "--branch", "science", "--limit", 1, width=80).splitlines()
+    assert ["Science: 8 pages", "Biology", "and 1 more: --limit 0 lists all"] == [
+        below[0],
+        below[2].split()[0],
+        below[3],
+    ]
+    assert "http://arts.example/3" in command.out("taxonomy", dump, "-b", "Arts")
+
+
+def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
+    """With --out a table is written; a second call marks in it, a third takes the marks away."""
+    assert "topics.tsv: 12 pages of 3 topics" in command.out("taxonomy", dump, "--out", "topics.tsv")
+    told = command.out("taxonomy", "topics.tsv", "--mark", "Science/Physics", width=80)
+    assert "Marked: Science/Physics" in told
+    assert "some marked" in told
+    children = command.json("taxonomy", "topics.tsv", "--branch", "Science")["children"]
+    assert {"Biology": False, "Physics": True} == {child["name"]: child["marked"] for child in children}
+    assert [] == command.json("taxonomy", "topics.tsv", "--mark", "")["marked"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dump.tsv", "--mark", "Arts"], "is no table of this command"),
+        (["dump.tsv", "--mark", "Art", "--out", "x.tsv"], "the directory has no class 'Art': did you mean Arts"),
+        (["dump.tsv", "-b", "Sport"], "has no class 'Sport'"),
+        (["dump.tsv", "dump.tsv", "--mark", "Arts"], "say with --out where"),
+        (["nowhere.tsv"], "cannot read the dump nowhere.tsv"),
+        (["dump.tsv", "--limit", "-1"], "--limit is -1"),
+        (["dump.tsv", "--most", "-1"], "most is -1"),
+    ],
+)
+def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str], said: str) -> None:
+    """Nothing is written, and the line says what is wrong."""
+    before = Path(dump).read_text()
+    refused = command("taxonomy", *words)
+    assert (2, True, 1) == (refused.code, said in refused.err, len(refused.err.splitlines())), refused.err
+    assert (before, ["dump.tsv"]) == (Path(dump).read_text(), [path.name for path in Path().iterdir()])
+
+
+def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) -> None:
+    """Training keeps the marks; a topic too small for a class of its own is what took its pages."""
+    command.out("taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")
+    words = {"science.physics": "quantum atom", "science.biology": "cell gene", "arts": "opera paint"}
+
+    def look(urls, account, tell):  # type: ignore[no-untyped-def]
+        for url in urls:
+            host = url.removeprefix("http://").partition(".example")[0]
+            yield url, Page("ok", marked=f"{words[host]} page{url[-1]}x " * 5)
+
+    done = train(["topics.tsv"], Path("m.model"), look, held_out=0.0)
+    assert ["Science/Physics"] == done.model.marked == Classified(done.model).targets
+    assert ["Arts"] == Classified(done.model, ["Arts"]).targets
+    merged = train(["topics.tsv"], Path("m.model"), look, held_out=0.0, least=5)
+    assert (["Arts", "Science"], ["Science"]) == (merged.model.classes, merged.model.marked)
+
+
+def test_the_embedded_web_has_a_directory(command: Command, tmp_path: Path) -> None:
+    """Ten pages of each of its topics, as public directories wrote them."""
+    web = Web(seed=7, pages=400, hosts=8, traps=())
+    _write_directory(web, tmp_path / "web.rdf")
+    found = command.json("taxonomy", tmp_path / "web.rdf")
+    assert len(web.topics) + len({topic.partition("/")[0] for topic in web.topics}) == found["topics"]
+    assert 10 == max(
+        child["own"] for child in command.json("taxonomy", tmp_path / "web.rdf", "-b", "astronomy")["children"]
+    )
