@@ -127,6 +127,25 @@ def test_every_rule(here: Path, command: Command) -> None:
     assert {(rule.source, rule.to): rule.cases for rule in book} == {(r["source"], r["to"]): r["cases"] for r in told}
 
 
+def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
+    """A row for each class, its shares in the columns of the same numbers; branches where there are many classes."""
+    book = RuleBook()
+    for source, to, cases in (("A/x", "A/y", 3), ("A/y", "B", 1), ("B", "A/x", 1)):
+        book.add(source, to, cases)
+    book.save(tmp_path / "r.tsv")
+    rows = command.out("rules", tmp_path / "r.tsv", "--matrix", "--level", 1, width=80).splitlines()[2:]
+    assert [["1", "A", "0.75", "0.25"], ["2", "B", "1.00", "·"]] == [row.split() for row in rows]
+    assert 3 == len(command.out("rules", tmp_path / "r.tsv", "--matrix", width=80).splitlines()[2:])
+    told = command.json("rules", tmp_path / "r.tsv", "--matrix")
+    assert ({"A/x": 0.0, "A/y": 1.0, "B": 0.0}, {"A/x", "A/y", "B"}) == (told["A/x"], set(told))
+    for number in range(20):
+        book.add("B", f"A/{number}")
+    book.save(tmp_path / "r.tsv")
+    assert ["A", "B"] == list(command.json("rules", tmp_path / "r.tsv", "--matrix"))
+    assert 2 == command("rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
+    assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
+
+
 def test_markup_in_names_of_classes(command: Command, tmp_path: Path) -> None:
     """Brackets in a class's name are shown as they are."""
     book = RuleBook()

@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.text.bags import Bags
 from lycosa.text.folds import log_loss
-from lycosa.text.naive_bayes import NaiveBayes
+from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 
 # Class 0: coral, coral, coral, reef and coral; class 1: rail. Terms: coral 0, reef 1, rail 2.
 PAGES = Bags.of([([0, 1], [3.0, 1.0]), ([0], [1.0]), ([2], [1.0])])
@@ -83,3 +83,20 @@ def test_easy_classes_do_not_make_it_certain() -> None:
     model = NaiveBayes.fit(bags, np.array([0, 1] * 20), 2, 6)
     assert model.length_ <= 16
     assert model.probabilities(bags)[0, 0] > 0.95
+
+
+def test_the_plain_product_by_hand() -> None:
+    """Every occurrence counts, Laplace, nothing is damped or shortened.
+
+    Class 0 has coral 3 + 1, reef 1, rail 0, and one more of each: 5, 2, 1 of 8. Class 1: 1, 1, 2 of 4. Priors 3/5, 2/5.
+    Coral twice and rail once: 3/5 * (5/8)^2 * 1/8 against 2/5 * (1/4)^2 * 2/4.
+    """
+    model = PlainNaiveBayes.fit(PAGES, LABELS, 2, 3)
+    assert np.allclose(np.log([[5 / 8, 1 / 4], [2 / 8, 1 / 4], [1 / 8, 2 / 4]]), model.log_theta, atol=1e-6)
+    told = model.probabilities(Bags.of([([0, 2], [2.0, 1.0])]))[0]
+    both = [3 / 5 * (5 / 8) ** 2 * 1 / 8, 2 / 5 * (1 / 4) ** 2 * 2 / 4]
+    assert told[0] == pytest.approx(both[0] / sum(both), abs=1e-6)
+    assert np.allclose([3 / 5, 2 / 5], model.probabilities(Bags.of([([], [])]))[0], atol=1e-6)
+    long = model.probabilities(Bags.of([([0, 2], [200.0, 60.0])]))[0]
+    assert long[0] > 0.999  # 200 log(5/2) - 60 log 4 is far above 0
+    assert np.allclose(told, PlainNaiveBayes.from_arrays(model.arrays()).probabilities(Bags.of([([0, 2], [2, 1])]))[0])

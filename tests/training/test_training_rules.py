@@ -95,6 +95,41 @@ def cases(book: RuleBook) -> dict[str, dict[str, float]]:
     return found
 
 
+# -- topic-citation matrix -------------------------------------------------------------------------------------
+
+
+def test_a_random_walk_fills_the_citation_matrix(tmp_path: Path) -> None:
+    """Cells are the shares that follow from the walk, within what chance leaves of 6,000 links.
+
+    a (DH) links to b (CH) and c (DH), and both link to a, where every walk starts. From a a walk goes on with .85, half
+    of the time each way; from b and c with .85, too. Of 1 visit to a come .425 to b and .425 to c, so .425 links a-b,
+    .425 a-c, and .425 * .85 = .36125 each of b-a and c-a. From DH: a-b .425 of .425 + .425 + .36125 = 1.21125 leads to
+    CH. From CH all lead to DH.
+    """
+    a, b, c = (f"http://walk.test/{name}" for name in "abc")
+    pages = Pages({a: page("DH", b, c), b: page("CH", a), c: page("DH", a)})
+    source = table(tmp_path / "t.tsv", {a: "DH"})
+    learned = train_rules(source, small_model(), pages, walk=6_000)
+    assert learned.book.probability("DH", "CH") == pytest.approx(0.425 / 1.21125, abs=0.02)
+    assert 1.0 == learned.book.probability("CH", "DH")
+    assert 6_000 == sum(rule.cases for rule in learned.book)
+    assert ([a, b, c], 3, 3, []) == (sorted(pages.asked), learned.parents, learned.linked, learned.notes)
+    assert learned.book == train_rules(source, small_model(), pages, walk=6_000).book
+    assert learned.book != train_rules(source, small_model(), pages, walk=6_000, seed=1).book
+
+
+def test_a_walk_that_gets_nowhere_ends(tmp_path: Path) -> None:
+    """One link that can be followed, from one of two starts; the other leads to what can't be had, which is told."""
+    pages = Pages({"http://one.test/": page("DH", "http://end.test/"), "http://end.test/": page("CH")})
+    pages.pages["http://two.test/"] = page("PH", "http://lost.test/")
+    source = table(tmp_path / "t.tsv", {"http://one.test/": "DH", "http://two.test/": "PH"})
+    learned = train_rules(source, small_model(), pages, walk=100)
+    assert {"DH": {"CH": 100}} == cases(learned.book)
+    assert {"nowhere": 1} == learned.left_out
+    with pytest.raises(InputError, match="no rule could be learned"):
+        train_rules(table(tmp_path / "n.tsv", {"http://two.test/": "PH"}), small_model(), pages, walk=5)
+
+
 # -- by hand ---------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +286,8 @@ def test_a_crawl_is_its_own_table(tmp_path: Path) -> None:
     learned = train_rules(path, small_model(), paper_web())
     assert {"DH": {"CH": 1.0, "PH": 1.0}, "CH": {"DH": 1.0}} == cases(learned.book)
     assert (2, 3, 3) == (learned.parents, learned.linked, learned.left_out["linked pages that can't be had"])
+    walked = cases(train_rules(path, small_model(), paper_web(), walk=60).book)
+    assert {"DH": {"CH", "PH"}, "CH": {"DH"}} == {source: set(row) for source, row in walked.items()}
 
 
 def test_a_crawl_with_damaged_words(tmp_path: Path) -> None:

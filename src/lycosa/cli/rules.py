@@ -36,6 +36,14 @@ def train_rules(
     links: Annotated[
         int, typer.Option(help="Linked pages of each class to look at, at most, drawn by chance; 0: all.")
     ] = 150,
+    walk: Annotated[
+        int,
+        typer.Option(
+            metavar="LINKS",
+            help="Follow so many links in random walks from the pages instead, and classify both ends: the "
+            "topic-citation matrix.",
+        ),
+    ] = 0,
     column: ClassColumn = "",
     random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
     delay: Delay = 1.0,
@@ -47,11 +55,15 @@ def train_rules(
     options = network_options(allow_network=allow_network, delay=delay)
     if links < 0:
         raise InputError(f"--links is {links}: it has to be 0 or more")
+    if walk < 0:
+        raise InputError(f"--walk is {walk}: it has to be 0 (no walk) or more")
     known = Model.load(model)
     check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
     with progress(quiet or json) as tell:
         look = recorded(pages) if pages else fetched(options)
-        learned = training.train_rules(source, known, look, column=column, most=links, seed=random_seed, tell=tell)
+        learned = training.train_rules(
+            source, known, look, column=column, most=links, walk=walk, seed=random_seed, tell=tell
+        )
     try:
         learned.book.save(out)
     except OSError as error:
@@ -86,6 +98,12 @@ def rules(
         typer.Option(metavar="CLASS", help="Show what leads to this class or branch; repeat it for more."),
     ] = None,
     depth: Annotated[int, typer.Option(help="Links that a path has at most.")] = 2,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="All at once: which share of a class's links leads to which class.")
+    ] = False,
+    level: Annotated[
+        int, typer.Option(metavar="N", help="Levels of the taxonomy that the matrix has; 0: as many as fit.")
+    ] = 0,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Lines at most; 0: all.")] = 40,
     json: Json = False,
 ) -> None:
@@ -94,6 +112,9 @@ def rules(
         raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
     book = RuleBook.load(file)
     targets = target or []
+    if matrix:
+        _matrix(book, level, json=json)
+        return
     if not targets:
         _list(book, limit, json=json)
         return
@@ -123,6 +144,30 @@ def _list(book: RuleBook, limit: int, *, json: bool) -> None:
     rows = ((rule.source, rule.to, f"{rule.probability:.3f}", f"{rule.cases:,.0f}") for rule in every[: limit or None])
     output().print(listing(columns, rows, pad_edge=False))
     _rest(len(every), limit)
+
+
+MOST_COLUMNS = 12
+"""Classes of a matrix that fits on a screen."""
+
+
+def _matrix(book: RuleBook, level: int, *, json: bool) -> None:
+    """Rows add up to 1. Columns are called by the number of their row."""
+    if level < 0:
+        raise InputError(f"--level is {level}: it has to be 1 or more, or 0 for as many as fit")
+    deepest = max((name.count("/") + 1 for name in book.classes), default=1)
+    fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= MOST_COLUMNS]
+    groups = book.grouped(level or fitting[0])
+    names = groups.classes
+    if json:
+        print_json({one: {to: groups.probability(one, to) for to in names} for one in names if groups.leads(one)})
+        return
+    columns = [right(""), Column("from", overflow="fold"), *(right(str(number + 1)) for number in range(len(names)))]
+    rows = (
+        (str(number), one, *(f"{chance:.2f}" if (chance := groups.probability(one, to)) else "·" for to in names))
+        for number, one in enumerate(names, 1)
+    )
+    print("Of all links from pages of a class, the share that leads to pages of the class of that number:")
+    output().print(listing(columns, rows, pad_edge=False))
 
 
 def _rest(count: int, limit: int) -> None:

@@ -104,6 +104,22 @@ class RuleBook:
         total = self._total.get(source, 0.0)
         return self._count[source].get(to, 0.0) / total if total else 0.0
 
+    def leads(self, source: str) -> bool:
+        """Whether there is a rule for pages of a class."""
+        return source in self._count
+
+    def grouped(self, level: int) -> RuleBook:
+        """The rules between branches of the first `level` levels; cases are added up.
+
+        >>> book = RuleBook(); book.add("Art/Film", "Art/Opera", 3); book.add("Art/Opera", "Science", 1)
+        >>> [str(rule) for rule in book.grouped(1)]
+        ['Art -> Art (0.75)', 'Art -> Science (0.25)']
+        """
+        groups = RuleBook()
+        for rule in self:
+            groups.add(*("/".join(name.split("/")[:level]) for name in (rule.source, rule.to)), rule.cases)
+        return groups
+
     def members(self, targets: Iterable[str]) -> set[str]:
         """The classes that are wanted: those named, and those below a branch that is named.
 

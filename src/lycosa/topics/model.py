@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.container import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
-from lycosa.text.naive_bayes import NaiveBayes
+from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.topics.neural import Network
 from lycosa.topics.svm import LinearSvm
 from lycosa.topics.taxonomy import LONGEST, path_of
@@ -38,8 +38,8 @@ class Classifier(Protocol):
     def arrays(self) -> dict[str, NDArray[np.float32]]: ...
 
 
-KINDS: dict[str, type[NaiveBayes] | type[LinearSvm] | type[Network] | type[Tree]] = {
-    kind.kind: kind for kind in (NaiveBayes, LinearSvm, Network, Tree)
+KINDS: dict[str, type[NaiveBayes] | type[PlainNaiveBayes] | type[LinearSvm] | type[Network] | type[Tree]] = {
+    kind.kind: kind for kind in (NaiveBayes, PlainNaiveBayes, LinearSvm, Network, Tree)
 }
 
 

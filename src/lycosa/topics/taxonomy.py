@@ -2,8 +2,6 @@
 
 Paper items:
     rules-taxonomy: `lycosa train`. Test: topics/test_taxonomy.py::test_a_path_has_one_spelling.
-    rules-marking: `--target`. Test: topics/test_taxonomy.py::test_a_target_is_a_class_or_a_branch. Departs: by name on
-        the command line.
     rules-merge-leaves: `lycosa train --least`. Test:
         topics/test_taxonomy.py::test_small_leaves_go_into_their_parents_one_by_one. Departs: half the usual size of a
         class unless told otherwise, 150 at most; first-level classes stay.

@@ -28,6 +28,9 @@ from lycosa.training.sources import Look, marks_in, read
 FEW = 20
 """A class of fewer different pages gets a word of warning."""
 
+COUNTED = ("nb", "nb-plain")
+"""Kinds of model that need nothing but Lycosa to be made."""
+
 _LONGEST_NAME = 235
 """Bytes of a file's name; files have a few more until they are complete."""
 
@@ -114,7 +117,7 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
     """Refuse what can't work before anything is read."""
     if kind not in KINDS:
         raise InputError(f"--kind is {kind}: it is one of {', '.join(KINDS)}")
-    if kind != "nb":
+    if kind not in COUNTED:
         try:
             import sklearn  # noqa: F401
         except ImportError as error:

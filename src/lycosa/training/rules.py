@@ -5,15 +5,18 @@ Paper items:
         Departs: 150 linked pages of each class at most, drawn by chance, unless `--links`.
     rules-generation: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
     rules-table-1: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
-    rules-citation-matrix: not built: rules are counted from the pages that the taxonomy's pages link to.
+    rules-citation-matrix: `lycosa train rules --walk`, `lycosa rules --matrix`. Test:
+        training/test_training_rules.py::test_a_random_walk_fills_the_citation_matrix. Departs: the paper names the
+        sampling only; walks start at the taxonomy's pages, and again there with probability .15 or where a page ends.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
@@ -25,6 +28,15 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
+
+RESTART = 0.15
+"""How often a walk begins again somewhere else."""
+
+WALKERS = 50
+"""Walks at a time: their next pages are fetched together."""
+
+PATIENCE = 10
+"""Steps for each link that is to be followed, at most."""
 
 LINKED = 150
 """Linked pages of each class that are fetched, at most: about as many as the paper had."""
@@ -39,6 +51,13 @@ class Learned(Account):
     """Pages with a class that link to others: train-0."""
     linked: int = 0
     """Pages that they link to and that could be classified: train-1."""
+
+
+Seen: TypeAlias = tuple[str, list[str]]
+"""The class of a page, and what it links to."""
+
+See: TypeAlias = "Callable[[Sequence[str], Learned], dict[str, Seen]]"
+"""What can be had of some pages."""
 
 
 class Reader:
@@ -83,6 +102,7 @@ def train_rules(
     *,
     column: str = "",
     most: int = LINKED,
+    walk: int = 0,
     seed: int = 0,
     tell: Tell = silent,
 ) -> Learned:
@@ -91,6 +111,10 @@ def train_rules(
     Paper: Altingovde, Ulusoy 2004, figure 2. (a) the model has learned the taxonomy from train-0. (b) The pages that
     those of train-0 link to are train-1, a set for each class; `most` of each are looked at, drawn by chance (0: all).
     (c) The model classifies them; the share of each class among them is the probability of a rule.
+
+    With `walk` the rules are the topic-citation matrix, their future work (after Chakrabarti et al. 2002): random walks
+    choose the pages that link and those that are linked to. That many links are followed; the model classifies both
+    ends of each, and a row of the matrix is where links from pages of a class lead.
     """
     path = Path(source)
     if not path.exists():
@@ -100,11 +124,14 @@ def train_rules(
             raise InputError(
                 f"{source} is no crawl: rules need addresses and links; name a table of addresses and classes"
             )
-        learned = _from_crawl(path, model, tell)
+        learned = _from_crawl(path, model, walk, seed, tell)
     else:
         account = Account()
         rows = read_table(path, account, column)
-        learned = _from_pages(rows, Reader(model), look, most, seed, tell)
+        if walk:
+            learned = _from_walks([url for url, _ in rows], _seen_by(Reader(model), look, tell), walk, seed)
+        else:
+            learned = _from_pages(rows, Reader(model), look, most, seed, tell)
         learned.left_out.update(account.left_out)
         learned.notes += account.notes
     if not len(learned.book):
@@ -149,7 +176,7 @@ def _some(targets: Iterable[str], most: int, chance: str) -> list[str]:
     return [target for number, target in enumerate(every) if number in chosen]
 
 
-def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
+def _from_crawl(path: Path, model: Model, walk: int, seed: int, tell: Tell) -> Learned:
     """Every page of a crawl, classified by its words in the log; those they link to, as far as the crawl has them."""
     learned, reader = Learned(RuleBook()), Reader(model)
     stems: list[str] = []
@@ -163,6 +190,14 @@ def _from_crawl(path: Path, model: Model, tell: Tell) -> Learned:
             case Visit(is_page=True):
                 classes[event.node] = reader.of_terms(event.terms, stems)
                 links[event.node] = event.links.urls
+    if walk:
+
+        def see(urls: Sequence[str], _: Learned) -> dict[str, Seen]:
+            return {
+                url: (classes[url], [end_of(target, moved) for target in links[url]]) for url in urls if url in links
+            }
+
+        return _from_walks(list(links), see, walk, seed)
     linked: dict[str, dict[str, None]] = {}
     for node, targets in links.items():
         ends = [end for target in targets if (end := end_of(target, moved)) != node]
@@ -186,3 +221,50 @@ def _count(learned: Learned, linked: Mapping[str, Iterable[str]], classes: Mappi
                 learned.book.add(name, classes[target])
                 seen.add(target)
     learned.linked = len(seen)
+
+
+# -- topic-citation matrix ------------------------------------------------------------------------------------------
+
+
+def _seen_by(reader: Reader, look: Look, tell: Tell) -> See:
+    """Pages that are fetched, or taken from an archive."""
+
+    def see(urls: Sequence[str], learned: Learned) -> dict[str, Seen]:
+        return {url: (reader.of_page(page), page.links.urls) for url, page in look(urls, learned, tell)}
+
+    return see
+
+
+def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learned:
+    """Random walks: each link that is followed is a case of a rule, from the class of its page to that of the next.
+
+    A walk begins again at any start now and then, and where a page can't be had or leads nowhere. All end when so many
+    links were followed, or where most of their steps have led to nothing.
+    """
+    learned, chance = Learned(RuleBook()), random.Random(seed)
+    seen: dict[str, Seen] = {}
+    sources: set[str] = set()
+    ends: set[str] = set()
+    walkers = [(chance.choice(starts), "") for _ in range(min(WALKERS, walk))]
+    followed = steps = 0
+    while followed < walk and steps < PATIENCE * (walk + WALKERS):
+        wanted = list(dict.fromkeys(url for url, _ in walkers if url not in seen))
+        seen.update(dict.fromkeys(wanted, ("", [])))
+        seen.update(see(wanted, learned))
+        for number, (url, before) in enumerate(walkers):
+            name, links = seen[url]
+            if name and before and followed < walk:
+                learned.book.add(before, name)
+                followed += 1
+                ends.add(url)
+            onward = [target for target in links if name and target != url]
+            if onward and chance.random() >= RESTART:
+                sources.add(url)
+                walkers[number] = chance.choice(onward), name
+            else:
+                walkers[number] = chance.choice(starts), ""
+        steps += len(walkers)
+    learned.parents, learned.linked = len(sources), len(ends)
+    if followed < walk:
+        learned.notes.append(f"{followed:,} links were followed of {walk:,}: too few pages could be had")
+    return learned

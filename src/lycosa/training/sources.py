@@ -1,9 +1,4 @@
-"""Where labelled pages come from: directories of files, a table of addresses and classes, a crawl with labels.
-
-Paper items:
-    rules-directory: `lycosa train`. Test: training/test_training_sources.py::test_forms_of_a_table. Departs: a table of
-        addresses and classes, or directories of pages: the directories of then are gone.
-"""
+"""Where labelled pages come from: directories of files, a table of addresses and classes, a crawl with labels."""
 
 from __future__ import annotations
 

@@ -6,6 +6,13 @@ as the table that `lycosa train` reads.
 
 Paper: Altingovde, Ulusoy 2004, "Baseline focused crawler": a canonical topic taxonomy with examples, easily obtained
 from such a directory; users browse it and mark one or more topics as the targets.
+
+Paper items:
+    rules-directory: `lycosa taxonomy`. Test:
+        training/test_web_directory.py::test_pages_of_an_rdf_dump_are_under_their_topics. Departs: the directories of
+        then are gone, their dumps are not.
+    rules-marking: `lycosa taxonomy --mark`. Test: cli/test_taxonomy_command.py::test_marks_are_written_and_shown,
+        cli/test_taxonomy_command.py::test_what_is_marked_is_the_target_of_a_model.
 """
 
 from __future__ import annotations

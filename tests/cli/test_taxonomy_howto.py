@@ -1,0 +1,43 @@
+"""docs/howto/taxonomy.md: every command that it shows does what it says, on a small embedded web."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+from lycosa.cli.demo import _write_directory
+from lycosa.estimators.rulebook import RuleBook
+from lycosa.testing import Web, serve
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "taxonomy.md"
+SMALLER = {"--links 20": "--links 3", "--walk 1000": "--walk 60", "--budget 300": "--budget 20", "0.01": "0"}
+"""The commands are the page's; only less is fetched, and without pauses."""
+
+
+def test_the_commands_of_the_how_to(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other: a directory, a table with marks, a model, rules in two ways, two crawls; and the Python."""
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text("utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^\$ lycosa (.+)$", "\n".join(blocks).replace("\\\n", " "), re.MULTILINE)
+    web = Web(seed=7, pages=100, hosts=4, traps=())
+    with serve(web, record=False) as server:
+        told = {}
+        for line in lines:
+            if line.startswith("web "):
+                _write_directory(web, Path(shlex.split(line)[-1]))
+                continue
+            for large, small in SMALLER.items():
+                line = line.replace(large, small)
+            told[line] = command.out(*shlex.split(line.replace(":8123", f":{server.port}")), width=100)
+    assert {"taxonomy", "train", "rules", "crawl"} == {line.split()[0] for line in told}
+    assert "Marked: marine_biology/coral_reefs" in next(out for line, out in told.items() if "--mark" in line)
+    assert 60 == round(sum(rule.cases for rule in RuleBook.load(Path("walked.rules"))))
+    assert all("relevant" in out for line, out in told.items() if line.startswith("crawl"))
+    (shown,) = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    exec(compile(shown, str(PAGE), "exec"), {})
+    assert Path("taxonomy.tsv").read_text().count("\tmarine_biology/coral_reefs\n") > 0
