@@ -117,7 +117,8 @@ class RuleBook:
         """
         groups = RuleBook()
         for rule in self:
-            groups.add(*("/".join(name.split("/")[:level]) for name in (rule.source, rule.to)), rule.cases)
+            source, to = ("/".join(name.split("/")[:level]) for name in (rule.source, rule.to))
+            groups.add(source, to, rule.cases)
         return groups
 
     def members(self, targets: Iterable[str]) -> set[str]:
