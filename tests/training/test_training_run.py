@@ -134,7 +134,7 @@ def test_a_language_without_a_declaration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"kind": "oracle"}, "--kind is oracle: it is one of nb, svm, nn, tree"),
+        ({"kind": "oracle"}, "--kind is oracle: it is one of nb, nb-plain, svm, nn, tree"),
         ({"least": -1}, "--least is -1"),
         ({"held_out": 1.0}, "--held-out is 1: it is a share"),
         ({"held_out": float("nan")}, "--held-out is nan"),
