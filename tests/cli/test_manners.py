@@ -41,6 +41,8 @@ RUN = {
     "wordnet": ["wordnet"],
     "wordnet two": ["wordnet", "dog", "cat"],
     "rules": ["rules", "{rules}", "--target", "Science"],
+    "rules --matrix": ["rules", "{rules}", "--matrix", "--level", "1"],
+    "taxonomy": ["taxonomy", "{topics}"],
     "seeds": ["seeds", "{seeds}"],
     "doctor": ["doctor"],
     "search": ["search", "{crawl}", "coral"],
@@ -70,7 +72,7 @@ RUN = {
 }
 """What is run in every kind of terminal."""
 
-LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "serve": ""}
+LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "browse": "", "serve": ""}
 """Commands that show what another one shows, or serve until they are stopped and print two lines."""
 
 UNREAD = ("show", "show --json", "strategies", "search", "export {crawl} --quiet", "--help", "--version")
@@ -112,6 +114,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     for source, to in ((f"Science/{'a long name ' * 6}", "Science/A"), ("Art", "Science/A"), ("Art", "Art")):
         book.add(source, to)
     book.save(home / "rules.tsv")
+    (home / "topics.tsv").write_text(
+        "".join(f"https://a.example/{n}\tArt/{'a long name ' * 6}/{n}\nhttps://b.example/{n}\tB\n" for n in range(9))
+    )
     (home / "record.jsonl").write_text("\n".join(browse(Web(pages=300, hosts=20, traps=()), TOPIC, 9)))
     (home / "crawl.toml").write_text('allow_network = ["127.0.0.0/8"]\nmax_time = 30.0\n')
     config = ["--config", str(home / "crawl.toml")]
@@ -121,6 +126,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
             "seeds": str(home / "marks.html"),
             "pages": str(home / "pages"),
             "rules": str(home / "rules.tsv"),
+            "topics": str(home / "topics.tsv"),
             "record": str(home / "record.jsonl"),
             "query": server.web.query(TOPIC),
             "seed": server.web.seeds(TOPIC)[0],
