@@ -166,8 +166,9 @@ def _matrix(book: RuleBook, level: int, *, json: bool) -> None:
         (str(number), one, *(f"{chance:.2f}" if (chance := groups.probability(one, to)) else "·" for to in names))
         for number, one in enumerate(names, 1)
     )
-    print("Of all links from pages of a class, the share that leads to pages of the class of that number:")
-    output().print(listing(columns, rows, pad_edge=False))
+    console = output()
+    console.print("Of all links from pages of a class, the share that leads to pages of the class of that number:")
+    console.print(listing(columns, rows, pad_edge=False))
 
 
 def _rest(count: int, limit: int) -> None:

@@ -98,7 +98,7 @@ def _show(directory: WebDirectory, branch: str, limit: int, sources: list[Path])
         for url in directory.pages.get(above, [])[: limit or None]:
             print(url)
     if left := left_out(directory.left_out):
-        print(f"Left out: {left}.")
+        console.print(f"Left out: {left}.", markup=False)
     deeper = next((child for child in children if child.topics), None)
     if deeper:
         files = " ".join(shlex.quote(str(source)) for source in sources)
