@@ -167,7 +167,7 @@ def _matrix(book: RuleBook, level: int, *, json: bool) -> None:
         for number, one in enumerate(names, 1)
     )
     console = output()
-    console.print("Of all links from pages of a class, the share that leads to pages of the class of that number:")
+    console.print("Which share of a class's links leads to the class of that number:")
     console.print(listing(columns, rows, pad_edge=False))
 
 
