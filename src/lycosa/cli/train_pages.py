@@ -52,8 +52,8 @@ def pages(
     kind: Annotated[
         str,
         typer.Option(
-            help="nb (Naive Bayes), nb-plain (its plain product), svm (linear SVM), nn (neural network) or tree (decision "
-            "tree); for the last three: pip install 'lycosa[train]'."
+            help="nb (Naive Bayes), nb-plain (its plain product), svm (linear SVM), nn (neural network) or tree "
+            "(decision tree); for the last three: pip install 'lycosa[train]'."
         ),
     ] = "nb",
     pages: Place = None,
