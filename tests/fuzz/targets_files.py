@@ -35,6 +35,7 @@ from lycosa.server.settings import Settings
 from lycosa.store import codec
 from lycosa.store.log import SqliteLog
 from lycosa.store.warc import WarcArchive, read_exchange
+from lycosa.training.web_directory import read_web_directory
 from people_rows import fill
 
 PLACE = Place("a.warc.gz", 0, 100)
@@ -276,6 +277,33 @@ def _settings() -> list[bytes]:
     ]
 
 
+def check_directory(data: bytes) -> None:
+    """The dump of a web directory is read, written and read again the same; or it is refused."""
+    with tempfile.TemporaryDirectory() as place:
+        dump, table = Path(place, "dump"), Path(place, "table")
+        dump.write_bytes(data)
+        try:
+            directory = read_web_directory([dump], most=0)
+        except InputError:
+            return
+        kept = {path: urls for path, urls in directory.pages.items() if urls}
+        assert directory.size == sum(map(len, kept.values())) == sum(branch.pages for branch in directory.children())
+        directory.mark([next(iter(kept))])
+        directory.write(table)
+        again = read_web_directory([table], most=0)
+        assert (kept, directory.marked) == (again.pages, again.marked)
+
+
+def _directories() -> list[bytes]:
+    rdf = (
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<RDF xmlns:r="http://www.w3.org/TR/RDF/"><Topic r:id="Top/A/B"><link '
+        b'r:resource="http://a.test/"/><narrow r:resource="Top/A/C"/></Topic><ExternalPage about="http://b.test/">'
+        b"<topic>Top/A/C</topic></ExternalPage></RDF>"
+    )
+    tables = [b"url\tclass\tmarked\nhttp://a.test/\tA/B\tA\n", b'"http://a.test/","Top/A"\n', b"http://a.test/\tA\n"]
+    return [rdf, *tables, b"http://a.test/\tOne\t\t1\n"]
+
+
 _PACKED = [msgpack.packb(value) for value in (None, True, -1, 2**63, 1.5, "x", b"x", [], {}, [[]], {"a": []}, "\ud800")
            if value != "\ud800"]  # fmt: skip
 _JSON = [b"null", b"[]", b"{}", b"../", b"/", b"..", b'"role": "god"', b"[" * 50, b"\0", b"1e999", b'{"a":']
@@ -290,4 +318,6 @@ FILES = (
            lines_a_byte=20, rounds=5),
     Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"true", b"1e999"],
            lines=8_000, rounds=30),
+    Target("directory", check_directory, _directories, [b"&lt;", b"<Topic r:id='Top/X'>", b"<!DOCTYPE", b"\t", b"/"],
+           lines=5_000, lines_a_byte=40, rounds=60),
 )  # fmt: skip
