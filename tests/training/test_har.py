@@ -46,14 +46,18 @@ def test_pages_are_told_from_what_belongs_to_them(tmp_path: Path) -> None:
         entry("http://a.example/reef.png", kind="image/png"),
         entry("http://a.example/moved", status=302),
         entry("http://a.example/reefs", referrer="http://a.example/", pageref="page_2", dest="document"),
+        entry("http://a.example/more", "", "http://a.example/reefs", pageref="page_2", dest="document", status=304),
+        entry("http://a.example/tab", pageref="a tab"),
+        entry("http://a.example/the-same-tab", pageref="a tab"),
         entry("about:blank"),
         "nonsense", None, {"request": 7}, {"request": {"headers": [3]}, "response": []},
     )  # fmt: skip
     record = read_record(path)
-    assert ["http://a.example/", "http://a.example/reefs"] == [visit.url for visit in record.visits]
-    assert ["", "http://a.example/"] == [visit.referrer for visit in record.visits]
+    names = ["", "reefs", "more", "tab", "the-same-tab"]
+    assert [f"http://a.example/{name}" for name in names] == [visit.url for visit in record.visits]
+    assert ["", "http://a.example/", "http://a.example/reefs"] == [visit.referrer for visit in record.visits[:3]]
     assert {"addresses that are not of the web": 1} == dict(record.left_out)
-    assert {visit.url for visit in record.visits} == record.row_of.keys()
+    assert {visit.url for visit in record.visits} - {"http://a.example/more"} == record.row_of.keys()
 
 
 def test_across_sites_only_the_site_is_told(tmp_path: Path) -> None:

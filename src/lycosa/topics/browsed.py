@@ -105,4 +105,4 @@ def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> fl
     f1[likeness[order] <= 0] = 0.0
     last = int(np.flatnonzero(f1 == f1.max())[-1])
     below = likeness[order[last + 1]] if last + 1 < len(order) else 0.0
-    return float(likeness[order[last]] + below) / 2
+    return round(float(likeness[order[last]] + below) / 2, 3)

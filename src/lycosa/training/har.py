@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from lycosa.collection.reading import INFLATED
 from lycosa.replay.trail import Trail
 from lycosa.web.decoding import charset_of, decode
 
+_LOAD = re.compile(r"page_\d+")
 _PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 
 
@@ -22,8 +24,10 @@ def is_har(data: Any) -> bool:
 def visits(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The pages among its requests, in the form of a record's lines, each with its number from 1.
 
-    A page is an answer 200 of HTML or text to a GET for a document; of several with the same `pageref` the first, as
-    the others are its frames. What the file does not say, does not count against an entry.
+    A page is an answer of HTML or text (200, or 304 where the browser had it) to a GET for a document, not for a frame.
+    What a request was for its Sec-Fetch-Dest says; where that is not sent (without TLS it is not), the first document
+    of each page load of Chromium or Firefox counts (`page_1`, ...), as the others are its frames. What the file does
+    not say, does not count against an entry.
 
     >>> asked = {"method": "GET", "url": "http://b.example/", "headers": [{"name": "Referer", "value": "http://a.example/"}]}
     >>> got = {"status": 200, "content": {"mimeType": "text/html; charset=utf-8", "text": "<p>Reefs"}}
@@ -39,12 +43,10 @@ def visits(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         kind = str(_part(got, "content").get("mimeType", "")).lower()
         if not _is_document(entry, asked, got, kind):
             continue
-        page = entry.get("pageref")
-        if isinstance(page, str) and page:
-            if page in opened:
-                continue
-            opened.add(page)
-        url, headers = str(asked.get("url", "")), _headers(asked)
+        url, headers, load = str(asked.get("url", "")), _headers(asked), str(entry.get("pageref", ""))
+        if load in opened and "sec-fetch-dest" not in headers and _LOAD.fullmatch(load):
+            continue
+        opened.add(load)
         referrer = trail.step(url, headers.get("referer", ""))
         visit = {"url": url, "referrer": referrer, "time": entry.get("startedDateTime")}
         if text := _text(_part(got, "content"), kind):
@@ -54,7 +56,8 @@ def visits(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _is_document(entry: Mapping[str, Any], asked: Mapping[str, Any], got: Mapping[str, Any], kind: str) -> bool:
     meant = _headers(asked).get("sec-fetch-dest") or entry.get("_resourceType") or "document"
-    return asked.get("method") == "GET" and got.get("status") == 200 and kind.startswith(_PAGES) and meant == "document"
+    answered = asked.get("method") == "GET" and got.get("status") in (200, 304)
+    return answered and kind.startswith(_PAGES) and meant == "document"
 
 
 def _text(content: Mapping[str, Any], kind: str) -> str:
