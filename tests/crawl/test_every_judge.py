@@ -175,9 +175,11 @@ def test_facets_are_there_when_they_are_wanted(world: World, judge: str, strateg
     options = world.options({**given, "judge": judge}, tmp_path / "files")
     visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=8, archive=False, **options)
     check_numbers(visits)
+    # What a classifier says of a context as of a page is another number than what the context adds to the prior.
+    beside = {"context_score"} if (judge, strategy) == ("model", "link-context") else set()
     for visit in visits:
         if visit.is_page and len(visit.links):
-            assert WANTING[strategy] == set(visit.links.facets)
+            assert WANTING[strategy] | beside == set(visit.links.facets)
     log = SqliteLog(tmp_path / "crawl" / NAME, readonly=True)
     kept = {event.node: event for event in log if isinstance(event, Visit) and event.is_page}
     log.close()

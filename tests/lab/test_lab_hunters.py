@@ -166,6 +166,6 @@ def test_every_strategy_has_a_group() -> None:
 def test_wants_are_what_strategies_read_of_links() -> None:
     """So that a guide judges no more than is asked for."""
     assert () == wants(["best-first", "fl_n"])
-    assert ("context", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
+    assert ("context", "context_score", "url") == wants(["otie", "mab_var,arms=fl_n+link-score"])
     assert () == wants(["mab_var"])  # its arms are those of the paper
     assert set(wants(["scent", "best-first", "fl_n", "link-context"])) == set(wants(["mab_discounted"])) > set()
