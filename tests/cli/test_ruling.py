@@ -101,6 +101,20 @@ def test_rules_are_written_over_rules(here: Path, command: Command) -> None:
     assert 0 < len(RuleBook.load(here / "rules.tsv")) < len(before)
 
 
+def test_rules_of_both_kinds_add_up(here: Path, command: Command) -> None:
+    """Random walks, and the rules that there were: every case of both is there."""
+    words = ("train", "rules", "pages.tsv", "--model", "topics.model", "--pages", "crawl", "--quiet")
+    command.out(*words, "--walk", 40, "--out", "walked.tsv")
+    command.out(*words, "--walk", 40, "--add", "rules.tsv", "--out", "both.tsv")
+    one, other, both = (
+        {(rule.source, rule.to): rule.cases for rule in RuleBook.load(here / name)}
+        for name in ("rules.tsv", "walked.tsv", "both.tsv")
+    )
+    assert 40 == pytest.approx(sum(other.values()))
+    assert {pair: pytest.approx(one.get(pair, 0) + other.get(pair, 0), rel=1e-6) for pair in {*one, *other}} == both
+    assert 2 == command(*words, "--add", "nowhere.tsv", "--out", "x.tsv").code
+
+
 # -- looking ---------------------------------------------------------------------------------------------------
 
 

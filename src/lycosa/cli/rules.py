@@ -44,6 +44,9 @@ def train_rules(
             "topic-citation matrix.",
         ),
     ] = 0,
+    add: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rules learned before, also in the other way: cases add up.")
+    ] = None,
     column: ClassColumn = "",
     random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
     delay: Delay = 1.0,
@@ -57,13 +60,15 @@ def train_rules(
         raise InputError(f"--links is {links}: it has to be 0 or more")
     if walk < 0:
         raise InputError(f"--walk is {walk}: it has to be 0 (no walk) or more")
-    known = Model.load(model)
+    known, before = Model.load(model), RuleBook.load(add) if add else RuleBook()
     check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
     with progress(quiet or json) as tell:
         look = recorded(pages) if pages else fetched(options)
         learned = training.train_rules(
             source, known, look, column=column, most=links, walk=walk, seed=random_seed, tell=tell
         )
+    for rule in before:
+        learned.book.add(rule.source, rule.to, rule.cases)
     try:
         learned.book.save(out)
     except OSError as error:
