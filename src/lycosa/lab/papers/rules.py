@@ -16,7 +16,8 @@ Paper items:
         lab/test_lab_rules_paper.py::test_the_papers_numbers_stand_beside_ours. Departs: as published, and again by
         labels.
     rules-experiment-2: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_seeds_and_hard_focus. Departs:
-        relevant pages by chance, not a search engine's; on topics that have 200, where there are any.
+        relevant pages by chance, not a search engine's (`--search` takes those in a real crawl); on topics that have
+        200, where there are any.
     rules-figure-6: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_curves. Departs: as published, and
         again by labels.
 """

@@ -1,7 +1,7 @@
 """Detectors that read the words of a page, its links, or what the log keeps of it: functions of two versions.
 
 Paper items:
-    personalized-checksum: `lycosa refresh --detect paper`. Test:
+    personalized-checksum: `lycosa refresh --detect paper`, `POST /interests`. Test:
         refresh/test_refresh_detectors.py::test_checksum_by_hand. Departs: not the default, as different pages share it;
         code points for ASCII, and exact fractions.
 """

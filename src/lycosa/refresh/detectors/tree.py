@@ -9,7 +9,7 @@ part (snapshot.py) have the same elements and its words are the same, only furni
 kind is cosmetic; and where nothing but links came or went, it is a change of links.
 
 Paper items:
-    personalized-levels: `lycosa refresh --detect tree`. Test:
+    personalized-levels: `lycosa refresh --detect tree`, `POST /interests`. Test:
         refresh/test_refresh_detectors.py::test_tree_levels_by_hand. Departs: texts of each level, too; where only
         furniture differs it is cosmetic.
 """

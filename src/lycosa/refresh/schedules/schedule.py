@@ -2,9 +2,10 @@
 freshness behaviours, by which a person overrules them.
 
 Paper items:
-    personalized-freshness: `lycosa refresh`. Test:
-        refresh/test_refresh_behaviours.py::test_patterns_are_regular_expressions. Departs: of several that match, the
-        first in the order now, always, frequently, infrequently.
+    personalized-freshness: `lycosa refresh`, `POST /interests`. Test:
+        refresh/test_refresh_behaviours.py::test_patterns_are_regular_expressions,
+        server/test_server_interests.py::test_how_pages_are_looked_at_again. Departs: of several that match, the first
+        in the order now, always, frequently, infrequently; in the dashboard pieces of addresses, no expressions.
     personalized-frequently: `--frequently`. Test:
         refresh/test_refresh_behaviours.py::test_frequently_is_as_scheduled_but_once_a_period_at_least. Departs: once a
         day at least (`--frequent`): the paper has no number.
