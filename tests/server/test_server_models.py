@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
 import zipfile
@@ -243,6 +244,20 @@ def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pyt
     assert [f"http://reef.test/rail{n}" for n in range(9)] == shown["pages"]
     model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
     assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
+
+
+def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
+    """In RDF, as public ones gave themselves away; a packed one is refused, as it may be of any size."""
+    ada = site.sign_up("Ada")
+    page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
+    dump = f'<?xml version="1.0"?>\n<RDF xmlns="http://dmoz.org/rdf/">{page}</RDF>'.encode()
+    listed = upload(ada, dump).json()
+    assert ("directory", {"topics": 2, "pages": 1}) == (listed["kind"], listed["about"])
+    shown = ada.get(f"{API}/models/{listed['id']}/topics", params={"under": "arts"}).json()
+    assert ("Arts", ["Arts/Opera"], ["http://late.example/"]) == (
+        shown["under"], [topic["path"] for topic in shown["topics"]], shown["pages"],
+    )  # fmt: skip
+    assert "unpack it first" in upload(ada, gzip.compress(dump)).text
 
 
 def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:

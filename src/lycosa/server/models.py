@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
 from lycosa.estimators.rulebook import HEADER, RuleBook
 from lycosa.people.database import Database
 from lycosa.people.models import LARGEST, ids
@@ -25,10 +23,7 @@ from lycosa.text.browsing import FORMAT as BROWSING
 from lycosa.text.browsing import Browsing
 from lycosa.topics.model import FORMAT as CLASSIFIER
 from lycosa.topics.model import Model
-from lycosa.topics.taxonomy import LONGEST
-from lycosa.training.sources import table_rows
-from lycosa.training.web_directory import read_web_directory
-from lycosa.web.urls import check_seed
+from lycosa.training.web_directory import WebDirectory, read_web_directory
 
 LARGEST_HEADER = 4_000_000
 """Bytes of JSON that a model may begin with."""
@@ -42,21 +37,11 @@ MOST_BROWSED = 10_000
 LARGEST_RULES = 10_000_000
 """Bytes of rules: they are text, and read each time that an interest is changed."""
 
-MOST_ROWS = 200_000
+MOST_PAGES = 200_000
 """Pages of a directory of topics."""
 
 UNUSED = 3_600.0
 """Seconds after which a file without a row goes: whoever was to write the row is gone."""
-
-
-class Topic(NamedTuple):
-    """A node of a tree of topics."""
-
-    path: str
-    pages: int
-    """At it and below it."""
-    below: int
-    """Topics just below it."""
 
 
 def kind_of(path: Path) -> str:
@@ -130,11 +115,8 @@ def _browsing(path: Path) -> dict[str, Any]:
 
 
 def _directory(path: Path) -> dict[str, Any]:
-    for number, row in enumerate(table_rows(path)):  # ours are, but a backup may be anybody's
-        if number >= MOST_ROWS or len(row) != 2 or check_seed(row[0]) != row[0] or len(row[1]) > LONGEST:
-            raise InputError("the directory is none as Lycosa writes it")
-    tree = tree_of(path)
-    return {"topics": len(tree) - 1, "pages": tree[""].pages}
+    found = web_directory(path)
+    return {"topics": found.topics, "pages": found.size}
 
 
 def _check_header(path: Path) -> None:
@@ -145,71 +127,47 @@ def _check_header(path: Path) -> None:
 
 
 def keep_directory(source: Path, target: Path) -> str:
-    """Write the addresses and topics of a file as a table of our own; what was left out, in words."""
+    """Write the topics and pages of a dump as a table; what was left out, in words."""
     with open(source, "rb") as file:
         if file.read(2) == b"\x1f\x8b":
             raise InputError("the file that you gave is packed: unpack it first, as nobody knows how large it gets")
     try:
-        listed = read_web_directory([source])
+        found = read_web_directory([source])
     except InputError as error:
         raise InputError(str(error).replace(str(source), "the file that you gave")) from error
-    rows = ((url, topic) for topic, urls in sorted(listed.pages.items()) for url in urls if check_seed(url) == url)
-    with replacing(target) as out:
-        for url, topic in islice(rows, MOST_ROWS):
-            out.write(f"{url}\t{topic}\n".encode())
-    if not target.stat().st_size:
-        raise InputError("the file that you gave names no address with a topic: is it a directory of topics?")
-    if next(rows, None) is not None:
-        listed.notes.append(f"the first {MOST_ROWS:,} pages are taken")
-    return "; ".join([*listed.notes, *(f"left out: {count:,} {why}" for why, count in listed.left_out.items())])
+    found.write(target)
+    return "; ".join([*found.notes, *(f"left out: {count:,} {why}" for why, count in found.left_out.items())])
 
 
 # -- topics ------------------------------------------------------------------------------------------------------
 
 
-def tree_of(path: Path) -> dict[str, Topic]:
-    """The topics of a directory, by path; the empty one is the root."""
+def web_directory(path: Path) -> WebDirectory:
+    """A directory of topics that is kept."""
     about = path.stat()
-    return _tree(path, about.st_mtime_ns, about.st_size)
+    return _web_directory(path, about.st_mtime_ns, about.st_size)
 
 
 @lru_cache(4)
-def _tree(path: Path, changed: int, size: int) -> dict[str, Topic]:
-    return tree(Counter(row[1] for row in table_rows(path) if len(row) > 1))
+def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
+    found = read_web_directory([path], most=0)
+    if sum(map(len, found.pages.values())) > MOST_PAGES:
+        raise InputError(f"the directory has more than {MOST_PAGES:,} pages: take a branch of it")
+    return found
 
 
-def tree(counts: dict[str, int]) -> dict[str, Topic]:
-    """Every node above and at some paths that have so many pages, by path.
-
-    >>> tree({"Sea/Reefs": 2, "Sea": 1})["Sea"]
-    Topic(path='Sea', pages=3, below=1)
-    """
-    pages: Counter[str] = Counter()
-    below: dict[str, set[str]] = {"": set()}
-    for path, count in counts.items():
-        at = ""
-        pages[""] += count
-        for part in path.split("/"):
-            parent, at = at, f"{at}/{part}" if at else part
-            pages[at] += count
-            below.setdefault(parent, set()).add(at)
-            below.setdefault(at, set())
-    return {path: Topic(path, pages[path], len(inside)) for path, inside in below.items()}
+def classes_as_topics(classes: Mapping[str, int]) -> WebDirectory:
+    """The classes of a classifier as a tree, with the pages that each has learned from."""
+    return WebDirectory({name: [] for name in classes}, Counter(classes))
 
 
-def children(nodes: dict[str, Topic], under: str) -> list[Topic]:
-    """The topics just below one, by name."""
-    start = f"{under}/" if under else ""
-    inside = (node for path, node in nodes.items() if path.startswith(start) and path != "")
-    return sorted(node for node in inside if "/" not in node.path[len(start) :] and node.path != under)
-
-
-def pages_of(path: Path, topics: list[str]) -> Iterator[tuple[str, str]]:
+def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The pages of some topics of a directory, and of what lies below these: address and topic."""
-    wanted = tuple(f"{topic}/" for topic in topics)
-    for row in table_rows(path):
-        if len(row) > 1 and f"{row[1]}/".startswith(wanted):
-            yield row[0], row[1]
+    directory = web_directory(path)
+    for mark in topics:
+        for topic, urls in directory.below(mark).pages.items():
+            for url in urls:
+                yield url, topic
 
 
 # -- files -------------------------------------------------------------------------------------------------------

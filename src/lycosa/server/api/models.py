@@ -24,7 +24,6 @@ from lycosa.server import models as files
 from lycosa.server.api import Body
 from lycosa.server.guards import ModelAccess, Person, may, model_to, needs
 from lycosa.topics.model import KINDS
-from lycosa.topics.taxonomy import path_of
 
 router = APIRouter(tags=["models"])
 
@@ -80,7 +79,7 @@ class TopicNode(BaseModel):
     path: str
     name: str
     pages: int
-    below: int = Field(description="Topics just below it.")
+    below: int = Field(description="Topics below it.")
 
 
 class Topics(BaseModel):
@@ -197,24 +196,24 @@ def browse_topics(
     under: Annotated[str, Field(max_length=1_000)] = "", access: ModelAccess = model_to("read")
 ) -> Topics:
     """What lies just below a topic: of a directory, or among the classes of a classifier."""
-    row, place = access.model, _file(access)
-    under = path_of(under)
-    if row["kind"] == "directory":
-        nodes = files.tree_of(place)
-        pages = [url for url, _ in islice(files.pages_of(place, [under]), MOST_SHOWN + 1)] if under else []
+    place = _file(access)
+    if access.model["kind"] == "directory":
+        tree = files.web_directory(place)
     else:
-        nodes, pages = files.tree(json.loads(row["about"]).get("classes", {})), []
-    if under not in nodes:
-        raise HTTPException(404, "there is no such topic in it")
-    found = files.children(nodes, under)
+        tree = files.classes_as_topics(json.loads(access.model["about"]).get("classes", {}))
+    try:
+        under, found = tree.named(under), tree.children(under)
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+    listed = list(islice((url for urls in tree.below(under).pages.values() for url in urls), MOST_SHOWN + 1))
     return Topics(
         under=under,
         topics=[
-            TopicNode(path=node.path, name=node.path.rpartition("/")[2], pages=node.pages, below=node.below)
-            for node in found[:MOST_CHILDREN]
+            TopicNode(path=branch.path, name=branch.name, pages=branch.pages, below=branch.topics)
+            for branch in found[:MOST_CHILDREN]
         ],
-        pages=pages[:MOST_SHOWN],
-        more=len(found) > MOST_CHILDREN or len(pages) > MOST_SHOWN,
+        pages=listed[:MOST_SHOWN] if under else [],
+        more=len(found) > MOST_CHILDREN or len(listed) > MOST_SHOWN,
     )
 
 
