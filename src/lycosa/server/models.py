@@ -71,9 +71,8 @@ def inspect(path: Path, kind: str) -> dict[str, Any]:
 def _classifier(path: Path) -> dict[str, Any]:
     _check_header(path)
     model = Model.load(path)
-    arrays = model.classifier.arrays()
-    sides = [side for array in arrays.values() for side in array.shape if side != len(model.terms)]
-    if len(model.classes) > MOST_CLASSES or max(sides, default=0) > MOST_CLASSES:
+    units = model.classifier.arrays().get("bias", ())  # of a network as many as somebody likes
+    if max(len(model.classes), len(units)) > MOST_CLASSES:
         raise InputError(f"the model has more than {MOST_CLASSES:,} classes or units: that is too many here")
     quality = model.facts.get("quality")
     return {

@@ -30,7 +30,7 @@ function wishes(interest) {
     ["From the catalogue", list(wished.preferences)],
     ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
     ["Topics of a model", list(wished.targets)],
-    ["Judge", typeof wished.judge === "string" ? words(wished.judge) : ""],
+    ["Judge", wished.model ? "a classifier of its owner's" : typeof wished.judge === "string" ? words(wished.judge) : ""],
     ["Threshold", wished.threshold ? String(wished.threshold) : "as the judge says"],
     ["Pages to fetch", wished.budget ? count(wished.budget) : ""],
     ["Only on hosts", list(wished.hosts)],
