@@ -28,8 +28,10 @@ SETTING = "searched"
 """Under this name the log keeps what each engine answered."""
 
 
-def check_search(options: Options) -> None:
-    """Whether the engines that are named can be asked."""
+def check_search(options: Options, space: Space | None) -> None:
+    """Whether the engines that are named can be asked. No space: the web, not made yet."""
+    if options.search and space is not None and not getattr(space, "has_addresses", False):
+        raise InputError("--search finds pages of the web: leave it out, or --space")
     for engine in options.search:
         if not answers.is_template(engine):
             _address(engine, engine)

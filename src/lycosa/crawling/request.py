@@ -72,6 +72,7 @@ class Request:
         user_agent(options)
         if parse(options.space)[0] != "web":
             self.make_space()
+        check_search(options, self.space)
         self.seeds = Seeds() if self.resuming else self._first_seeds()
         self._check_own()
         if self.topic is None:
@@ -84,9 +85,6 @@ class Request:
 
     def _first_seeds(self) -> Seeds:
         options = self.options
-        if options.search and parse(options.space)[0] != "web":
-            raise InputError("--search finds pages of the web: leave it out, or --space")
-        check_search(options)
         seeds = read_seeds(options, self.space, self.notes)
         if seeds.outside and not seeds.nodes and not options.search:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
