@@ -51,7 +51,7 @@ MOST_TOPICS = 2_000_000
 MOST_LISTED = 10_000_000
 """Addresses in a dump; the largest had 5 million."""
 
-MOST_KEPT = 3_000_000
+MOST_KEPT = 6_000_000
 """Addresses that are held in memory."""
 
 MOST_TOKEN = 1_000_000
