@@ -137,12 +137,19 @@ def test_crawlers_that_are_one_since_the_topic_is_exhausted_cannot_be_compared()
     """Where most trials are exhausted no verdict is given; one in three is left out of the figures."""
     told = [Match(f"topic {number}", 1, 0.2, 0.2, 70.0, 0.0, 0.0, exhausted=number > 0) for number in range(6)]
     assert [UNTESTED, UNTESTED] == [paper.higher(told).verdict, paper.better_exclusives(told).verdict]
-    assert "in 5 of 6 trials the topic is exhausted" in paper.higher(told).evidence
+    assert "in 5 of 6 trials both found the same" in paper.higher(told).evidence
     lost = Match("lost", 1, 0.9, 0.1, 70.0, 0.9, 0.1, exhausted=True)
     assert (HOLDS, True) == (
         (ruling := paper.higher([*published(), lost])).verdict,
-        "in 1 of 7 trials the topic is exhausted" in ruling.evidence,
+        "in 1 of 7 trials both found the same" in ruling.evidence,
     )
+
+
+def test_an_interval_around_nothing_decides_nothing() -> None:
+    """Much better on one topic, much worse on another: not better, nor surely not."""
+    told = [Match(name, 1, 0.3, rate, 10.0, 0.3, rate) for name, rate in zip("abcd", (0.2, 0.3, 0.4, 0.5), strict=True)]
+    verdict, evidence = paper.higher(told)
+    assert (UNTESTED, True) == (verdict, evidence.startswith("these trials can't tell"))
 
 
 def test_two_topics_decide_nothing() -> None:

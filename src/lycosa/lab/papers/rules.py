@@ -350,12 +350,12 @@ def _judged(crawled: Crawled, mode: Mode) -> Iterator[Claim]:
 def higher(rows: Sequence[Match], which: str = "") -> Ruling:
     """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds).
 
-    With six topics or more it is weighed as everywhere (`better`). Trials in which both found the same, as the topic is
-    exhausted, are left out.
+    It is weighed as everywhere (`better`), with fewer than six topics by the interval alone. Trials in which both found
+    the same, as the topic is exhausted or all pages are the same, are left out.
     """
     pairs = [(row.baseline_exclusive, row.rules_exclusive) if which else (row.baseline, row.rules) for row in rows]
     kept = [place for place, row in enumerate(rows) if not row.exhausted and not math.isnan(sum(pairs[place]))]
-    left_out = f"in {len(rows) - len(kept)} of {len(rows)} trials the topic is exhausted: both found the same"
+    left_out = f"in {len(rows) - len(kept)} of {len(rows)} trials both found the same, which tells nothing"
     if 2 * len(kept) < len(rows) or not kept:
         return ruled(False, left_out, "little tells them apart" if kept else "nothing tells them apart")
     base, ours = np.array([pairs[place] for place in kept]).T
@@ -371,10 +371,9 @@ def higher(rows: Sequence[Match], which: str = "") -> Ruling:
         return ruled(False, evidence, f"{apart.n} topics only, and it takes {FEWEST}")
     if max(base.mean(), ours.mean()) < NOTHING:
         return ruled(False, evidence, "both found nearly nothing")
-    if apart.n >= ENOUGH:
-        verdict = better(apart, float(base.mean()))
-        return ruled(verdict == HOLDS, evidence, "these trials can't tell" if verdict == UNTESTED else "")
-    return ruled(apart.low > 0, evidence)
+    # The paper has three topics, with which no p is .05: then the interval alone decides.
+    verdict = better(apart._replace(n=max(apart.n, ENOUGH), p=apart.p if apart.n >= ENOUGH else 0.0), base.mean())
+    return ruled(verdict == HOLDS, evidence, "these trials can't tell" if verdict == UNTESTED else "")
 
 
 def _changes(base: Floats, ours: Floats) -> str:
