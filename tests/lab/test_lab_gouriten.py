@@ -18,7 +18,17 @@ from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers.gouriten import claims, graphs
 from lycosa.lab.papers.gouriten.graphs import crawl
 from lycosa.lab.papers.gouriten.measured import Fits, held_out
-from lycosa.lab.papers.gouriten.published import BANDITS, DEGRADATION, GLOBAL, PEARSON, R_SQUARED, STEPS, TIMES, at
+from lycosa.lab.papers.gouriten.published import (
+    BANDITS,
+    DEGRADATION,
+    GLOBAL,
+    PEARSON,
+    R_SQUARED,
+    SIZES,
+    STEPS,
+    TIMES,
+    at,
+)
 from lycosa.lab.report.storing import stored
 from lycosa.lab.subjects import Subject
 
@@ -39,8 +49,15 @@ def made(small_web: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fi
     """The findings on it, and where runs are kept."""
     out = tmp_path_factory.mktemp("gouriten")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphs, "QUICK_NODES", NODES)
-        return findings("gouriten", Bench(small_web, out, quick=True, workers=1)), out
+        small(patch)
+        return findings("gouriten", Bench(small_web, out, quick=True, workers=1, large=True)), out
+
+
+def small(patch: pytest.MonkeyPatch) -> None:
+    """Graphs made up are small, those called large too, and like the two of which figure 1 and table 5 are."""
+    patch.setattr(graphs, "QUICK_NODES", NODES)
+    patch.setattr(graphs, "LARGE_NODES", NODES)
+    patch.setattr(graphs, "QUICK_LIKE", ("happy", "jazz"))
 
 
 def published(numbers: dict[str, tuple[float, float, float, float]]) -> dict[str, dict[int, float]]:
@@ -88,6 +105,24 @@ def test_numbers_are_in_range(made: tuple[Findings, Path]) -> None:
         assert all(-1 <= cell <= 1 for row in table.rows for cell in row[1:] if isinstance(cell, float))
 
 
+def test_figure_1_is_of_jazz_and_table_5_of_happy_as_in_the_paper(made: tuple[Findings, Path]) -> None:
+    """Beside the graphs of the corpus; and the cheap estimators have a table of the large graphs."""
+    by_key = {part.key: part for part in made[0].parts}
+    assert by_key["gouriten-figure-1-like-jazz"].title.endswith(", like JAZZ")
+    times, large = by_key["gouriten-table-5"], by_key["gouriten-table-7-large"]
+    assert isinstance(times, Table)
+    assert isinstance(large, Table)
+    assert ["like HAPPY"] == sorted({str(row[0]) for row in times.rows if str(row[0]).startswith("like")})
+    cheap = {"bfs", "opic", "n", "e", "ne", "opic, original", "oracle, greedy", "oracle, looking ahead"}
+    assert cheap == {row[0] for row in large.rows}
+    assert f"like HAPPY ({NODES:,} nodes), like JAZZ" in large.note
+
+
+def test_all_five_graphs_are_there_by_default() -> None:
+    """As in table 1."""
+    assert [name.lower() for name in SIZES] == list(graphs.LIKE)
+
+
 def test_only_times_are_marked_as_such(made: tuple[Findings, Path]) -> None:
     """Table 5 has times in it, which differ from run to run; nothing else has."""
     assert ["gouriten-table-5"] == [part.key for part in made[0].parts if part.timed]
@@ -104,8 +139,8 @@ def test_a_second_call_gives_the_same(
     small_web: Index, made: tuple[Findings, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Graphs and crawls are kept: all that is stored as a result is identical, claims too; times are apart."""
-    monkeypatch.setattr(graphs, "QUICK_NODES", NODES)
-    again = findings("gouriten", Bench(small_web, made[1], quick=True, workers=1))
+    small(monkeypatch)
+    again = findings("gouriten", Bench(small_web, made[1], quick=True, workers=1, large=True))
     assert stored([made[0]])[0] == stored([again])[0]
     assert any(part["is"] == "claim" for part in stored([again])[1])
 

@@ -32,6 +32,9 @@ EDGES = 10_000
 """Links that are looked through again for each step, on the average: what is behind a node is brought up to date after
 as many steps as that pays for. Between two such times what is one link behind is exact, what lies farther is not."""
 
+LARGEST = 10_000_000
+"""Links of a graph on which it takes no more than minutes, and 2 GB."""
+
 Floats = NDArray[np.float64]
 
 

@@ -25,7 +25,7 @@ from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
-from lycosa.lab.ahead import look_ahead
+from lycosa.lab.ahead import LARGEST, look_ahead
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide, guide_for
@@ -105,9 +105,9 @@ def run(
     """
     out = Path(out)
     experiment.check()
-    experiment = _with_ahead(experiment)
     index = experiment.open() if index is None else index
     remarks: list[str] = []
+    experiment = _with_ahead(experiment, index, remarks)
     hunted = list(subjects) if subjects is not None else _subjects(experiment, index, tell)
     experiment = _honest(experiment, index, hunted, remarks)
     out.mkdir(parents=True, exist_ok=True)
@@ -151,11 +151,14 @@ def run(
     return results
 
 
-def _with_ahead(experiment: Experiment) -> Experiment:
+def _with_ahead(experiment: Experiment, index: Index, remarks: list[str]) -> Experiment:
     """Beside the greedy oracle one that looks ahead, and the reverse: neither is to be taken for the optimum."""
     texts = experiment.strategies
     ahead = any(map(ahead_of, texts))
     if ahead == (ORACLE in texts):  # both, or none
+        return experiment
+    if not ahead and len(index.child) > LARGEST:
+        remarks.append(f"Left out: {AHEAD}: with {len(index.child):,} links it would take long; name it to have it.")
         return experiment
     beside = max(at for at, text in enumerate(texts) if text == ORACLE or ahead_of(text)) + 1
     return replace(experiment, strategies=[*texts[:beside], ORACLE if ahead else AHEAD, *texts[beside:]])

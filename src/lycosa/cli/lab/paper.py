@@ -49,7 +49,9 @@ def paper(
     ] = 0,
     large: Annotated[
         bool,
-        typer.Option("--large", help="Generated graphs of 2.2 million nodes, as in the paper (gouriten): hours."),
+        typer.Option(
+            "--large", help="Also crawls of 100,000 steps by the cheap estimators, on 2.2 million nodes (gouriten)."
+        ),
     ] = False,
     develop: Annotated[
         bool,

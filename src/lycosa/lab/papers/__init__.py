@@ -63,7 +63,7 @@ class Bench:
     """Processes; 0: as many as there are cores."""
     tell: Tell = silent
     large: bool = False
-    """Generated graphs as large as the paper's, 2.2 million nodes: hours."""
+    """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
     develop: bool = False
     """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
     that the schedules were developed on."""

@@ -14,10 +14,11 @@ from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.gouriten import claims
 from lycosa.lab.papers.gouriten.claims import LONG_RUN
-from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, all_graphs, crawl, table_1
+from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, all_graphs, crawl, large_graphs, table_1
 from lycosa.lab.papers.gouriten.measured import (
     BATCHES,
     BEYOND,
+    CHEAP,
     LEADERS,
     ORIGINAL,
     PLAYERS,
@@ -30,14 +31,15 @@ from lycosa.lab.papers.gouriten.measured import (
     table_2,
     table_6,
     table_7,
+    table_7_large,
     table_beyond,
 )
 
 __all__ = ["findings"]
 
-SETS, QUICK_SETS = 5, 2
-"""Seed sets of the corpus' graphs. For altered greedy with its many parameters, and on graphs of millions of nodes,
-where one crawl by regression takes minutes, it is one. The paper has ten of each."""
+SETS, GENERATED_SETS, QUICK_SETS = 10, 3, 2
+"""Seed sets of the corpus' graphs, as many as in the paper, and of generated ones, whose crawls are ten times as long.
+For altered greedy with its many parameters it is one."""
 
 ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
 
@@ -53,7 +55,8 @@ def findings(bench: Bench) -> Findings:
     altered = Altered(bench, graphs, 1)
     strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *ORIGINAL.values()]
     crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
-    crawls.results |= crawl(bench, generated, strategies, sets=1).results
+    made_sets = 1 if bench.quick else GENERATED_SETS
+    crawls.results |= crawl(bench, generated, strategies, sets=made_sets).results
     labelled = crawl(bench, [g for g in graphs if g.labels], list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
     fits = Fits(bench.random_seed)
     for graph in graphs:
@@ -65,6 +68,10 @@ def findings(bench: Bench) -> Findings:
     ]  # fmt: skip
     if labelled.results:
         parts += [*figures_3(labelled), table_7(labelled)]
+    if bench.large:
+        large = crawl(bench, large_graphs(bench), list(CHEAP.values()), sets=made_sets, part="large")
+        parts.append(table_7_large(large))
+        remarks += large.remarks()
     return Findings(
         "gouriten", PAPERS["gouriten"], parts,
         list(all_claims(altered, crawls, fits, forced)),
@@ -76,7 +83,7 @@ def findings(bench: Bench) -> Findings:
         f"paper says of the long run is tested where a crawl has {LONG_RUN:,} steps or more; here the longest has "
         f"{max(step for graph in graphs for step in graph.steps):,}.",
         {
-            "quick": bench.quick, "random_seed": bench.random_seed, "seed_sets": {CORPUS: sets, GENERATED: 1},
+            "quick": bench.quick, "random_seed": bench.random_seed, "seed_sets": {CORPUS: sets, GENERATED: made_sets},
             "graphs": {graph.name: {"steps": list(graph.steps), "seeds": graph.seeds} for graph in graphs},
             "strategies": {**LEADERS, **PLAYERS, **BEYOND},
         },
@@ -99,10 +106,10 @@ def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> 
     yield claims.log_fits(fitted, log_fitted)
     yield claims.second_level_fits(log_fitted, fits.fits_outside())
     yield claims.low_fit(log_fitted)
-    for group, graph in forced.timed.items():
+    for graph in forced.timed:
         times = forced.times(graph)
         timed = claims.nr_slow(times), claims.first_level_quick(times), claims.second_level_costs(times)
-        yield from on(ON[group], timed)
+        yield from on(f"on {graph}", timed)
     for graph in forced.drawn.values():
         early, *_, late = forced.quarters(graph)
         steps = len(forced.watched[graph].best)
