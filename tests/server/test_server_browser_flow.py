@@ -221,6 +221,11 @@ def look_again(page: Any) -> None:
     page.reload()
     page.locator(".change", has_text="changed: text").locator("summary").first.click()
     page.wait_for_selector(".diff ins, .diff del")
+    page.get_by_role("button", name="Look at some now").click()
+    page.get_by_label("Pages whose address has one of these").fill("/")
+    with page.expect_response("**/refresh") as answer:
+        page.get_by_role("button", name="Look now").click()
+    assert 200 == answer.value.status
 
 
 def invite_guest(admin: Any, guest: Any) -> None:
