@@ -56,7 +56,9 @@ def test_it_is_asked_once(tmp_path: Path) -> None:
     more = {"search": [f"{ENGINE}/search?q={{}}", f"{ENGINE}/other?q={{}}"], "budget": 10}
     told = run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, **more), start=3600.0)
     assert {*FOUND[1:], PAGE} == {visit.node for visit in told.visits if visit.is_page}
-    assert 1 == sum(url == ASKED for _, url, _ in web.requests)
+    asked = len(web.requests)
+    run(lambda: lycosa.resume(tmp_path / "c", space=web.space(), clock=clock, budget=20), start=7200.0)
+    assert ([], 1) == (web.requests[asked:], sum(url == ASKED for _, url, _ in web.requests))
 
 
 @pytest.mark.parametrize("named", ["/search.xml", "/"])

@@ -125,6 +125,13 @@ def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkey
     for why, content in refused.items():
         answer = upload(ada, content)
         assert (422, True, False) == (answer.status_code, why in answer.text, str(tmp_path) in answer.text), answer.text
+    with monkeypatch.context() as narrow:
+        narrow.setattr(models, "LONGEST_ABOUT", 50)  # more is in no backup
+        assert (422, True) == ((told := upload(ada, good)).status_code, "too long" in told.text)
+    deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
+    with monkeypatch.context() as narrow:
+        narrow.setattr(files, "MOST_TREE", 19 * files.NODE)  # for 20 nodes
+        assert (422, True) == ((told := upload(ada, deep)).status_code, "too long, or too many" in told.text)
     monkeypatch.setattr(files, "MOST_CLASSES", 2)
     assert "too many here" in upload(ada, good).text
     monkeypatch.setattr(models, "LARGEST", 100)
@@ -242,6 +249,15 @@ def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pyt
     assert {"topics": 3, "pages": 18} == listed["about"]
     shown = crawl.client.get(f"{API}/models/{listed['id']}/topics", params={"under": "Rail"}).json()
     assert [f"http://reef.test/rail{n}" for n in range(9)] == shown["pages"]
+    asked = {
+        "name": "c",
+        "kind": "classifier",
+        "interests": [crawl.interest],
+        "directory": listed["id"],
+        "topics": ["Sky"],
+    }
+    told = crawl.client.post(f"{API}/models/train", json=asked)
+    assert (422, True) == (told.status_code, "no class 'Sky'" in told.text)
     model = train(crawl, monkeypatch, kind="classifier", directory=listed["id"], topics=["Sea", "Rail"])
     assert {"Rail": 5, "Sea/Reefs": 5} == model["about"]["classes"], model
 

@@ -136,6 +136,16 @@ def test_topics_are_marked_written_and_read_again(tmp_path: Path) -> None:
         again.mark(["Sience"])
 
 
+def test_marks_are_branches_that_have_topics(tmp_path: Path) -> None:
+    """A mark counts if a topic is it or lies below it: Sci is no branch of Science. Paths without end are no topics."""
+    deep = "/".join(["a"] * (web_directory.LEVELS + 1))
+    rows = [("http://a.example/", "Science/Physics", "Science"), ("http://b.example/", "Art", "Sci"),
+            ("http://c.example/", "Science.x", "Zoo"), ("http://d.example/", deep, "")]  # fmt: skip
+    text = "url\tclass\tmarked\n" + "".join("\t".join(row) + "\n" for row in rows)
+    directory = read_web_directory([written(tmp_path / "d.tsv", text)])
+    assert (["Science"], {"pages without a topic": 1}) == (directory.marked, directory.left_out)
+
+
 def test_characters_that_xml_must_not_have_are_passed_over(tmp_path: Path) -> None:
     """Old dumps have bytes that are no UTF-8 and control characters; the rest is read."""
     source = written(tmp_path / "old.rdf", CONTENT.replace("of it", "caf\udce9 \x01\x1f"))

@@ -88,6 +88,8 @@ def _farewell(proxy: RecordingProxy) -> None:
         f"{len(labels) - relevant:,} not",
         file=sys.stderr,
     )
+    if tally["unwritten"]:
+        print(f"note: {many(tally['unwritten'], 'page')} could not be written to {recorder.path}", file=sys.stderr)
     if tally["distrusted"]:
         print(
             f"note: {tally['distrusted']:,} times a client hung up before any https was spoken: "

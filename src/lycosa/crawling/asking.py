@@ -11,7 +11,7 @@ Paper items:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lycosa.core.errands import fetch
@@ -68,24 +68,28 @@ class Asked:
     notes: list[str] = field(default_factory=list)
 
 
-async def ask_engines(options: Options, space: Space, clock: Clock, known: Collection[str] = ()) -> Asked:
-    """Ask every engine that was not asked before (`known`)."""
+async def ask_engines(
+    options: Options, space: Space, clock: Clock, known: Mapping[str, list[str]] | None = None
+) -> Asked:
+    """Ask every engine that was not asked before. `known` is what those have named that were: it is recorded again, as
+    the last value of a setting is the one that counts."""
     asked, scope = Asked(), Scope.of(options)
-    told: dict[str, list[str]] = {}
+    told = dict(known or {})
     for engine in options.search:
-        if engine in known or engine in told:
+        if engine in told:
             continue
         conversation = _Conversation(options, space, clock, engine)
         found = await conversation.results()
-        within = [url for url in found if scope(url, 0)][: options.search_results]
+        within = [url for url in found if scope(url, 0)]
+        outside = len(found) - len(within)
+        within = within[: options.search_results]
         asked.events += conversation.visits
         told[engine] = within
         asked.seeds += within
-        outside = len(found) - len([url for url in found if scope(url, 0)])
         asked.notes.append(
             f"{len(within)} seeds from {engine}" + (f", {outside} results lie outside the scope" if outside else "")
         )
-    if told:
+    if asked.events:
         asked.events.append(Setting(SETTING, told, clock()))
     return asked
 

@@ -154,7 +154,11 @@ def refresh(
         _only(database, row["interest"], crawl)
         if row["task"] != "refresh" or row["state"] == "finished":  # else the one that was broken off goes on
             database.update("crawl", crawl, {"started": None})
-        database.update("crawl", crawl, {"everything": int(everything), "look_first": json.dumps(list(look_first))})
+        database.update(
+            "crawl",
+            crawl,
+            {"everything": int(everything), "look_first": json.dumps(list(look_first), ensure_ascii=False)},
+        )
         _queue(database, now, crawl, task="refresh")
     return get(database, crawl)
 

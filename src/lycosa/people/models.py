@@ -28,9 +28,12 @@ LARGEST = 64_000_000
 LONGEST_ABOUT = 2_000_000
 """Characters of what is told of one."""
 
+LONGEST_SOURCES = 250_000
+"""Characters of what one is trained from."""
+
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
-    """A new one of a person, who may have `most` of them; `fields` are those of the row."""
+    """A new one of a person, who may have `most` of them; `fields` are those of the row, what is JSON as plain data."""
     row: Row = {
         "id": fields.pop("id", None) or new_id(),
         "owner": owner,
@@ -39,6 +42,8 @@ def create(database: Database, now: float, owner: str, name: str, kind: str, *, 
         "state": "queued",
         "created": now,
         **fields,
+        "sources": _text(fields.get("sources", {}), LONGEST_SOURCES),
+        "about": _text(fields.get("about", {}), LONGEST_ABOUT),
     }
     with database.transaction():
         database.get("person", owner, locked=True)  # one at a time, or `most` means little
@@ -114,7 +119,7 @@ def end(database: Database, now: float, model: str, **fields: Any) -> bool:
             *(
                 fields["state"],
                 fields.get("reason", "")[:500],
-                json.dumps(fields.get("about", {})),
+                _text(fields.get("about", {}), LONGEST_ABOUT),
                 fields.get("size", 0),
             ),
             *(fields.get("digest"), now, model),
@@ -126,6 +131,14 @@ def end(database: Database, now: float, model: str, **fields: Any) -> bool:
 def ids(database: Database) -> set[str]:
     """All there are: what lies among the files and is none of them can go."""
     return {row["id"] for row in database.rows("SELECT id FROM model")}
+
+
+def _text(data: dict[str, Any], most: int) -> str:
+    """As the database keeps it; what no backup would take is refused."""
+    text = json.dumps(data, ensure_ascii=False)
+    if len(text) > most:
+        raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")
+    return text
 
 
 def _read(database: Database, model: str) -> Row:

@@ -226,7 +226,7 @@ RULES: dict[str, Rule] = {
     "model.name": _line(LONGEST_NAME),
     "model.kind": _one_of(*models.KINDS),
     "model.state": _one_of(*models.STATES),
-    "model.sources": _object(LONGEST_TEXT),
+    "model.sources": _object(models.LONGEST_SOURCES),
     "model.about": _object(models.LONGEST_ABOUT),
     "model.size": _from(0, models.LARGEST),
     "comparison.strategies": _rule(_is_texts, "it is no JSON list of texts"),

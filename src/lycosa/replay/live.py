@@ -113,7 +113,7 @@ class RecordingProxy(LocalProxy):
         """Known to our own page only: other pages can't say what is relevant."""
 
     def connection(self) -> Connection:
-        """Who answers one client; the tally counts what was `passed` on, `recorded`, or `failed`."""
+        """Who answers one client; the tally counts what was `passed` on, `recorded`, `unwritten`, or `failed`."""
         return _Live(self)
 
     async def __aexit__(
@@ -255,8 +255,11 @@ class _Live(Connection):
             return
         plain = kind.startswith("text/plain")
         text = decode(inflated, charset_of(kind), markup=not plain)
-        self.proxy.recorder.visit(url, request.headers.get("referer", ""), text, plain=plain)
-        self.proxy.tally["recorded"] += 1
+        try:
+            self.proxy.recorder.visit(url, request.headers.get("referer", ""), text, plain=plain)
+            self.proxy.tally["recorded"] += 1
+        except OSError:  # a full disk, say: the answer is with the browser already
+            self.proxy.tally["unwritten"] += 1
 
     # -- the proxy's own page ------------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ class Trail:
     >>> trail = Trail()
     >>> trail.step("https://a.example/links", ""), trail.step("https://b.example/", "https://a.example/")
     ('', 'https://a.example/links')
+    >>> trail.step("https://a.example/more", "https://a.example/")
+    'https://a.example/'
     """
 
     def __init__(self) -> None:
@@ -18,9 +20,10 @@ class Trail:
 
     def step(self, url: str, referrer: str) -> str:
         """The page that led to this one, as far as anyone knows; and this is the last of its site now."""
-        came_from = canonical(referrer) or ""
-        if came_from and came_from == f"{origin(came_from)}/":
+        came_from, here = canonical(referrer) or "", canonical(url) or ""
+        elsewhere = came_from and not (here and origin(here) == origin(came_from))  # within a site all of it is told
+        if elsewhere and came_from == f"{origin(came_from)}/":
             came_from = self._last.get(origin(came_from), came_from)
-        if here := canonical(url):
+        if here:
             self._last[origin(here)] = here
         return came_from

@@ -40,6 +40,9 @@ LARGEST_RULES = 10_000_000
 MOST_PAGES = 200_000
 """Pages of a directory of topics."""
 
+MOST_TREE, NODE = 200_000_000, 500
+"""Bytes of a tree of topics in memory, and of a node beside its path, about: a path of many parts is as many nodes."""
+
 UNUSED = 3_600.0
 """Seconds after which a file without a row goes: whoever was to write the row is gone."""
 
@@ -74,10 +77,11 @@ def _classifier(path: Path) -> dict[str, Any]:
     units = model.classifier.arrays().get("bias", ())  # of a network as many as somebody likes
     if max(len(model.classes), len(units)) > MOST_CLASSES:
         raise InputError(f"the model has more than {MOST_CLASSES:,} classes or units: that is too many here")
-    quality = model.facts.get("quality")
+    quality, classes = model.facts.get("quality"), dict(zip(model.classes, model.counts, strict=True))
+    _check_tree(classes)
     return {
         "classifier": model.classifier.name,
-        "classes": dict(zip(model.classes, model.counts, strict=True)),
+        "classes": classes,
         "pages": sum(model.counts),
         "terms": len(model.terms),
         "accuracy": _share(quality, "accuracy"),
@@ -97,7 +101,9 @@ def _rules(path: Path) -> dict[str, Any]:
     book = RuleBook.load(path)
     if len(book.classes) > MOST_CLASSES:
         raise InputError(f"the rules have more than {MOST_CLASSES:,} classes: that is too many here")
-    return {"rules": len(book), "classes": dict.fromkeys(book.classes, 0)}
+    classes = dict.fromkeys(book.classes, 0)
+    _check_tree(classes)
+    return {"rules": len(book), "classes": classes}
 
 
 def _browsing(path: Path) -> dict[str, Any]:
@@ -152,7 +158,21 @@ def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
     found = read_web_directory([path], most=0)
     if sum(map(len, found.pages.values())) > MOST_PAGES:
         raise InputError(f"the directory has more than {MOST_PAGES:,} pages: take a branch of it")
+    _check_tree(found.pages)
     return found
+
+
+def _check_tree(paths: Iterable[str]) -> None:
+    """Whether a tree of these topics or classes can be held in memory, with a path for each of its nodes."""
+    size, before = 0, list[str]()
+    for path, parts in sorted((path, path.split("/")) for path in paths):
+        same = next(
+            (at for at, (one, other) in enumerate(zip(parts, before, strict=False)) if one != other), len(before)
+        )
+        size += max(0, len(parts) - same) * (NODE + len(path))
+        before = parts
+        if size > MOST_TREE:
+            raise InputError("the paths of its topics are too long, or too many: take a part of it")
 
 
 def classes_as_topics(classes: Mapping[str, int]) -> WebDirectory:

@@ -21,8 +21,9 @@ from lycosa.server.settings import Settings
 LARGEST = 1_000_000
 """Bytes of a request's body."""
 LARGEST_UPLOAD = 6_000_000
-LARGEST_MODEL = 65_000_000
 """The same where files are uploaded."""
+LARGEST_MODEL = 65_000_000
+"""The same where models are."""
 
 HEALTH = "/api/v1/health"
 """What is answered for under any name: whoever watches the server may not know it by its own."""

@@ -38,8 +38,8 @@ LONGEST = 1_800.0
 MOST_PAGES = 5_000
 """That one model learns from."""
 
-SEVERAL_NO = "irrelevant"
-"""The class of what got a no, where each interest is a class of its own."""
+REFUSED = "irrelevant"
+"""The class of what got a no: beside `relevant`, or beside the classes that interests are."""
 
 
 # -- in the crawl process --------------------------------------------------------------------------------------
@@ -69,8 +69,12 @@ async def run_queued(settings: Settings, database: Database) -> None:
 
 async def _do(settings: Settings, database: Database, row: Row) -> None:
     log("training started", model=row["id"])
-    beside, ended = settings.data / PLACE, partial(models.end, database, time.time(), row["id"])
+    beside = settings.data / PLACE
     out = beside / "out"
+
+    def ended(**fields: Any) -> bool:
+        return models.end(database, time.time(), row["id"], **fields)
+
     try:
         told = await asyncio.to_thread(gathered, settings, database, row)
         result, reason = await child.ask(
@@ -85,7 +89,7 @@ async def _do(settings: Settings, database: Database, row: Row) -> None:
         if not await asyncio.to_thread(partial(ended, state="ready", **fields)):
             place.unlink(missing_ok=True)  # deleted meanwhile
         reason = ""
-    except (OSError, ValueError, KeyError, InputError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:  # sources out of a backup
         reason = without_place(settings, str(error))
         await asyncio.to_thread(partial(ended, state="failed", reason=reason))
     finally:
@@ -187,15 +191,16 @@ def classes(told: dict[str, Any]) -> dict[str, str]:
     ({'a': 'relevant', 'b': 'irrelevant'}, {'a': 'Reefs', 'b': 'Trains'})
     """
     crawls = told["crawls"]
-    found: dict[str, str] = dict(told.get("topics") or {})
-    if not found:
-        for crawl in crawls:
-            name = crawl["name"] if len(crawls) > 1 else "relevant"
-            found.update((url, name) for url, said in crawl["labels"].items() if said)
-        for crawl in crawls:
-            for url, said in crawl["labels"].items():
-                if not said:
-                    found.setdefault(url, SEVERAL_NO)
+    if "topics" in told:
+        return dict(told["topics"])
+    found: dict[str, str] = {}
+    for crawl in crawls:
+        name = crawl["name"] if len(crawls) > 1 else "relevant"
+        found.update((url, name) for url, said in crawl["labels"].items() if said)
+    for crawl in crawls:
+        for url, said in crawl["labels"].items():
+            if not said:
+                found.setdefault(url, REFUSED)
     return found
 
 

@@ -26,8 +26,9 @@ import io
 import random
 import re
 import zlib
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -62,6 +63,9 @@ MOST_TEXT = 4 * LONGEST
 
 DEEPEST = 20
 """Elements in each other: dumps have three."""
+
+LEVELS = 30
+"""Parts of a topic's path: the deepest directories have half as many."""
 
 ROOT = "Top"
 """What the paths of most dumps begin with."""
@@ -144,20 +148,24 @@ class WebDirectory(Account):
 
     def named(self, branch: str) -> str:
         """A branch as it is spelt here; one that there is not is an error that names near ones."""
-        return spelled(self.pages, [branch], "the directory")[0] if path_of(branch) else ""
+        path = path_of(branch)
+        return path if not path or path in self._totals else spelled(self.pages, [branch], "the directory")[0]
 
     def branch(self, path: str) -> Branch:
         """One topic, by its spelling here."""
+        return self._branch(path, frozenset(self.marked))
+
+    def _branch(self, path: str, marked: Set[str]) -> Branch:
         topics, pages = self._totals[path]
-        marked = any(path == mark or path.startswith(f"{mark}/") for mark in self.marked)
-        return Branch(path.rpartition("/")[2], path, topics, pages, self.own(path), marked)
+        return Branch(path.rpartition("/")[2], path, topics, pages, self.own(path), bool(_mark(path, marked)))
 
     def children(self, branch: str = "") -> list[Branch]:
         """The topics right below a branch, in alphabetical order; without one, those of the first level."""
         above = self.named(branch)
         start = f"{above}/" if above else ""
         below = [path for path in self._totals if path.startswith(start) and path.count("/") == start.count("/")]
-        return [self.branch(path) for path in sorted(below) if path]
+        marked = frozenset(self.marked)
+        return [self._branch(path, marked) for path in sorted(below) if path]
 
     def mark(self, branches: Iterable[str]) -> list[str]:
         """Mark topics as wanted, in place of those that were; as they are spelt here."""
@@ -173,11 +181,12 @@ class WebDirectory(Account):
 
     def write(self, out: Path) -> None:
         """As a table of addresses, classes, and the marked topic that each is part of: see `lycosa train`."""
+        marked = frozenset(self.marked)
         try:
             with replacing(out) as file:
                 file.write("\t".join(COLUMNS).encode() + b"\n")
                 for path, urls in sorted(self.pages.items()):
-                    mark = next((mark for mark in self.marked if f"{path}/".startswith(f"{mark}/")), "")
+                    mark = _mark(path, marked)
                     file.writelines(f"{url}\t{path}\t{mark}\n".encode() for url in urls)
         except OSError as error:
             raise InputError(f"cannot write {out}: {error.strerror}; choose another --out") from error
@@ -239,12 +248,12 @@ class _Gathered:
 
     def path(self, written: str) -> str:
         """A path in one spelling; empty if it is none, or outside of what is wanted."""
+        written = written[:MOST_TEXT]
         if written not in self._spelt:
-            path = path_of(written[:MOST_TEXT])
+            path = path_of(written)
             path = "" if path == ROOT else path.removeprefix(f"{ROOT}/")
-            wanted = 0 < len(path) <= LONGEST and f"{path}/".casefold().startswith(
-                f"{self.below}/".lstrip("/").casefold()
-            )
+            fits = 0 < len(path) <= LONGEST and path.count("/") < LEVELS
+            wanted = fits and f"{path}/".casefold().startswith(f"{self.below}/".lstrip("/").casefold())
             if len(self._spelt) > MOST_TOPICS:
                 raise InputError(f"there are more than {MOST_TOPICS:,} topics: is it the dump of a web directory?")
             self._spelt[written] = path if wanted else ""
@@ -296,9 +305,21 @@ class _Gathered:
             why = self.account.why() or "topics only: give the file with the pages, too"
             raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
         listed = Counter({path: count for path, count in self.listed.items() if count > len(self.pages[path])})
-        marks = [mark for mark in self.marked if any(f"{path}/".startswith(f"{mark}/") for path in self.pages)]
+        paths = sorted(f"{path}/" for path in self.pages) if self.marked else []
+        marks = [mark for mark in self.marked if "".join(_from(paths, f"{mark}/")).startswith(f"{mark}/")]
         left_out, notes = self.account.left_out, self.account.notes
         return WebDirectory(self.pages, listed, marks, left_out=left_out, notes=notes)
+
+
+def _mark(path: str, marked: Set[str]) -> str:
+    """The marked topic that one is, or is part of: the nearest; empty if there is none."""
+    return next((branch for branch in reversed(_branches(path)) if branch in marked), "") if marked else ""
+
+
+def _from(paths: list[str], start: str) -> list[str]:
+    """The first of some sorted paths that does not come before a start; none if all do."""
+    at = bisect_left(paths, start)
+    return paths[at : at + 1]
 
 
 def _branches(path: str) -> list[str]:

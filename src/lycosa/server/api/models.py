@@ -120,7 +120,7 @@ def upload_model(
         about = {**files.inspect(place, kind), **({"notes": [note]} if note else {})}
         row = models.create(
             site.database, site.clock(), person.id, name, kind, most=site.settings.max_models, id=key, state="ready",
-            about=json.dumps(about), size=place.stat().st_size, digest=files.digest_of(place),
+            about=about, size=place.stat().st_size, digest=files.digest_of(place),
         )  # fmt: skip
     except BaseException:
         place.unlink(missing_ok=True)
@@ -152,10 +152,11 @@ def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
         raise InputError("classes by topic take a directory and topics that are marked in it, for a classifier")
     if body.directory:
         models.ready(site.database, person.id, body.directory, ("directory",))
+        _check_topics(site.settings.model_file(body.directory), body.topics)
     sources = body.model_dump(exclude={"name", "kind"})
     row = models.create(
         site.database, site.clock(), person.id, body.name, body.kind, most=site.settings.max_models,
-        sources=json.dumps(sources),
+        sources=sources,
     )  # fmt: skip
     person.record("model trained", row["id"], body.kind)
     return _told(row)
@@ -215,6 +216,14 @@ def browse_topics(
         pages=listed[:MOST_SHOWN] if under else [],
         more=len(found) > MOST_CHILDREN or len(listed) > MOST_SHOWN,
     )
+
+
+def _check_topics(place: Path, topics: list[str]) -> None:
+    if not place.is_file():
+        raise InputError("the file of the directory is gone: choose another one")
+    directory = files.web_directory(place)
+    if not all(map(directory.named, topics)):
+        raise InputError("one of the topics has no name: mark others")
 
 
 def _file(access: ModelAccess) -> Path:

@@ -159,7 +159,8 @@ def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
     if isinstance(data, list) and len(data) == 4 and isinstance(data[0], str) and isinstance(data[3], list):
         titles = data[1] if isinstance(data[1], list) else []
         for at, link in enumerate(data[3][:MOST_RESULTS]):
-            yield _resolved(str(link), url), str(titles[at]) if at < len(titles) else ""
+            if isinstance(link, str):
+                yield _resolved(link, url), str(titles[at]) if at < len(titles) else ""
         return
     waiting: list[tuple[Any, bool]] = [(data, False)]
     for _ in range(MOST_VALUES):
