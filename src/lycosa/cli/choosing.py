@@ -55,6 +55,8 @@ _TO_START = {
     "social": "'coral reefs' --space social,server=URL --seed NAME",
     "search-form": "--space 'search-form,url=https://site.example/search?q={}' --seed water",
     "graph": "--space graph,file=links.tsv,scores=scores.tsv --seed NODE",
+    "gossip": "'coral reefs' --space gossip,file=network.tsv,documents=documents.tsv --seed PEER",
+    "acquaintance": "--space acquaintance,file=knows.tsv,traits=people.tsv,receiver=NAME --seed SENDER",
 }
 
 

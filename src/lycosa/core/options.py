@@ -22,8 +22,8 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parse, spell
 
-FILES = ("file", "scores")
-"""Parameters of a strategy that name a file."""
+FILES = ("file", "scores", "documents", "traits")
+"""Parameters of a strategy or a space that name a file."""
 
 
 GROUPS = {

@@ -37,6 +37,14 @@ ENTRIES = {
         "graph", "GraphSpace", "a graph in a file: links, what they promise, and what nodes are worth",
         GOURITEN, "a node", judge="given",
     ),
+    "gossip": SpaceEntry(
+        "gossip", "GossipSpace", "peers with documents, in files: a query is passed on by what they know of others",
+        GOURITEN, "the peer that asks",
+    ),
+    "acquaintance": SpaceEntry(
+        "acquaintance", "AcquaintanceSpace", "people in files, who pass a message on to whom they think nearest",
+        f"{GOURITEN}; Travers, Milgram 1969", "the sender", judge="given",
+    ),
 }  # fmt: skip
 SPACES = Registry("space", __name__, ENTRIES)
 

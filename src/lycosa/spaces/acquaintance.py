@@ -1,7 +1,7 @@
 """A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver.
 
 Paper items:
-    gouriten-acquaintance: `lycosa.spaces.acquaintance.AcquaintanceSpace`. Test:
+    gouriten-acquaintance: `--space acquaintance,file=FILE,traits=FILE,receiver=NAME`. Test:
         spaces/test_acquaintance.py::test_a_message_needs_few_people. Departs: simulated; what people go by is ours.
 """
 
@@ -12,10 +12,33 @@ from collections.abc import Mapping, Sequence, Set
 from typing import TypeAlias
 
 from lycosa.core.types import Page, Task
-from lycosa.spaces.graph import GraphSpace, draw
+from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
 Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"
 """A word (work), several (hobbies), or a place."""
+
+
+def read_traits(file: str) -> dict[str, dict[str, Trait]]:
+    """What is known of each person, from a file."""
+    found: dict[str, dict[str, Trait]] = {}
+    for person, name, value in read_rows(file, "a person, a tab, a trait, a tab, and its value", 3):
+        found.setdefault(person, {})[name] = _trait(value)
+    return found
+
+
+def _trait(text: str) -> Trait:
+    """A place, several words, or one.
+
+    >>> _trait("48.1 11.6"), sorted(_trait("chess, jazz")), _trait("jazz piano")
+    ((48.1, 11.6), ['chess', 'jazz'], 'jazz piano')
+    """
+    try:
+        place = tuple(float(number) for number in text.split())
+    except ValueError:
+        place = ()
+    if len(place) > 1 and all(math.isfinite(number) for number in place):
+        return place
+    return frozenset(word.strip() for word in text.split(",")) if "," in text else text
 
 
 class AcquaintanceSpace(GraphSpace):
@@ -31,6 +54,12 @@ class AcquaintanceSpace(GraphSpace):
     with an error of up to `misjudged`, drawn from (seed, holder, acquaintance). Who knows the receiver knows it. beta
     is 1 for the receiver, 0 for all others: the crawl has found what it looks for when beta is 1, and the loop over it
     can be left.
+
+    In Python acquaintances and traits are dictionaries. From files:
+
+    file: who knows whom, one a line: person, tab, acquaintance.
+    traits: one a line: person, tab, name of the trait, tab, value. Numbers with spaces between them are a place, words
+        with commas between them are several, all else is one word.
 
     >>> import lycosa
     >>> from lycosa.topics.given import Given
@@ -52,13 +81,20 @@ class AcquaintanceSpace(GraphSpace):
 
     def __init__(
         self,
-        acquaintances: Mapping[str, Sequence[str]],
-        traits: Mapping[str, Mapping[str, Trait]],
-        receiver: str,
+        acquaintances: Mapping[str, Sequence[str]] | None = None,
+        traits: Mapping[str, Mapping[str, Trait]] | str = "",
+        receiver: str = "",
         misjudged: float = 0.0,
         seed: int = 0,
+        file: str = "",
     ) -> None:
-        super().__init__(acquaintances, beta={receiver: 1.0})
+        if not traits or not receiver:
+            raise ValueError(
+                "it needs people's traits, one a line (person, tab, trait, tab, value), and whom to reach: write "
+                "acquaintance,file=...,traits=...,receiver=NAME"
+            )
+        super().__init__(acquaintances, beta={receiver: 1.0}, file=file)
+        traits = read_traits(traits) if isinstance(traits, str) else traits
         if not 0.0 <= misjudged < math.inf:
             raise ValueError(f"misjudged is {misjudged}: it has to be 0 or more")
         if not traits.get(receiver):
@@ -69,6 +105,8 @@ class AcquaintanceSpace(GraphSpace):
     async def visit(self, task: Task) -> Page:
         """Whom the holder of the message knows, and what the holder thinks of them."""
         page = await super().visit(task)
+        if page.outcome != "ok":
+            return page
         page.data["alpha"] = [self.assessment(task.node, person) for person in page.links.urls]
         return page
 
@@ -88,7 +126,7 @@ class AcquaintanceSpace(GraphSpace):
 def _likeness(a: Trait, b: Trait) -> float:
     if isinstance(a, str) or isinstance(b, str):
         return float(a == b)
-    if isinstance(a, tuple) and isinstance(b, tuple):
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return 1.0 / (1.0 + math.dist(a, b))
     first, second = frozenset(map(str, a)), frozenset(map(str, b))
     return len(first & second) / max(1, len(first | second))

@@ -1,7 +1,7 @@
 """Search by gossip: a query is passed from peer to peer, to those that are said to have something on it.
 
 Paper items:
-    gouriten-gossip: `lycosa.spaces.gossip.GossipSpace`. Test:
+    gouriten-gossip: `--space gossip,file=FILE,documents=FILE`. Test:
         spaces/test_gossip.py::test_gossip_finds_more_than_flooding. Departs: simulated; how much peers have heard of
         each other is ours.
 """
@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lycosa.core.types import Page, Task
-from lycosa.spaces.graph import GraphSpace, draw
+from lycosa.spaces.graph import GraphSpace, draw, read_rows
+
+
+def read_documents(file: str) -> dict[str, list[str]]:
+    """The documents of each peer, from a file."""
+    found: dict[str, list[str]] = {}
+    for peer, text in read_rows(file, "a peer, a tab, and the text of a document", 2):
+        found.setdefault(peer, []).append(text)
+    return found
 
 
 class GossipSpace(GraphSpace):
@@ -22,6 +30,10 @@ class GossipSpace(GraphSpace):
     first lines of some of its documents, and not all of them up to date. The budget limits how far the query spreads:
     the paper says a tenth of the peers.
 
+    In Python the overlay is a dictionary of neighbours, and `documents` has those of each peer. From files:
+
+    file: the overlay, one link a line: peer, tab, neighbour.
+    documents: what peers have, one document a line: peer, tab, text.
     known: the share of a neighbour's documents that a peer has heard of.
     stale: the share of these that the neighbour does not have any more; what is remembered is another's document.
     seed: which ones they are is drawn from this number, the two peers and the document.
@@ -42,22 +54,29 @@ class GossipSpace(GraphSpace):
 
     def __init__(
         self,
-        overlay: Mapping[str, Sequence[str]],
-        documents: Mapping[str, Sequence[str]],
+        overlay: Mapping[str, Sequence[str]] | None = None,
+        documents: Mapping[str, Sequence[str]] | str = "",
         known: float = 0.5,
         stale: float = 0.1,
         seed: int = 0,
+        file: str = "",
     ) -> None:
-        super().__init__(overlay)
+        if not documents:
+            raise ValueError(
+                "it needs what peers have, one a line: peer, tab, text. Write gossip,file=...,documents=..."
+            )
+        super().__init__(overlay, file=file)
         if not 0.0 <= known <= 1.0 or not 0.0 <= stale <= 1.0:
             raise ValueError(f"known is {known} and stale is {stale}: both are shares, from 0 to 1")
-        self.documents = documents
+        self.documents = read_documents(documents) if isinstance(documents, str) else documents
         self.known, self.stale, self.seed = known, stale, seed
-        self._peers = sorted(documents)
+        self._peers = sorted(self.documents)
 
     async def visit(self, task: Task) -> Page:
         """The peer's documents, and its neighbours under the names that the peer has for them."""
         page = await super().visit(task)
+        if page.outcome != "ok":
+            return page
         page.data = {}  # no true scores here: the topic judges
         page.marked = "\n".join(self.documents.get(task.node, ()))
         page.links.anchors = [self.remembered(task.node, peer) for peer in page.links.urls]

@@ -142,6 +142,12 @@ def read_scores(file: str) -> dict[str, float]:
     return scores
 
 
+def read_rows(file: str, wanted: str, columns: int) -> Iterator[list[str]]:
+    """The lines of a table of so many columns, cut at tabs; `wanted` says in words what a line has."""
+    for _, fields in _rows(file, wanted, columns, columns):
+        yield fields
+
+
 def _rows(file: str, wanted: str, least: int, most: int) -> Iterator[tuple[int, list[str]]]:
     """The lines of a table with their numbers, cut at tabs."""
     for line, text in enumerate(_lines(file), 1):
