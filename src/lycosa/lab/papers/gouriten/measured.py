@@ -4,14 +4,14 @@ Paper items:
     gouriten-q-zeta: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_altered_greedy. Departs: with
         `--quick` six pairs.
     gouriten-figure-1: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_greedy_is_the_yardstick_of_figure_1. Departs: on keywords of the corpus and on
-        generated graphs.
+        lab/test_lab_gouriten.py::test_greedy_is_the_yardstick_of_figure_1. Departs: on a generated graph like JAZZ, on
+        all generated ones, and on keywords of the corpus.
     gouriten-table-2: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_batches.
     gouriten-table-3: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_correlations_of_a_graph_by_hand.
     gouriten-table-4: `lycosa lab paper gouriten`. Test:
         lab/test_lab_gouriten.py::test_held_out_fit_is_measured_on_other_nodes.
     gouriten-table-5: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_times_of_the_paper. Departs: on
-        a keyword and on a graph like FRANCE.
+        generated graphs like FRANCE and HAPPY, and on a keyword.
     gouriten-figure-2: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_precision. Departs: on a
         keyword and on a graph like BRETAGNE.
     gouriten-bandit-parameters: `--strategy mab_var,epsilon=.2,reset=200`. Test:
