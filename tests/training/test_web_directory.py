@@ -115,7 +115,7 @@ def test_tables_with_numbers_of_topics(tmp_path: Path) -> None:
     pages = written(tmp_path / "c.tsv", "http://one.example/\tOne\tA page\t12\nhttp://lost.example/\tLost\t\t99\n")
     topics = written(tmp_path / "s.tsv", "12\tScience/Physics\tPhysics\n13\tScience/Biology\tBiology\n")
     for files in ([pages, topics], [topics, pages]):
-        directory = read_web_directory(files)
+        directory = read_web_directory(files, entries=4)
         assert {"Science/Physics": ["http://one.example/"], "Science/Biology": []} == directory.pages
         assert {"pages without a topic": 1} == directory.left_out
 
@@ -189,6 +189,9 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
             patched.setattr(web_directory, name, most)
             with pytest.raises(InputError, match=said):
                 read_web_directory([file])
+    with pytest.raises(InputError, match="more than 1 addresses and topics"):
+        read_web_directory([table], entries=1)
+    assert {"Art": ["http://a.example/", "http://b.example/"]} == read_web_directory([table], entries=2).pages
     monkeypatch.setattr(web_directory, "MOST_TOKEN", 1000)
     monkeypatch.setattr(web_directory, "_CHUNK", 500)
     with pytest.raises(InputError, match="a tag of more than"):

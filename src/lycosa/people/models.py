@@ -47,11 +47,16 @@ def create(database: Database, now: float, owner: str, name: str, kind: str, *, 
     }
     with database.transaction():
         database.get("person", owner, locked=True)  # one at a time, or `most` means little
-        had = database.count("model", "owner = ?", owner)
-        if had >= most:
-            raise InputError(f"you have {had} models, which is the most: delete one first")
+        check_room(database, owner, most)
         database.insert("model", row)
     return _read(database, row["id"])
+
+
+def check_room(database: Database, owner: str, most: int) -> None:
+    """Whether a person may have one more."""
+    had = database.count("model", "owner = ?", owner)
+    if had >= most:
+        raise InputError(f"you have {had} models, which is the most: delete one first")
 
 
 def of_person(database: Database, person: str) -> list[Row]:

@@ -40,6 +40,9 @@ LARGEST_RULES = 10_000_000
 MOST_PAGES = 200_000
 """Pages of a directory of topics."""
 
+MOST_ENTRIES = 1_000_000
+"""Topics and pages of a dump, of which some pages of each topic are taken: half a minute of reading."""
+
 MOST_TREE, NODE = 200_000_000, 500
 """Bytes of a tree of topics in memory, and of a node beside its path, about: a path of many parts is as many nodes."""
 
@@ -137,7 +140,7 @@ def keep_directory(source: Path, target: Path) -> str:
         if file.read(2) == b"\x1f\x8b":
             raise InputError("the file that you gave is packed: unpack it first, as nobody knows how large it gets")
     try:
-        found = read_web_directory([source])
+        found = read_web_directory([source], entries=MOST_ENTRIES)
     except InputError as error:
         raise InputError(str(error).replace(str(source), "the file that you gave")) from error
     found.write(target)
@@ -155,7 +158,7 @@ def web_directory(path: Path) -> WebDirectory:
 
 @lru_cache(4)
 def _web_directory(path: Path, changed: int, size: int) -> WebDirectory:
-    found = read_web_directory([path], most=0)
+    found = read_web_directory([path], most=0, entries=MOST_ENTRIES)
     if sum(map(len, found.pages.values())) > MOST_PAGES:
         raise InputError(f"the directory has more than {MOST_PAGES:,} pages: take a branch of it")
     _check_tree(found.pages)

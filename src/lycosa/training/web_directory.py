@@ -193,7 +193,7 @@ class WebDirectory(Account):
 
 
 def read_web_directory(
-    sources: Sequence[Path], *, below: str = "", most: int = LEAST, tell: Tell = silent
+    sources: Sequence[Path], *, below: str = "", most: int = LEAST, entries: int = 0, tell: Tell = silent
 ) -> WebDirectory:
     """Read the dump of a web directory: one file, or several of it; each may be packed by gzip.
 
@@ -207,7 +207,8 @@ def read_web_directory(
     - a pair of tables: pages with the number of their topic in the last column, and topics, number and path.
 
     `below`: only this branch. `most`: addresses kept for each topic, drawn by chance where there are more (the paper
-    had about 150; 0: all). The leading `Top` of paths is left out.
+    had about 150; 0: all). `entries`: topics and pages that are read at most (0: as many as any directory has had). The
+    leading `Top` of paths is left out.
 
     Dumps come from outside: they are read as a stream, DOCTYPE and entities are refused, and size, depth, number of
     topics and of addresses are bounded. What is wrong with one is an InputError in one line; what was left out is in
@@ -217,7 +218,7 @@ def read_web_directory(
         raise InputError("no file is named: give the dump of a web directory")
     if most < 0:
         raise InputError(f"most is {most}: it has to be 0 (all) or more")
-    gathered = _Gathered(path_of(below), most)
+    gathered = _Gathered(path_of(below), most, entries or MOST_LISTED)
     for source in sources:
         check_file(source, "the dump")
         before = gathered.entries
@@ -231,9 +232,9 @@ def read_web_directory(
 class _Gathered:
     """What the files of a dump say, added up."""
 
-    def __init__(self, below: str, most: int) -> None:
+    def __init__(self, below: str, most: int, most_entries: int) -> None:
         self.below = below.removeprefix(f"{ROOT}/")
-        self.most = most
+        self.most, self.most_entries = most, most_entries
         self.entries = 0
         """Topics and pages that were met."""
         self.account = Account()
@@ -261,15 +262,13 @@ class _Gathered:
 
     def topic(self, written: str) -> None:
         """A topic, with or without pages."""
-        self.entries += 1
+        self.count()
         if path := self.path(written):
             self.pages.setdefault(path, [])
 
     def page(self, url: str, written: str) -> None:
         """A page under a topic."""
-        self.entries += 1
-        if self.entries > MOST_LISTED:
-            raise InputError(f"there are more than {MOST_LISTED:,} addresses and topics: take a part of it")
+        self.count()
         path = self.path(written)
         if not path:
             self.account.left_out["pages of other branches" if self.below else "pages without a topic"] += 1
@@ -279,6 +278,12 @@ class _Gathered:
             self.account.left_out["addresses that are not of the web"] += 1
             return
         self._keep(self.pages.setdefault(path, []), path, address)
+
+    def count(self) -> None:
+        """One entry more."""
+        self.entries += 1
+        if self.entries > self.most_entries:
+            raise InputError(f"there are more than {self.most_entries:,} addresses and topics: take a part of it")
 
     def _keep(self, urls: list[str], path: str, address: str) -> None:
         """One more; where there are enough, in place of another or not at all, so that all have the same chance."""
@@ -297,6 +302,7 @@ class _Gathered:
 
     def directory(self) -> WebDirectory:
         """All of it."""
+        self.entries -= sum(map(len, self.numbered.values()))  # which are counted again
         for number, urls in self.numbered.items():
             path = self.path_of_number.get(number, "")
             for url in urls:
@@ -495,7 +501,7 @@ def _listed(gathered: _Gathered, url: int, topic: int, mark: int, row: list[str]
 
 def _numbered_page(gathered: _Gathered, row: list[str]) -> None:
     """A row with an address first and the number of its topic last."""
-    gathered.entries += 1
+    gathered.count()
     if gathered.entries > MOST_KEPT:
         raise InputError(f"there are more than {MOST_KEPT:,} rows: take a part of it")
     gathered.numbered.setdefault(row[-1].strip(), []).append(row[0])

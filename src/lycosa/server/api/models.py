@@ -108,6 +108,7 @@ def upload_model(
     """
     site, key = person.site, new_id()
     name = line(name or Path(file.filename or "").stem[:100] or "model", "the name", 120, 1)
+    models.check_room(site.database, person.id, site.settings.max_models)  # before much is read
     place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
     try:
         _receive(file.file, given)
