@@ -146,13 +146,13 @@ def test_none_is_left_out() -> None:
 def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
     """Moved, its files gone, a crawl is judged by the same judge as before, and goes on where it was."""
     options = world.options({**given, "judge": judge}, tmp_path / "files")
-    first = world.crawl(tmp_path / "crawl", budget=20, archive=False, **options)
+    first = world.crawl(tmp_path / "crawl", budget=14, archive=False, **options)
     shutil.rmtree(tmp_path / "files")
     (tmp_path / "crawl").rename(tmp_path / "moved, and = renamed")
-    second = world.resume(tmp_path / "moved, and = renamed", budget=34)
+    second = world.resume(tmp_path / "moved, and = renamed", budget=22)
     check_numbers(first + second)
     pages = [[visit for visit in visits if visit.is_page] for visits in (first, second)]
-    assert (20, 14) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
+    assert (14, 8) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
     judges = {visit.judge for some in pages for visit in some}
     assert 1 == len(judges), judges
     assert not {visit.node for visit in pages[0]} & {visit.node for visit in pages[1]}
@@ -173,7 +173,7 @@ def test_facets_are_there_when_they_are_wanted(world: World, judge: str, strateg
     """What a strategy wants to know of links, every judge tells, and the log keeps."""
     given = dict(next(given for name, given in JUDGES if name == judge))
     options = world.options({**given, "judge": judge}, tmp_path / "files")
-    visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=8, archive=False, **options)
+    visits = world.crawl(tmp_path / "crawl", strategy=strategy, budget=5, archive=False, **options)
     check_numbers(visits)
     # What a classifier says of a context as of a page is another number than what the context adds to the prior.
     beside = {"context_score"} if (judge, strategy) == ("model", "link-context") else set()

@@ -176,7 +176,7 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
             seeds=world.seeds(strategy),
             out=tmp_path / "crawl",
             strategy=strategy.format(**world.files),
-            budget=40,
+            budget=24,
             concurrency=8,
             archive=False,
             space=sim_space(world.replies),
@@ -188,7 +188,7 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
         async with crawl:
             async for visit in crawl:
                 visits.append(visit)
-                if len(visits) == 31:
+                if len(visits) == 17:
                     break
         return visits
 
@@ -202,7 +202,7 @@ def test_it_resumes_in_its_directory(world: World, strategy: str, tmp_path: Path
     assert [] == notes
     pages = [visit.node for visit in (*before, *after) if visit.is_page]
     assert len(set(pages)) == len(pages)
-    assert {len(pages)} <= (set(range(6, 41)) if strategy.partition(",")[0] in PRUNING else {40})
+    assert {len(pages)} <= (set(range(6, 25)) if strategy.partition(",")[0] in PRUNING else {24})
     assert [visit.node for visit in (*before, *after)] == logged(tmp_path / "moved")
 
 

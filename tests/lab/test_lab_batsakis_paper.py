@@ -25,9 +25,9 @@ EVALUATOR = Evaluator(Index.of({"a": ["b"]}))
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """Three hundred pages of the embedded web."""
+    """A hundred and eighty pages of the embedded web."""
     out = tmp_path_factory.mktemp("batsakis") / "index"
-    write_index(embedded(7, pages=300, hosts=8), out, source="embedded")
+    write_index(embedded(7, pages=180, hosts=6), out, source="embedded")
     return Index.open(out)
 
 

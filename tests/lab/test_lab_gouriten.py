@@ -34,7 +34,7 @@ from lycosa.lab.subjects import Subject
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
-NODES = 1000
+NODES = 500
 """Of graphs made up."""
 
 

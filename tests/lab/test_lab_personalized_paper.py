@@ -37,9 +37,9 @@ PAGE = """<!DOCTYPE html>
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """Three hundred pages of the embedded web, under another name, so that they are written as HTML."""
+    """A hundred and fifty pages of the embedded web, under another name, so that they are written as HTML."""
     out = tmp_path_factory.mktemp("personalized") / "index"
-    write_index(embedded(7, pages=300, hosts=8), out, source="three hundred pages")
+    write_index(embedded(7, pages=150, hosts=5), out, source="some pages")
     return Index.open(out)
 
 

@@ -31,7 +31,7 @@ HUNTS = (
 )
 """Which web, and what is looked for on it."""
 
-BUDGET = 300
+BUDGET = 150
 
 
 def hunt(web: Web, topic: str, *, warden: bool) -> list[Visit]:

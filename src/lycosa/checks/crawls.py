@@ -109,19 +109,28 @@ def state(thing: Any) -> bytes:
         return b""
 
 
-def growth(again: Callable[[], None], warm: int, rounds: int) -> int:
-    """The bytes that are kept of so many rounds, once it is warm. Much is measured twice: numpy's store fills up."""
+def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> int:
+    """The bytes that are kept of so many rounds, once it is warm. Much is measured twice: numpy's store fills up.
+
+    After `soon` rounds, more than the warm ones, whatever grows has grown, be it by doubling: if less was kept by then
+    than such a part of all rounds may keep, the rest is not run.
+    """
     tracing = tracemalloc.is_tracing()
     if not tracing:
         tracemalloc.start()
     try:
-        sizes = []
-        for times in (warm, rounds, rounds):
+        sizes: list[int] = []
+        for times in (warm, soon, rounds - soon, rounds) if soon else (warm, rounds, rounds):
             for _ in range(times):
                 again()
             gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])
-            if len(sizes) == 2 and sizes[1] - sizes[0] < GROWTH:
+            if soon and len(sizes) == 2:
+                if sizes[1] - sizes[0] < GROWTH * soon / rounds:
+                    break
+                del sizes[1]
+                soon = 0
+            elif len(sizes) == 2 and sizes[1] - sizes[0] < GROWTH:
                 break
     finally:
         if not tracing:
