@@ -177,7 +177,7 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
     for name in (*HEAVY, *(name for name in ours if name.startswith(LOADED))):
         import_module(name)
     from lycosa.cli import live, progress
-    from lycosa.cli.search import Telling
+    from lycosa.cli.searching import Telling
 
     # All is over here before it would be time to tell how far it is.
     live.EVERY = live.PLAIN_EVERY = 0.01

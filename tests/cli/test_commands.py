@@ -71,6 +71,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["reefs", *SEED, "--config", "nowhere.toml"], "cannot read nowhere.toml"),
         (["reefs", *SEED, "--config", "bad.toml"], "unknown option 'budgte'"),
         (["reefs", *SEED, "--user-agent", "Lycosa\nX: y"], "one line of plain ASCII"),
+        (["reefs", *SEED, "--out", ""], "--out is empty"),
         (["reefs", *SEED, "--out", "empty.txt/x"], "choose another directory with --out"),
     ],
 )

@@ -123,6 +123,7 @@ def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -
     [
         (["coral", "--since", "soon"], "--since 'soon' is not a day"),
         (["coral", "--limit", "0"], "a limit of 0"),
+        (["coral", "--threshold", "nan"], "the threshold is nan: it has to be 0 or more"),
         (["coral", "--host", "a b"], "is not a host"),
         ([""], "nothing to look for"),
         (["--", "-coral"], "only leaves pages out"),

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
+from lycosa.core.errors import InputError
 
 
 @with_more(crawl_options(of_refresh=False), at=0)
 def crawl(
     *,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--out",
             "-o",
@@ -40,8 +41,10 @@ def crawl(
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import Request
 
+    if out == "":  # as a path it would be this very directory
+        raise InputError("--out is empty: name a directory, or leave it out")
     chosen = read_options(options, config)
-    hunt(Crawl(Request(chosen, out or free_name(chosen))), quiet=quiet, json=json)
+    hunt(Crawl(Request(chosen, Path(out) if out else free_name(chosen))), quiet=quiet, json=json)
 
 
 def resume(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,16 +17,19 @@ from rich.table import Column
 
 from lycosa.cli.parameters import Dir, Json, Line
 from lycosa.cli.printing import NARROW, crawled, listing, output, print_json, right
-from lycosa.collection.summary import Again, Summary, summarise
-from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
-from lycosa.core.options import Options
 from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import columns
-from lycosa.store.log import NAME, SqliteLog
+
+if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
+    from lycosa.collection.summary import Again, Summary
+    from lycosa.core.options import Options
 
 
 def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
     """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
+    from lycosa.collection.summary import summarise
+    from lycosa.store.log import NAME, SqliteLog
+
     options = crawled(directory)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         log.check()  # what is damaged would be counted as something else
@@ -38,6 +42,8 @@ def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
 
 
 def _show(console: Console, summary: Summary, options: Options, directory: Path) -> None:
+    from lycosa.core.budget import EXHAUSTED, REFRESHED, larger, spending
+
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
     console.print(f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}")
     of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own

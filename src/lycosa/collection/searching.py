@@ -18,7 +18,7 @@ from lycosa.collection.fate import Fate
 from lycosa.collection.filters import Filters, among
 from lycosa.collection.querying import Query, parse
 from lycosa.collection.ranking import Answer, Ranked, Ranking
-from lycosa.collection.reading import Collection
+from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.snippets import Mark, Snippet, snippet
 from lycosa.collection.tally import host_of
 from lycosa.collection.words import clean, fold, said, spaced
@@ -173,6 +173,7 @@ class Search:
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
+        check_threshold(score, probability=False)
         query = parse(words)
         deep = offset + limit if takes is None else DEEPEST
         filters = Filters.of(hosts, languages, since, until, changed)

@@ -27,6 +27,15 @@ def clean(text: str) -> str:
     )  # fmt: skip
 
 
+def printable(text: str, instead: str = "\ufffd") -> str:
+    """A line to be kept or shown: something else for each character that is not to be seen, or half of one.
+
+    >>> printable("a\\x1b[31mb\\u202ec", " ")
+    'a [31mb c'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else instead for c in text)
+
+
 class _Visible(dict[int, str]):
     """What may be shown of each character: others could move the cursor, or turn the text around."""
 

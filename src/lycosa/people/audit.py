@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lycosa.drawing.formats import printable
 from lycosa.people.database import Database, Row, new_id
 
 KEPT = 365 * 86400.0
@@ -56,5 +57,5 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 def _short(text: str) -> str:
     """What both databases can keep, at a length that can be shown."""
-    clean = "".join(character if character.isprintable() else "�" for character in text)
+    clean = printable(text)
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"

@@ -19,6 +19,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+from lycosa.drawing.formats import printable
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
@@ -386,10 +387,7 @@ def _line(value: Any, most: int) -> str:
     """A string as one line that can be shown; empty for anything else."""
     if not isinstance(value, str):
         return ""
-    kept = _scalar(value[: 2 * most])
-    if not kept.isprintable():
-        kept = "".join(c if c.isprintable() else " " for c in kept)
-    return " ".join(kept.split())[:most]
+    return " ".join(printable(_scalar(value[: 2 * most]), " ").split())[:most]
 
 
 def _scalar(text: str) -> str:

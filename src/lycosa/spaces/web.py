@@ -28,6 +28,7 @@ from lycosa.core.mark import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
+from lycosa.drawing.formats import printable
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.fetch import Response, Transport
@@ -235,7 +236,7 @@ class WebSpace(Space):
         page.started, page.ended = started, ended
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
             self._give_up(lane, page)
-        page.title, page.note = _clean(page.title), _clean(page.note)
+        page.title, page.note = printable(page.title), printable(page.note)
         if task.kind == "robots":
             with self.mark.on(task.node):
                 self._finish_robots(task, page)
@@ -542,11 +543,6 @@ def _line_directives(line: str, agent: str) -> set[str]:
         if applies:
             found.add(part.strip())
     return found
-
-
-def _clean(text: str) -> str:
-    """Text that a terminal can be shown: no control characters, no halves of characters."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _validator(value: str) -> str:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
+from lycosa.drawing.formats import printable
 from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken
@@ -173,7 +174,7 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
     old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
     if old is not None:
         sessions.end(site.database, old.id)
-    agent = "".join(character for character in request.headers.get("user-agent", "") if character.isprintable())
+    agent = printable(request.headers.get("user-agent", ""), "")
     _, value = sessions.begin(site.database, now, person["id"], agent[:200])
     set_cookie(request, value)
     return SessionAnswer(person=profile(person), csrf=sessions.csrf_of(value))

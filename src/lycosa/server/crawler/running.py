@@ -19,6 +19,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
+from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
 from lycosa.people.wishes import FRESHNESS, Wishes, options
@@ -307,5 +308,5 @@ class Running:
             reason, failed = messages.nothing(complaint), True
         spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
         reason = without_place(self._around.settings, messages.ending(reason) + spent)
-        words = "".join(letter if letter.isprintable() else " " for letter in reason)[:LONGEST_REASON]
+        words = printable(reason, " ")[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)

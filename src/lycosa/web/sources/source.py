@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from lycosa.core.types import Links
+from lycosa.drawing.formats import printable
 from lycosa.web.dates import http_time
 from lycosa.web.sources.markup import unescape
 from lycosa.web.urls import canonical, is_http, resolve, site
@@ -145,9 +146,7 @@ def brief(text: str) -> str:
         text = _CUT_TAG.sub(" ", text) if cut else text
     if "&" in text:
         text = unescape(text)
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(text.split(None, WINDOW)[:WINDOW])[:500]
+    return " ".join(printable(text, " ").split(None, WINDOW)[:WINDOW])[:500]
 
 
 def words_of(url: str) -> str:
