@@ -8,6 +8,8 @@
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
 WORKERS ?= 3
+# Compiled modules are kept, whatever the environment says: workers and commands would compile all of them anew.
+export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 STAMP := .venv/.installed
 
