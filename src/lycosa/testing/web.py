@@ -17,6 +17,8 @@ from .mischief import Mischief
 from .pages import Composer
 from .prose import TOPICS, by_name, query
 from .reply import ALLOW_ALL, CODECS, Document, Response, finish
+from .square import HOST as SQUARE
+from .square import Square
 from .traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -53,6 +55,8 @@ class Web:
         self._trap_links = TrapLinks(self._book, self.traps)
         self._mischief = Mischief(self._book, self.traps, slowness)
         self._catalogue = Catalogue(seed)
+        self.square = Square(seed)
+        """People behind Mastodon's API."""
         self.farm = Farm(self._composer, farm)
         """Spam: hosts of stuffed pages."""
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
@@ -178,8 +182,9 @@ class Web:
         return finish(self._document(name, path, version), headers)
 
     def _document(self, name: str, path: str, version: int) -> Document:
-        if name == LIBRARY:
-            return self._catalogue.document(path) or Document(_NOT_FOUND, status=404, codec="")
+        if name in (LIBRARY, SQUARE):
+            apart = self._catalogue if name == LIBRARY else self.square
+            return apart.document(path) or Document(_NOT_FOUND, status=404, codec="")
         if name in self.farm:
             return self.farm.document(name, path) or Document(_NOT_FOUND, status=404, codec="")
         page = self._book.find(name, path)

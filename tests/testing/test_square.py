@@ -1,0 +1,67 @@
+"""The town square of the embedded web: people behind Mastodon's API."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lycosa.spaces.mastodon import read_answer
+from lycosa.testing.square import STATUSES, Square
+from lycosa.testing.web import Web
+
+HOST = "http://town-square.localhost"
+
+
+def told(web: Web, path: str) -> Any:
+    """What the square answers."""
+    response = web.response(HOST + path)
+    assert (200, "application/json; charset=utf-8") == (response.status, response.header("Content-Type"))
+    return json.loads(response.body)
+
+
+def test_an_account_and_what_it_wrote() -> None:
+    """A name leads to an id, the id to its statuses, newest first; the crawler's reader can read them."""
+    web = Web(seed=3, pages=100, hosts=5, traps=())
+    name = web.square.name(6)
+    account = told(web, f"/api/v1/accounts/lookup?acct={name}")
+    assert ("7", name) == (account["id"], account["acct"])
+    path = "/api/v1/accounts/7/statuses?limit=40"
+    statuses = told(web, path)
+    numbers = [int(status["id"]) for status in statuses]
+    assert (STATUSES, sorted(numbers, reverse=True)) == (len(statuses), numbers)
+    assert numbers[3:] == [int(status["id"]) for status in told(web, f"{path}&max_id={numbers[2]}")]
+    assert len(read_answer(json.dumps(statuses).encode(), HOST + path).statuses) == STATUSES
+    assert 404 == web.response(f"{HOST}/api/v1/accounts/lookup?acct=nobody").status
+    assert 404 == web.response(f"{HOST}/api/v1/accounts/601/statuses").status
+
+
+def test_people_mention_mostly_their_like() -> None:
+    """Of a few hundred mentions half or more are of someone with the same topic; nobody mentions himself."""
+    square = Square(3, people=200)
+    mentions = [
+        (person, int(each["id"]) - 1)
+        for person in range(200)
+        for status in square.statuses(person)
+        for each in status["mentions"]
+    ]
+    assert len(mentions) > 500
+    assert all(one != other for one, other in mentions)
+    assert sum(square.topic(one) == square.topic(other) for one, other in mentions) > len(mentions) / 2
+
+
+def test_hashtags_and_search() -> None:
+    """Statuses with the words, forty at most; a search for nothing finds nothing."""
+    web = Web(seed=3, pages=100, hosts=5, traps=())
+    tag = told(web, "/api/v1/accounts/7/statuses")[0]["content"].rpartition("#")[2].removesuffix("</p>")
+    tagged = told(web, f"/api/v1/timelines/tag/{tag}?limit=40")
+    assert 0 < len(tagged) <= 40
+    assert all(f"#{tag}" in status["content"] for status in tagged)
+    assert tagged == told(web, f"/api/v2/search?q=%23{tag}")["statuses"]
+    assert [] == told(web, "/api/v2/search?q=")["statuses"]
+
+
+def test_the_same_seed_is_the_same_square() -> None:
+    """And another seed another one."""
+    one, same, other = Square(1).document, Square(1).document, Square(2).document
+    path = "/api/v1/accounts/1/statuses"
+    assert one(path) == same(path) != other(path)
