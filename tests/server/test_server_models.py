@@ -263,7 +263,7 @@ def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pyt
 
 
 def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
-    """In RDF, as public ones gave themselves away; a packed one is refused, as it may be of any size."""
+    """In RDF, as public ones offered themselves; a packed one is refused, as it may be of any size."""
     ada = site.sign_up("Ada")
     page = '<ExternalPage about="http://late.example/"><topic>Top/Arts/Opera</topic></ExternalPage>'
     dump = f'<?xml version="1.0"?>\n<RDF xmlns="http://dmoz.org/rdf/">{page}</RDF>'.encode()

@@ -30,7 +30,12 @@ SILENCE = 60.0
 def browse(
     record: Annotated[
         Path,
-        typer.Option("--record", "-r", metavar="FILE", help="Where to write it: a line of JSON a page. Is continued."),
+        typer.Option(
+            "--record",
+            "-r",
+            metavar="FILE",
+            help="Where to write it, a line of JSON a page. A record that is there is continued.",
+        ),
     ],
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
     allow_network: AllowNetwork = None,

@@ -208,7 +208,8 @@ class Options:
     min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.")
     max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.")
     max_page: int = option(
-        0, "Leave pages of more bytes than this alone, once unpacked, instead of reading how they begin. 0: read them."
+        0,
+        "Leave pages alone that have more bytes than this once unpacked. 0: read as much of them as --max-body allows.",
     )
     proxy: str = option(
         "",

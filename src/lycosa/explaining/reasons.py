@@ -95,7 +95,7 @@ class Reasons:
     def best(self, most: int = 10, *, witnessed: bool = True) -> list[Why]:
         """The links that come first; for a bandit, those that its best arm ranks first.
 
-        Where the strategy gives no reasons, the log is folded a second time, with an ear for these; unless that is not
+        Where the strategy gives no reasons, the log is folded a second time to listen for them; unless that is not
         wanted.
         """
         first = self.rankings[0]
@@ -119,7 +119,7 @@ class Reasons:
         return self._elsewhere(typed, spelled)
 
     def _attend(self, nodes: Iterable[str]) -> bool:
-        """Fold the log with an ear for what is said of some nodes; whether it was possible."""
+        """Have the log folded while somebody listens to what is said of some nodes; whether that is possible."""
         chosen = frozenset(nodes)
         if self._witness is not None and chosen <= self._witness.nodes:
             return True

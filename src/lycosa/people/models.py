@@ -82,7 +82,7 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
 
 
 def rename(database: Database, model: str, name: str) -> None:
-    """Call it otherwise."""
+    """Give it another name."""
     database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
 
 

@@ -81,7 +81,7 @@ class Wishes:
     detect: list[str] = field(default_factory=list)
     """Names of detectors that notice changes; none: the usual ones."""
     model: str = ""
-    """A classifier of the owner's, by its id: it judges, in the place of words and examples."""
+    """A classifier of the owner's, by its id: it judges, in place of words and examples."""
     targets: list[str] = field(default_factory=list)
     """The classes of it that are wanted."""
     strategy_model: str = ""

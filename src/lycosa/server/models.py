@@ -138,7 +138,9 @@ def keep_directory(source: Path, target: Path) -> str:
     """Write the topics and pages of a dump as a table; what was left out, in words."""
     with open(source, "rb") as file:
         if file.read(2) == b"\x1f\x8b":
-            raise InputError("the file that you gave is packed: unpack it first, as nobody knows how large it gets")
+            raise InputError(
+                "the file that you gave is packed: unpack it first, as there is no telling how large it gets"
+            )
     try:
         found = read_web_directory([source], entries=MOST_ENTRIES)
     except InputError as error:

@@ -111,7 +111,7 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
     if needed:
         models.ready(database, owner, wishes.strategy_model, (needed,))
     if needed == "rules" and not wishes.model:
-        raise InputError("rules lead to classes: choose a classifier and mark its classes, in the place of words")
+        raise InputError("rules lead to classes: choose a classifier and mark its classes, in place of words")
 
 
 def harmless(chosen: Options, *, build: bool = True) -> None:

@@ -1,7 +1,7 @@
 """Web directories as taxonomies to start with: dumps of topics and of the pages listed under them.
 
-`read_web_directory` reads the forms in which public directories (the Open Directory and its successors) gave
-themselves away, and gives a `WebDirectory`: to be browsed branch by branch, to have topics marked, and to be written
+`read_web_directory` reads the forms in which public directories (the Open Directory and its successors) offered
+themselves, and gives a `WebDirectory`: to be browsed branch by branch, to have topics marked, and to be written
 as the table that `lycosa train` reads.
 
 Paper: Altingovde, Ulusoy 2004, "Baseline focused crawler": a canonical topic taxonomy with examples, easily obtained

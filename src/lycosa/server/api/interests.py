@@ -53,7 +53,7 @@ class Wished(Body):
     infrequently: list[Piece] = Field([], max_length=200, description="The same: once in `infrequent`, not more often.")
     frequent: str = Field("1d", max_length=100, description="As in 6h or 1d, ten minutes or more.")
     infrequent: str = Field("30d", max_length=100)
-    model: str = Field("", max_length=64, description="A classifier of one's own, in the place of words and examples.")
+    model: str = Field("", max_length=64, description="A classifier of one's own, in place of words and examples.")
     targets: list[Annotated[str, Field(max_length=1_000)]] = Field(
         [], max_length=100, description="Its classes that are wanted, or branches of them."
     )

@@ -103,7 +103,7 @@ def upload_model(
     name: Annotated[str, Form(max_length=200)] = "",
     person: Person = needs("write"),
 ) -> ModelInfo:
-    """Bring a model along: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
+    """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
     address, a tab and a path such as Science/Physics a line).
     """
     site, key = person.site, new_id()
@@ -171,7 +171,7 @@ def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
 
 @router.patch("/models/{model}")
 def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
-    """Call it otherwise."""
+    """Give it another name."""
     models.rename(access.site.database, access.model["id"], body.name)
     return _told(access.site.database.get("model", access.model["id"]) or access.model)
 

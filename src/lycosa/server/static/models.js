@@ -18,7 +18,7 @@ let timer = 0;
 
 async function load() {
   all = await get("/models");
-  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("None yet", "Bring a model along, or train one on what your interests have found."));
+  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("None yet", "Upload a model, or train one on what your interests have found."));
   fill($("#model") || h("p"), all.filter((one) => one.kind === "classifier" && one.state === "ready").map((one) => h("option", {value: one.id}, one.name)));
   clearTimeout(timer);
   if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(() => load().catch(() => {}), 1500);
@@ -115,7 +115,7 @@ $("#upload")?.addEventListener("submit", (event) => {
     try { await upload("/models", file, {name: form.elements.name.value.trim()}); } catch (error) { return complain(form, error); }
     form.reset();
     await load();
-    return toast("It is there.");
+    return toast("Uploaded.");
   });
 });
 
