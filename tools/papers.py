@@ -20,14 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = {
     "otie": ["otie-figure-1-labels", "otie-figure-2"],
     "batsakis": ["batsakis-figure-12-labels", "batsakis-figure-14-labels", "batsakis-figure-16-labels"],
-    "gouriten": [f"gouriten-figure-{name}" for name in ("2", "3", "3-independent", "3-generated")],
+    "gouriten": [f"gouriten-figure-{name}" for name in ("1-like-jazz", "2", "3", "3-independent", "3-generated")],
     "rules": ["rules-figure-6", "rules-figure-6-labels"],
 }  # fmt: skip
 TABLES = {
     "otie": ["otie-ends"],
     "batsakis": ["batsakis-ends"],
     "personalized": ["personalized-ranking", "personalized-ends", "personalized-changes"],
-    "gouriten": ["gouriten-table-2", "gouriten-table-7", "gouriten-table-7-independent"],
+    "gouriten": [f"gouriten-table-{name}" for name in ("2", "5", "7", "7-independent", "7-large")],
     "rules": ["rules-family"],
 }
 ORDER = ("holds", "does not hold", "cannot be tested here")
@@ -83,7 +83,7 @@ def _papers(places: dict[str, str]) -> list[str]:
             found, told = _read(report)
             lines += [f"## {title}, on {corpus}", "", found["summary"], ""]
             lines += _claims(found["claims"] + [part for part in told["parts"] if part["is"] == "claim"])
-            parts = {part["key"]: part for part in found["parts"]}
+            parts = {part["key"]: part for part in found["parts"] + told["parts"] if "key" in part}
             for key in TABLES.get(paper, []):
                 if key in parts and parts[key].get("rows"):
                     lines += _table(parts[key])
