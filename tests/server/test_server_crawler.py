@@ -317,19 +317,19 @@ def dead(answering: Callable[..., Any]) -> Callable[..., Any]:
     return response
 
 
+def add_model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> None:
+    """A model of somebody's."""
+    place = bench.settings.model_file(name)
+    place.parent.mkdir(exist_ok=True)
+    content.save(place)
+    about = {"size": place.stat().st_size, "digest": digest_of(place), "created": 0.0}
+    bench.database.insert("model", {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about})
+
+
 def test_a_crawl_by_models(tmp_path: Path) -> None:
     """A classifier of the owner's judges and their rules guide; the crawl keeps copies. It is judged again by another
     one, and somebody else's is none.
     """
-
-    def model(bench: Bench, name: str, owner: str, kind: str, content: Any) -> str:
-        place = bench.settings.model_file(name)
-        place.parent.mkdir(exist_ok=True)
-        content.save(place)
-        about = {"size": place.stat().st_size, "digest": digest_of(place), "created": 0.0}
-        row = {"id": name, "owner": owner, "name": name, "kind": kind, "state": "ready", **about}
-        bench.database.insert("model", row)
-        return name
 
     async def work(bench: Bench) -> None:
         reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea/Reefs"], ["rail", "coral"])
@@ -338,7 +338,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         wishes = {"model": "m-ann", "targets": ["Sea"], "strategy": "rules", "strategy_model": "r-ann"}
         crawl, other = bench.crawl("ann", budget=3), bench.crawl("eve", budget=3)
         for name, owner, kind, content in (("m-ann", "ann", "classifier", reefs), ("r-ann", "ann", "rules", book)):
-            model(bench, name, owner, kind, content)
+            add_model(bench, name, owner, kind, content)
         told = Wishes(seeds=[bench.server.url("reef.localhost", "/coral-0")], **wishes).as_json()
         bench.database.run("UPDATE interest SET wishes = ?", told)
         bench.start()
@@ -349,7 +349,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         failed = await bench.until_state(other, "failed")
         assert "there is no model" in failed["reason"]
         upside_down = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"])
-        model(bench, "m2-ann", "ann", "classifier", upside_down)
+        add_model(bench, "m2-ann", "ann", "classifier", upside_down)
         told = told.replace("m-ann", "m2-ann")
         bench.database.run("UPDATE interest SET wishes = ? WHERE owner = 'ann'", told)
         crawls.judge_again(bench.database, "ann-reefs", "topic")
@@ -696,7 +696,14 @@ def test_a_crawl_that_runs_is_judged_again(tmp_path: Path) -> None:
         await bench.until(lambda: bench.row(crawl)["pages"] >= pages + 4)
         assert "steam railway" == Directory.read_options(bench.settings.crawl_directory(crawl)).topic
         assert 0 == bench.row(crawl)["found"]
-        rewish(bench, "ann-reefs", examples=["http://elsewhere.example/"])
+        reefs = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["rail", "coral"])
+        add_model(bench, "m-ann", "ann", "classifier", reefs)  # which nobody had named when the crawl began
+        rewish(bench, "ann-reefs", words="", judge="automatic", model="m-ann", targets=["Sea"])
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        await bench.until(lambda: bench.row(crawl)["found"] > 0)
+        assert ("running", "") == (bench.row(crawl)["state"], bench.row(crawl)["judging_failed"])
+        rewish(bench, "ann-reefs", model="", targets=[], examples=["http://elsewhere.example/"])
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: bench.row(crawl)["judging_failed"])
         told = bench.row(crawl)["judging_failed"]

@@ -248,7 +248,8 @@ class CrawlProcess:
                 await self._ask(crawls.judged, self.database, crawl, running.judged[0], failed=running.judged[1])
             task = JudgingTask.of(row)
             if task is not None and running.is_new(task):
-                running.judge(task, await self._ask(feedback.labels_of, self.database, row["interest"]))
+                labels = await self._ask(feedback.labels_of, self.database, row["interest"])
+                running.judge(task, labels, await self._ask(self._models, row))
 
     async def _take_up(self, seen: Seen) -> None:
         """Crawls that ran when an earlier process ended."""

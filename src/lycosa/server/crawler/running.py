@@ -264,9 +264,11 @@ class Running:
         """Whether it was not told of this yet."""
         return task.number > max(self.asked.number if self.asked else 0, self.judged[0] if self.judged else 0)
 
-    def judge(self, task: JudgingTask, labels: Mapping[str, bool]) -> None:
-        """Its pages are to be judged again, by these labels: it is opened anew around that, before long."""
-        self.asked, self.labels = task, dict(labels)
+    def judge(self, task: JudgingTask, labels: Mapping[str, bool], files: Mapping[str, str]) -> None:
+        """Its pages are to be judged again, by these labels, and by the models that its interest names now: it is
+        opened anew around that, before long.
+        """
+        self.asked, self.labels, self._files = task, dict(labels), files
 
     def look(self, now: float) -> None:
         """Called now and then: opens again what has something to learn, and shows how it is."""
