@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ from lycosa.collection.summary import summarise
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Label, Lesson, Visit
-from lycosa.store.directory import Directory
+from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.log import NAME, SqliteLog
 
 LEARNS = "learning_judge:Learning"
@@ -113,6 +114,17 @@ def test_other_words_are_kept(kind: str, request: pytest.FixtureRequest) -> None
     assert 3 == crawl_on.engine.tally.relevant
     assert not [note for note in crawl_on.notes if "another" in note]
     assert {3} == set(counts(path).values())
+
+
+def test_a_crawl_that_could_not_go_on_keeps_its_topic(plain: Path) -> None:
+    """Rules go by the classes of a model: other words may be tried, but not kept."""
+    config = plain / CONFIG
+    before = f'strategy = "rules,file=x"\n{re.sub("(?m)^strategy = .*$", "", config.read_text())}'
+    config.write_text(before)
+    assert not judge(plain, "steam railway").kept
+    with pytest.raises(InputError, match="rules goes by classes, which only a model tells"):
+        judge(plain, "steam railway", keep=True)
+    assert before == config.read_text()
 
 
 def test_another_line(directory: Path) -> None:

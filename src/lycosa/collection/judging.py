@@ -25,7 +25,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
+from lycosa.core.spec import parse
 from lycosa.core.types import Event, Label, Lesson, Page, Setting, Visit
+from lycosa.estimators import STRATEGIES, TAXONOMY, WORDS
 from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog
@@ -113,6 +115,8 @@ def judge(
     if model is not None:
         options = replace(options, topic="", terms="", examples=[], regex="", background="", judge="")
         options = replace(options, model=str(model.absolute()), targets=list(targets), threshold=threshold or 0.0)
+    if keep and topic is None:
+        _check_guide(options)
     with ExitStack() as stack:
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
         collection = stack.enter_context(Collection(path))
@@ -160,6 +164,18 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
         check_threshold(threshold, judge_of(changed) == DEFAULT)
         changed.threshold = threshold
     return changed
+
+
+def _check_guide(options: Options) -> None:
+    """Whether the crawl could go on by its strategy with this topic."""
+    entry = STRATEGIES.get(parse(options.strategy)[0])
+    lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
+    if entry is not None and lacks.get(entry.needs):
+        told = "classes, which only a model tells" if entry.needs == TAXONOMY else "a topic in words"
+        raise InputError(
+            f"the crawl's strategy {parse(options.strategy)[0]} goes by {told}: it could not go on with this topic, "
+            "begin a new crawl for it"
+        )
 
 
 def _made_from_words(judge: str) -> bool:
