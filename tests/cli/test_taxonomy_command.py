@@ -52,6 +52,13 @@ def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
     assert [] == command.json("taxonomy", "topics.tsv", "--mark", "")["marked"]
 
 
+def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
+    """A table written with all pages of a large topic still has them when a topic was marked in it."""
+    Path(dump).write_text("".join(f"http://a.example/{n}\tArts\n" for n in range(200)))
+    command.out("taxonomy", dump, "--most", 0, "--out", "topics.tsv")
+    assert "topics.tsv: 200 pages of 1 topics" in command.out("taxonomy", "topics.tsv", "--mark", "Arts")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -110,6 +110,12 @@ def test_tables_of_addresses_and_topics(tmp_path: Path, table: str) -> None:
     assert {"Science/Physics": ["http://one.example/"]} == directory.pages
 
 
+def test_tables_may_have_long_columns(tmp_path: Path) -> None:
+    """The text of a page, between commas: more than readers of such tables take unless told so."""
+    table = f'url,text,topic\nhttp://a.example/,"{"reef " * 40_000}",Art\n'
+    assert {"Art": ["http://a.example/"]} == read_web_directory([written(tmp_path / "dump", table)]).pages
+
+
 def test_tables_with_numbers_of_topics(tmp_path: Path) -> None:
     """Pages in one, with the number of their topic at the end; numbers and paths in the other, whichever is first."""
     pages = written(tmp_path / "c.tsv", "http://one.example/\tOne\tA page\t12\nhttp://lost.example/\tLost\t\t99\n")
@@ -165,6 +171,7 @@ def test_characters_that_xml_must_not_have_are_passed_over(tmp_path: Path) -> No
         ("12\n", "neither RDF nor a table"),
         ("1\tArt\n", "topics only: give the file with the pages"),
         ("a\0b", "not UTF-8 text"),
+        ("url,topic\nhttp://a.example/,Art\rMusic\n", "a line that no table has"),
     ],
 )
 def test_what_is_no_dump_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:

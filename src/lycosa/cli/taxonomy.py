@@ -49,7 +49,8 @@ def taxonomy(
     """Browse a web directory: topics with their pages. Mark topics, write a table for 'lycosa train'."""
     if limit < 0:
         raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
-    out = out or _in_place(sources, branch, mark)
+    if out is None and (out := _in_place(sources, branch, mark)):
+        most = 0  # marks take no page away
     if out:
         check_out(out, TITLES, "is no table of this command")  # before minutes are spent on reading
     with progress(quiet or json) as tell:

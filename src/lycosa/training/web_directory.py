@@ -527,4 +527,12 @@ def _rows(file: Bytes, path: Path) -> Iterator[list[str]]:
         text = line.decode("utf-8-sig" if size == len(line) else "utf-8", "replace").rstrip("\r\n")
         separator = separator or ("\t" if "\t" in text else ",")
         if text.strip():
-            yield text.split("\t") if separator == "\t" else next(csv.reader([text]), [])
+            yield text.split("\t") if separator == "\t" else _commas(text, path)
+
+
+def _commas(text: str, path: Path) -> list[str]:
+    csv.field_size_limit(MOST_TOKEN)  # some tables have the text of the pages, too
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error as error:
+        raise InputError(f"{path} has a line that no table has ({error}): is it one?") from error
