@@ -76,7 +76,7 @@ def test_what_was_learned_is_told(here: Path, command: Command) -> None:
     assert any("clusters by K-Means (strategy hmm)" in line for line in told)
     assert any("clusters by X-Means (strategy hmm-xmeans)" in line for line in told)
     assert any("coral" in line for line in told)
-    assert r"Crawl with it: lycosa crawl TOPIC --strategy 'hmm,file=a\, b.browsing' --seed URL" == told[-1]
+    assert r"Crawl with it: lycosa crawl --strategy 'hmm,file=a\, b.browsing' --seed URL" == told[-1]
     assert max(map(len, told[:-1])) <= 80, "but a command stays in one piece"
     (here / "a, b.browsing").unlink()
 

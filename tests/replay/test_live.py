@@ -156,6 +156,7 @@ def test_labels_need_the_token(site: int, tmp_path: Path) -> None:
         ]  # fmt: skip
         assert [404, 404, 404, 303, 303] == [ask(proxy, path, method).status for path, method in asked]
         assert b"no \xe2\x9c\x93" in ask(proxy, "/").body
+        assert not proxy.connection()._label("/label/é/0/yes")  # type: ignore[attr-defined]
         assert b"BEGIN CERTIFICATE" in ask(proxy, "/ca.pem").body
     assert f"/label/{proxy.token}/0/yes".encode() in own.body
     said = [(line["relevant"], line.get("visit", True)) for line in lines(tmp_path)]
@@ -179,6 +180,31 @@ def test_a_record_that_can_not_be_written(tmp_path: Path) -> None:
     """It is said before anything is served."""
     with pytest.raises(InputError, match=r"cannot write the record .*: No such file"):
         Recorder(tmp_path / "nowhere" / "record.jsonl")
+
+
+def test_what_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
+    """Somebody's letter, named by mistake, is not written to."""
+    (tmp_path / "letter.txt").write_text("Dear Ann")
+    with pytest.raises(InputError, match="is no record of browsing: it is left as it is"):
+        Recorder(tmp_path / "letter.txt")
+    with pytest.raises(InputError, match="is not a file"):
+        Recorder(tmp_path)
+    assert "Dear Ann" == (tmp_path / "letter.txt").read_text()
+
+
+def test_a_record_that_was_broken_off_is_continued_on_a_line_of_its_own(tmp_path: Path) -> None:
+    """The visit whose line a kill has cut is lost, the next one is not."""
+    (tmp_path / "record.jsonl").write_text('{"url": "http://a.example/", "html": "<p>Ree')
+    recorder = Recorder(tmp_path / "record.jsonl")
+    recorder.visit("http://b.example/", "", "<p>Reefs")
+    recorder.close()
+    assert "http://b.example/" == json.loads((tmp_path / "record.jsonl").read_text().splitlines()[1])["url"]
+
+
+def test_a_length_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    """Python makes no number of so many, and the client gets an answer all the same."""
+    with recording(tmp_path) as proxy:
+        assert 413 == ask(proxy, "http://a.example/", headers={"Content-Length": "9" * 5000}).status
 
 
 def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:

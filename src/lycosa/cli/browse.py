@@ -153,7 +153,7 @@ def report(done: Browsed) -> None:
     for note in done.notes:
         console.print(f"note: {escape(one_line(note))}")
     strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
-    print(f"Crawl with it: lycosa crawl TOPIC --strategy {strategy} --seed URL")
+    print(f"Crawl with it: lycosa crawl --strategy {strategy} --seed URL")
 
 
 def _states(console: Console, done: Browsed) -> None:

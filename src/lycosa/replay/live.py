@@ -75,10 +75,12 @@ class Recorder:
         """The visits of this run."""
         self._trail = Trail()
         try:
+            broken_off = _broken_off(path)
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         except OSError as error:
             raise InputError(f"cannot write the record {path}: {error.strerror}") from error
         self._file: TextIO = os.fdopen(number, "a", encoding="utf-8")
+        self._file.write("\n" if broken_off else "")
 
     def visit(self, url: str, referrer: str, text: str, *, plain: bool = False) -> None:
         """A page was opened."""
@@ -101,6 +103,23 @@ class Recorder:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+def _broken_off(path: Path) -> bool:
+    """Whether a record that is there ends within a line, as after a kill; what is no record is not touched."""
+    if not path.exists():
+        return False
+    if not path.is_file():
+        raise InputError(f"the record {path} is not a file: name one")
+    with open(path, "rb") as file:
+        if not file.peek(1):
+            return False
+        if not file.read(20).lstrip().startswith(b"{"):
+            raise InputError(
+                f"{path} exists and is no record of browsing: it is left as it is; choose another --record"
+            )
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 class RecordingProxy(LocalProxy):
@@ -277,7 +296,7 @@ class _Live(Connection):
     def _label(self, path: str) -> bool:
         """Whether a path says something of a visit: /label/TOKEN/NUMBER/yes."""
         recorder = self.proxy.recorder
-        said = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path)
+        said = re.fullmatch(r"/label/([\w-]+)/(\d{1,9})/(yes|no)", path, re.ASCII)
         if said is None or not secrets.compare_digest(said[1], self.proxy.token):
             return False
         if int(said[2]) >= len(recorder.opened):
