@@ -157,6 +157,17 @@ def test_the_citation_matrix(command: Command, tmp_path: Path) -> None:
     book.save(tmp_path / "r.tsv")
     assert ["A", "B"] == list(command.json("rules", tmp_path / "r.tsv", "--matrix"))
     assert 2 == command("rules", tmp_path / "r.tsv", "--matrix", "--level", -1).code
+
+
+def test_a_matrix_of_hundreds_of_classes_is_refused(command: Command, tmp_path: Path) -> None:
+    """Its cells are the square of them: one line says what to do instead, and --json still has it."""
+    book = RuleBook()
+    for number in range(200):
+        book.add(f"A{number}", f"A{number + 1}", 1)
+    book.save(tmp_path / "r.tsv")
+    refused = command("rules", tmp_path / "r.tsv", "--matrix")
+    assert (2, True) == (refused.code, "201 classes at this level, and a matrix 200 at most" in refused.err)
+    assert 200 == len(command.json("rules", tmp_path / "r.tsv", "--matrix"))
     assert 2 == command("train", "rules", "x.tsv", "--model", "m", "--out", "r", "--walk", -1).code
 
 

@@ -179,6 +179,7 @@ def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: 
         (f"{HEADER}\nA B 1\n", "line 2: a rule is from, to, probability and count"),
         (f"{HEADER}\nA\tB\tmany\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\tnan\t1\n", "between 0 and 1"),
+        (f"{HEADER}\n\x1b[31mA\tB\t.5\t1\n", "a character that cannot be shown"),
         (f"{HEADER}\nA\tB\t1.5\t1\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t.5\tinf\n", "between 0 and 1"),
         (f"{HEADER}\nA\tB\t1\t1e308\nA\tC\t0\t1e308\n", "between 0 and 1"),

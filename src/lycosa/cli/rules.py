@@ -118,7 +118,7 @@ def rules(
     book = RuleBook.load(file)
     targets = target or []
     if matrix:
-        _matrix(book, level, json=json)
+        _matrix(book, file, level, json=json)
         return
     if not targets:
         _list(book, limit, json=json)
@@ -154,8 +154,11 @@ def _list(book: RuleBook, limit: int, *, json: bool) -> None:
 MOST_COLUMNS = 12
 """Classes of a matrix that fits on a screen."""
 
+MOST_SHOWN = 200
+"""Classes of a matrix that is printed at all: nobody reads the squares of thousands."""
 
-def _matrix(book: RuleBook, level: int, *, json: bool) -> None:
+
+def _matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     """Rows add up to 1. Columns are called by the number of their row."""
     if level < 0:
         raise InputError(f"--level is {level}: it has to be 1 or more, or 0 for as many as fit")
@@ -166,6 +169,11 @@ def _matrix(book: RuleBook, level: int, *, json: bool) -> None:
     if json:
         print_json({one: {to: groups.probability(one, to) for to in names} for one in names if groups.leads(one)})
         return
+    if len(names) > MOST_SHOWN:
+        raise InputError(
+            f"{file} has {len(names):,} classes at this level, and a matrix {MOST_SHOWN} at most: take fewer levels "
+            "(--level 1), --target CLASS, or --json"
+        )
     columns = [right(""), Column("from", overflow="fold"), *(right(str(number + 1)) for number in range(len(names)))]
     rows = (
         (str(number), one, *(f"{chance:.2f}" if (chance := groups.probability(one, to)) else "·" for to in names))

@@ -289,10 +289,12 @@ def _rule(line: str, where: str) -> Rule:
     fields = line.strip("\r").split("\t")
     if len(fields) not in (3, 4) or not fields[0] or not fields[1]:
         raise InputError(f"{where}: a rule is from, to, probability and count, with tabs in between")
+    if not (fields[0] + fields[1]).isprintable():
+        raise InputError(f"{where}: the name of a class has a character that cannot be shown")
     try:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
     if not 0 <= probability <= 1 or not 0 <= count <= MOST_CASES:
-        raise InputError(f"{where}: {fields[2:]} has to be a probability between 0 and 1, and a count")
+        raise InputError(f"{where}: {str(fields[2:])[:100]} has to be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)
