@@ -146,13 +146,13 @@ def test_none_is_left_out() -> None:
 def test_a_directory_stands_on_its_own(world: World, judge: str, given: dict[str, Any], tmp_path: Path) -> None:
     """Moved, its files gone, a crawl is judged by the same judge as before, and goes on where it was."""
     options = world.options({**given, "judge": judge}, tmp_path / "files")
-    first = world.crawl(tmp_path / "crawl", budget=14, archive=False, **options)
+    first = world.crawl(tmp_path / "crawl", budget=20, archive=False, **options)
     shutil.rmtree(tmp_path / "files")
     (tmp_path / "crawl").rename(tmp_path / "moved, and = renamed")
-    second = world.resume(tmp_path / "moved, and = renamed", budget=22)
+    second = world.resume(tmp_path / "moved, and = renamed", budget=34)
     check_numbers(first + second)
     pages = [[visit for visit in visits if visit.is_page] for visits in (first, second)]
-    assert (14, 8) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
+    assert (20, 14) == tuple(sum(visit.is_page for visit in visits) for visits in (first, second))
     judges = {visit.judge for some in pages for visit in some}
     assert 1 == len(judges), judges
     assert not {visit.node for visit in pages[0]} & {visit.node for visit in pages[1]}

@@ -10,6 +10,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
+from lycosa.people.sqlite import Sqlite
 
 
 @pytest.fixture
@@ -137,6 +138,32 @@ def test_connections_of_threads_that_ended_are_closed(database: Database) -> Non
     for _ in range(10):
         in_threads(lambda: names(database), 1)
     assert 2 >= len(database._all)
+
+
+def test_closing_waits_for_the_statement_of_another_thread(tmp_path: Path) -> None:
+    """SQLite ends the process if a connection is closed under a statement that runs."""
+    database = Sqlite(tmp_path / "d.sqlite")
+    running, go_on, answers = threading.Event(), threading.Event(), list[object]()
+
+    def wait() -> int:
+        running.set()
+        go_on.wait(30)
+        return 1
+
+    def ask() -> None:
+        database._connection().create_function("wait", 0, wait)
+        answers.append(database.row("SELECT wait() AS answer"))
+
+    asking, closing = threading.Thread(target=ask), threading.Thread(target=database.close)
+    asking.start()
+    assert running.wait(30)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    go_on.set()
+    asking.join(30)
+    closing.join(30)
+    assert ([{"answer": 1}], False) == (answers, closing.is_alive())
 
 
 def test_a_full_disk(tmp_path: Path) -> None:

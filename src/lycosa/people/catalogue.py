@@ -5,7 +5,7 @@ Paper items:
         people/test_people_catalogue.py::test_a_new_server_has_something_to_choose.
     personalized-seeds-by-string: `POST /interests`, its words. Test:
         people/test_people_catalogue.py::test_the_search_string_chooses_seeds_too. Departs: what the string has no word
-        of is a seed, too, if the preference was chosen, and comes later.
+        of is a seed, too, if the preference was chosen, and comes later; without a preference there are only one's own.
 """
 
 from __future__ import annotations
@@ -87,11 +87,12 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
     """The seeds of some preferences, and those of any preference that the search string names, each once.
 
     The string names a place if title, note or address have one of its words. Those with the most of them come first,
-    then the rest of the preferences; of one that is there no longer, none.
+    then the rest of the preferences; of one that is there no longer, none. Without a preference there are no seeds:
+    whoever gives pages of their own starts from these alone.
     """
     wanted = " ".join(word for word in words.split() if not word.startswith("-"))
     asked, preferred = set(stems(wanted)), list(dict.fromkeys(chosen))
-    if not asked and not preferred:
+    if not preferred:
         return []
     ranked: dict[str, tuple[int, int, int]] = {}
     for place, row in enumerate(entries(database)):

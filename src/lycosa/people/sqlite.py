@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +17,19 @@ PATIENCE = 10.0
 """Seconds to wait for another process that writes."""
 
 
+class _Connection(sqlite3.Connection):
+    """One that is not closed under another thread's statement: SQLite would not survive that."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.lock = threading.Lock()
+
+    def close(self) -> None:
+        """When the statement that runs has ended."""
+        with self.lock:
+            super().close()
+
+
 class Sqlite(Database):
     """Write-ahead log, so that readers and the one writer do not stop each other."""
 
@@ -24,12 +38,14 @@ class Sqlite(Database):
         self.path = path
         self._connection()
 
-    def _connection(self) -> sqlite3.Connection:
-        known: sqlite3.Connection | None = getattr(self._local, "connection", None)
+    def _connection(self) -> _Connection:
+        known: _Connection | None = getattr(self._local, "connection", None)
         if known is not None:
             return known
         with self._explaining():
-            made = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
+            made = sqlite3.connect(
+                self.path, PATIENCE, isolation_level=None, check_same_thread=False, factory=_Connection
+            )
             made.row_factory = lambda cursor, values: dict(
                 zip((column[0] for column in cursor.description), values, strict=True)
             )
@@ -60,8 +76,10 @@ class Sqlite(Database):
 
     def _ask(self, statement: str, given: Sequence[Value]) -> tuple[list[Row], int]:
         with self._explaining():
-            cursor = self._connection().execute(statement, given)
-            return (cursor.fetchall() if cursor.description else []), cursor.rowcount
+            connection = self._connection()
+            with connection.lock:
+                cursor = connection.execute(statement, given)
+                return (cursor.fetchall() if cursor.description else []), cursor.rowcount
 
     def alone(self) -> None:
         """There is only one that writes in any case."""

@@ -1,8 +1,9 @@
 """Decision tree: questions about one word at a time, until the class is clear.
 
 Paper items:
-    batsakis-decision-tree: `lycosa train --kind tree`. Test: topics/test_tree.py::test_it_says_what_scikit_learn_says.
-        Departs: only named there; CART, with the sizes below.
+    batsakis-decision-tree: `lycosa train --kind tree`. Test:
+        topics/test_decision_tree.py::test_it_says_what_scikit_learn_says. Departs: only named there; CART, with the
+        sizes below.
 """
 
 from __future__ import annotations
