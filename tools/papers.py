@@ -2,7 +2,8 @@
 
     python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS leaderboard=REPORT
 
-REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; REPORT is what `lycosa lab leaderboard
+REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; what the page says of a paper without a
+report there stays, with its date. REPORT is what `lycosa lab leaderboard
 --out` wrote. Pictures of papers go to docs/papers/.
 """
 
@@ -70,18 +71,20 @@ def main() -> None:
 
 
 def _papers(places: dict[str, str]) -> list[str]:
-    """The page on the papers; its pictures are copied on the way."""
+    """The page on the papers; its pictures are copied on the way, those that it does not show are removed."""
     lines = [INTRODUCTION]
     pictures = ROOT / "docs" / "papers"
-    shutil.rmtree(pictures, ignore_errors=True)
-    pictures.mkdir()
+    pictures.mkdir(exist_ok=True)
+    before = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    kept = {section.partition("\n")[0]: section.partition("\n")[2] for section in before}
     for corpus, place in places.items():
         for paper, title in PAPERS.items():
-            report = Path(place) / paper
+            report, heading = Path(place) / paper, f"{title}, on {corpus}"
             if not (report / "report.json").is_file():
+                lines += [f"## {heading}", kept[heading]] if heading in kept else []
                 continue
             found, told = _read(report)
-            lines += [f"## {title}, on {corpus}", "", found["summary"], ""]
+            lines += [f"## {heading}", "", found["summary"], ""]
             lines += _claims(found["claims"] + [part for part in told["parts"] if part["is"] == "claim"])
             parts = {part["key"]: part for part in found["parts"] + told["parts"] if "key" in part}
             for key in TABLES.get(paper, []):
@@ -93,6 +96,9 @@ def _papers(places: dict[str, str]) -> list[str]:
                     shutil.copy(picture, pictures / f"{corpus.lower()}-{key}.svg")
                     lines += [f"![{parts[key]['title']}](papers/{corpus.lower()}-{key}.svg)", ""]
             lines += [f"*{told['made']}: `{told['command']}`*", ""]
+    for picture in pictures.iterdir():
+        if not any(f"(papers/{picture.name})" in line for line in lines):
+            picture.unlink()
     return lines
 
 
