@@ -97,6 +97,16 @@ def test_bodies_have_a_size(site: SiteUnderTest) -> None:
     assert "1 MB" in told.json()["detail"]
 
 
+@pytest.mark.parametrize("path", ["models", "imports"])
+def test_strangers_upload_little(site: SiteUnderTest, path: str) -> None:
+    """A form is read before anybody asks whose it is; who is signed in may send more."""
+    large = {"file": ("some.txt", b"\0" * LARGEST)}
+    ada, revoked = site.sign_up("ada"), site.client(headers={"Authorization": "Bearer none"})
+    asked = [client.post(f"{API}/{path}", files=large) for client in (site.client(), revoked, ada)]
+    assert [413, 413, 422] == [answer.status_code for answer in asked]
+    assert 403 == site.client().post(f"{API}/{path}", files={"file": ("some.txt", b"a")}).status_code
+
+
 def test_parts_of_an_answer_pass_as_they_come(tmp_path: Path) -> None:
     """Events are not held back until the answer ends."""
     sent: list[dict[str, Any]] = []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lycosa.cli.parameters import AllowNetwork, Quiet, network_options
-from lycosa.core.errors import InputError
+from lycosa.cli.proxying import serve
 from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
 from lycosa.replay.certificates import Authority
@@ -51,25 +49,7 @@ def browse(
     # A person's own pace is not ours to slow down.
     transport = HttpTransport(clock, guard, Names(clock), Politeness(clock, delay=0.0), Limits(connect_seconds=SILENCE))
     proxy = RecordingProxy(recorder, transport, Authority(), port)
-    try:
-        asyncio.run(_serve(proxy, quiet))
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot serve on port {port}: {why}; choose another with --port") from error
-
-
-async def _serve(proxy: RecordingProxy, quiet: bool) -> None:
-    over = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    async with proxy:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, over.set)
-        print(proxy.address, flush=True)
-        if not quiet:
-            _introduce(proxy)
-        await over.wait()
-    if not quiet:
-        _farewell(proxy)
+    serve(proxy, quiet, lambda: _introduce(proxy), lambda: _farewell(proxy))
 
 
 def _introduce(proxy: RecordingProxy) -> None:
@@ -95,12 +75,6 @@ def _farewell(proxy: RecordingProxy) -> None:
     )
     if tally["unwritten"]:
         print(f"note: {many(tally['unwritten'], 'page')} could not be written to {recorder.path}", file=sys.stderr)
-    if tally["distrusted"]:
-        print(
-            f"note: {tally['distrusted']:,} times a client hung up before any https was spoken: "
-            f"does it trust {proxy.authority.path}?",
-            file=sys.stderr,
-        )
     if recorder.opened:
         print(
             f"Learn from it: lycosa train browse {shlex.quote(str(recorder.path))} --out my.browsing", file=sys.stderr

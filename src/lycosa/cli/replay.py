@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
 import time
 from pathlib import Path
@@ -14,7 +12,7 @@ import typer
 from lycosa.cli.moments import by_the_end
 from lycosa.cli.parameters import Quiet
 from lycosa.cli.progress import StatusLine
-from lycosa.core.errors import InputError
+from lycosa.cli.proxying import serve
 from lycosa.core.files import allow_many_files
 from lycosa.drawing.formats import many
 from lycosa.replay.certificates import Authority
@@ -42,25 +40,7 @@ def replay(
         proxy = Proxy(recording, Authority(), port)
         for note in [] if quiet else recording.notes:
             print(f"note: {note}", file=sys.stderr)
-        try:
-            asyncio.run(_serve(proxy, quiet, at))
-        except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot serve on port {port}: {why}; choose another with --port") from error
-
-
-async def _serve(proxy: Proxy, quiet: bool, at: str) -> None:
-    over = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    async with proxy:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, over.set)
-        print(proxy.address, flush=True)
-        if not quiet:
-            _introduce(proxy, at)
-        await over.wait()
-    if not quiet:
-        _farewell(proxy)
+        serve(proxy, quiet, lambda: _introduce(proxy, at), lambda: _farewell(proxy))
 
 
 def _introduce(proxy: Proxy, at: str) -> None:
@@ -82,12 +62,6 @@ def _farewell(proxy: Proxy) -> None:
         f"\nserved {tally['recorded']:,}, not recorded {tally['missing']:,}, damaged {tally['damaged']:,}",
         file=sys.stderr,
     )
-    if tally["distrusted"]:
-        print(
-            f"note: {tally['distrusted']:,} times a client hung up before any https was spoken: "
-            f"does it trust {proxy.authority.path}?",
-            file=sys.stderr,
-        )
 
 
 class _Indexing:

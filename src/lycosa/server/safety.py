@@ -7,23 +7,26 @@ if it has changed. (A request's id is given by `AccessLog`, around this.)
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lycosa.server.guards import SAFE
+from lycosa.core.errors import LycosaError
+from lycosa.server.guards import SAFE, identify
 from lycosa.server.settings import Settings
 
 LARGEST = 1_000_000
 """Bytes of a request's body."""
 LARGEST_UPLOAD = 6_000_000
-"""The same where files are uploaded."""
+"""The same where somebody who is signed in uploads files."""
 LARGEST_MODEL = 65_000_000
-"""The same where models are."""
+"""The same for models."""
 
 HEALTH = "/api/v1/health"
 """What is answered for under any name: whoever watches the server may not know it by its own."""
@@ -69,19 +72,20 @@ class Safety:
             await send(message)
 
         headers = Headers(scope=scope)
-        refused = self._refusal(scope, headers)
+        most = await _largest(scope)
+        refused = self._refusal(scope, headers, most)
         if refused:
             await _tell(answer, *refused)
             return
         try:
-            await self.app(scope, _bounded(receive, scope), answer)
+            await self.app(scope, _bounded(receive, most), answer)
         except Exception:
             if not exchange["begun"]:
                 number = scope.get("state", {}).get("request", "unknown")
                 await _tell(answer, 500, f"something went wrong here: the server's log has it as request {number}")
             raise  # for the log
 
-    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
         if "\0" in scope["path"] or b"%00" in scope.get("query_string", b"") or b"\0" in scope.get("query_string", b""):
             return 422, "the address has a NUL character: leave it out"
         host = headers.get("host", "").lower()
@@ -97,8 +101,8 @@ class Safety:
         length = headers.get("content-length", "0")
         if not length.isdecimal():
             return 400, "the header Content-Length is no number"
-        if int(length) > _largest(scope):
-            return 413, _too_large(scope)
+        if int(length) > most:
+            return 413, _too_large(most)
         return None
 
     def _ours(self, origin: str, host: str) -> bool:
@@ -120,26 +124,32 @@ class Safety:
             headers.append("Set-Cookie", exchange["cookie"])
 
 
-def _largest(scope: Scope) -> int:
-    if scope["path"].endswith("/models"):
-        return LARGEST_MODEL
-    return LARGEST_UPLOAD if scope["path"].endswith("/imports") else LARGEST
+async def _largest(scope: Scope) -> int:
+    """How large a body may be. A form is read before the route's guard is asked: strangers may not send much."""
+    path = scope["path"]
+    if scope["method"] in SAFE or not path.endswith(("/models", "/imports")):
+        return LARGEST
+    try:
+        await asyncio.to_thread(identify, Request(scope))
+    except (HTTPException, LycosaError):  # the route says why
+        return LARGEST
+    return LARGEST_MODEL if path.endswith("/models") else LARGEST_UPLOAD
 
 
-def _too_large(scope: Scope) -> str:
-    return f"the request is larger than {_largest(scope) // 1_000_000} MB: send less at once"
+def _too_large(most: int) -> str:
+    return f"the request is larger than {most // 1_000_000} MB: send less at once"
 
 
-def _bounded(receive: Receive, scope: Scope) -> Receive:
+def _bounded(receive: Receive, most: int) -> Receive:
     """The body as it comes, up to a size: Content-Length may be missing."""
-    had, most = 0, _largest(scope)
+    had = 0
 
     async def bounded() -> Message:
         nonlocal had
         message = await receive()
         had += len(message.get("body", b""))
         if had > most:
-            raise HTTPException(413, _too_large(scope))
+            raise HTTPException(413, _too_large(most))
         return message
 
     return bounded
