@@ -1,17 +1,17 @@
 """What a judge says of every page and link of a corpus: found once, kept in a file, looked up by simulated visits.
 
 The judge is a production one, told words, examples or a model, whose word does not depend on what was crawled before.
-Those that learn as the crawl goes (idf learned from its pages) have to judge during the crawl: see simulation.crawl.
+Those that learn as the crawl goes (idf learned from its pages) have to judge during the crawl: see learning.py.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from zipfile import BadZipFile
 
 import msgpack
@@ -60,6 +60,8 @@ class Guide:
     data: list[bytes] = field(default_factory=list)
     stems: dict[str, float] = field(default_factory=dict)
     """What the example pages that a judge was told are about, by stem."""
+    probability: ClassVar[bool] = False
+    """Whether betas are probabilities that an estimator can go by."""
 
     @classmethod
     def given(cls, index: Index) -> Guide:
@@ -101,6 +103,15 @@ class Guide:
             index, beta, strongest(index, links), topic.threshold, name,
             links if len(index.link_slot) else None, facets, data if any(data) else [],
         )  # fmt: skip
+
+    def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Guide:
+        """For a crawl from these seeds: the same guide for all, as it does not learn."""
+        return self
+
+    @property
+    def words(self) -> list[str]:
+        """By the numbers that visits have for them."""
+        return self.index.stems
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
         """The visit of a node, as the engine would build it; what takes time to look up comes when it is asked for."""
@@ -232,20 +243,28 @@ def make_judge(index: Index, subject: Subject, told: str, judge: str = "") -> To
     reason = learning(judge)
     if reason:
         raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
+    return told_judge(index, subject, told, judge)()
+
+
+def told_judge(index: Index, subject: Subject, told: str, judge: str) -> Callable[[], Topic]:
+    """What makes the production judge, as often as one likes; what examples teach is found once."""
+    learned: dict[str, Any] = {}
     if told == "words":
         if not subject.words:
             raise InputError(f"the subject {subject.name!r} has no words: tell the guide examples or a model")
-        return make_topic(Options(topic=subject.words, judge=judge))
-    if told == "model":
+        options = Options(topic=subject.words, judge=judge)
+    elif told == "model":
         if subject.model is None:
             raise InputError(f"the subject {subject.name!r} has no model yet: prepare it (needs 'model')")
-        return make_topic(Options(model=str(subject.model), targets=list(subject.targets), judge=judge))
-    if not subject.examples:
-        raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
-    pages = (index.page(node) for node in subject.examples)
-    made = TOPICS.maker(parse(judge)[0])
-    learned: dict[str, Any] = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
-    return make_topic(Options(examples=[index.names[node] for node in subject.examples], judge=judge), learned)
+        options = Options(model=str(subject.model), targets=list(subject.targets), judge=judge)
+    else:
+        if not subject.examples:
+            raise InputError(f"the subject {subject.name!r} has no examples: tell the guide words or a model")
+        options = Options(examples=[index.names[node] for node in subject.examples], judge=judge)
+        pages = (index.page(node) for node in subject.examples)
+        made = TOPICS.maker(parse(judge)[0])
+        learned = made.from_examples(pages) if hasattr(made, "from_examples") else centroid(pages)
+    return lambda: make_topic(options, learned)
 
 
 def learning(judge: str) -> str:

@@ -29,6 +29,7 @@ from lycosa.estimators.bandit import settings
 from lycosa.lab.ahead import LINKS
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
+from lycosa.lab.learning import LearningGuide
 from lycosa.lab.subjects import Subject
 from lycosa.lab.table import IndexedTable
 
@@ -76,7 +77,9 @@ class TrueScores:
         return np.array([self.truth[node] if node >= 0 else 0.0 for node in nodes], np.float64)
 
 
-def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: int, random_seed: int) -> Strategy:
+def hunter(
+    text: str, index: Index, subject: Subject, guide: Guide | LearningGuide, *, budget: int, random_seed: int
+) -> Strategy:
     """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
     name, given = parse(text)
     if kind(text) == TRUTH and "scores" not in given:
@@ -94,6 +97,7 @@ def hunter(text: str, index: Index, subject: Subject, guide: Guide, *, budget: i
         "seed": random_seed,
         "budget": budget,
         "threshold": guide.threshold,
+        "probability": guide.probability,
         "words": subject.words,
         "stems": guide.stems,
         "ontology": "",
@@ -127,6 +131,15 @@ def needs(text: str) -> set[str]:
         if "file" not in parse(part)[1]:
             found |= _PREPARED.get(kind(part), set())
     return found
+
+
+def asks(text: str) -> bool:
+    """Whether a strategy asks what a judge says of pages and links.
+
+    >>> asks("best-first"), asks("breadth-first"), asks("oracle"), asks("mab_var,arms=backlink+random")
+    (True, False, False, True)
+    """
+    return _parts(text) != [text] or kind(text) not in ("", TRUTH)
 
 
 def told_for(text: str, told: str) -> str:

@@ -6,9 +6,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from lycosa.core.errors import LycosaError
@@ -16,6 +17,8 @@ from lycosa.core.telling import Tell
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+_THREADS = "OPENBLAS_NUM_THREADS"
 
 _shared: tuple[Any, ...]
 """What all items of a process have in common, once it has started."""
@@ -39,7 +42,8 @@ def spread(
     before = {child.pid for child in multiprocessing.active_children()}
     pool = ProcessPoolExecutor(many, multiprocessing.get_context("spawn"), _start, shared)
     try:
-        futures = [pool.submit(_work, work, item) for item in items]
+        with _one_thread_each():
+            futures = [pool.submit(_work, work, item) for item in items]
         for number, future in enumerate(as_completed(futures), 1):
             future.result()  # the first failure ends it all
             tell(what, number, len(items))
@@ -58,6 +62,18 @@ def spread(
             ) from error
         raise
     return [future.result() for future in futures]
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """For processes that begin here: cores are spread over already, threads of linear algebra would only compete."""
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_THREADS]
 
 
 def _work(work: Callable[..., Made], item: Any) -> Made:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,13 +29,14 @@ from lycosa.drawing.formats import clean
 from lycosa.lab.ahead import LARGEST, look_ahead
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
-from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, hunter, needs, told_for, wants
+from lycosa.lab.guides import Guide, guide_for, learning
+from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
+from lycosa.lab.learning import LearningGuide, Readings, learning_guide
 from lycosa.lab.pool import spread
 from lycosa.lab.preparing import prepare
 from lycosa.lab.results import Outcome, Results
-from lycosa.lab.runs import corpus_mark, key_of, read_run, strategy_mark, subject_mark, write_run
+from lycosa.lab.runs import corpus_mark, judge_mark, key_of, read_run, strategy_mark, subject_mark, write_run
 from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import Subject, as_published, subjects_from_query, subjects_of
@@ -116,6 +118,8 @@ def run(
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
     (out / RUNS).mkdir(exist_ok=True)
     shop = Workshop(experiment, index, out, tell)
+    if experiment.judge and learning(experiment.judge):
+        _ = shop.readings  # before there are processes that would all make it
     ready = _prepare_all(shop, hunted, workers)
     left_out = {one.subject.name: one.excluded for one in ready if one.excluded}
     remarks += [f"Left out: {name}: {why}" for name, why in left_out.items()]
@@ -185,6 +189,8 @@ def _honest(experiment: Experiment, index: Index, subjects: Sequence[Subject], r
     names = [one.name for one in subjects]
     if len(set(names)) < len(names):
         raise InputError("two subjects have the same name: name each once")
+    if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning(experiment.judge)):
+        raise InputError(f"{reason}: what it says of a page is not settled, and can't be what is counted as-published")
     own = [one for one in subjects if _judged_by_guide(one, experiment.told)]
     if own and experiment.mode != AS_PUBLISHED:
         remarks.append(
@@ -204,7 +210,12 @@ class Workshop:
     def __init__(self, experiment: Experiment, index: Index, out: Path, tell: Tell = silent) -> None:
         self.experiment, self.index, self.out, self.tell = experiment, index, out, tell
         self.subjects: dict[str, Subject] = {}
-        self.guides: dict[tuple[str, str], Guide] = {}
+        self.guides: dict[tuple[str, str], Guide | LearningGuide] = {}
+
+    @cached_property
+    def readings(self) -> Readings:
+        """Of all pages, for judges that learn."""
+        return Readings.of(self.index, self.out, self.tell)
 
     def __reduce__(self) -> Any:
         """Another process has guides of its own, and tells nobody."""
@@ -236,7 +247,8 @@ class Workshop:
             for text in plan.strategies:
                 if needs(text).isdisjoint(made.lacking):
                     self.guide(made.subject, told_for(text, plan.told))
-            if hunted.truth_by == AS_PUBLISHED and not hunted.truth.any():  # a query: only the guide knows
+            if isinstance(guide, Guide) and hunted.truth_by == AS_PUBLISHED and not hunted.truth.any():
+                # a query: only the guide knows
                 hunted = replace(
                     hunted, truth=np.where(guide.beta >= guide.threshold, guide.beta, 0).astype(np.float32)
                 )
@@ -248,15 +260,19 @@ class Workshop:
             made.excluded = str(error)
         return made
 
-    def guide(self, subject: Subject, told: str) -> Guide:
-        """What is said of all pages: found once, kept in a file."""
+    def guide(self, subject: Subject, told: str) -> Guide | LearningGuide:
+        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
         key = subject.name, told
         if key not in self.guides:
             while len(self.guides) >= KEPT_GUIDES:
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
             judge = plan.judge if told == plan.told else ""
-            self.guides[key] = guide_for(self.index, subject, told, judge, wants(plan.strategies), self.out, self.tell)
+            if judge and learning(judge):
+                self.guides[key] = learning_guide(self.index, subject, told, judge, self.readings)
+            else:
+                asked = wants(plan.strategies)
+                self.guides[key] = guide_for(self.index, subject, told, judge, asked, self.out, self.tell)
         return self.guides[key]
 
     def run(self, trial: Trial) -> Trouble | None:
@@ -264,8 +280,12 @@ class Workshop:
         plan, subject = self.experiment, self.subjects[trial.subject]
         try:
             guide = self.guide(subject, told_for(trial.strategy, plan.told))
+            if isinstance(guide, LearningGuide) and not asks(trial.strategy):
+                guide = Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
             if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
-                subject = as_published(subject, self.guide(subject, plan.told))
+                said = self.guide(subject, plan.told)
+                assert isinstance(said, Guide)
+                subject = as_published(subject, said)
             seed, seen = plan.random_seed + trial.repetition, subject.seen if len(subject.seen) else None
             if links := ahead_of(trial.strategy):
                 trace = look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
@@ -285,7 +305,7 @@ def _trials(experiment: Experiment, index: Index, ready: Sequence[Prepared]) -> 
     """All trials, in the order in which their results are told."""
     corpus = corpus_mark(index)
     marks = {one.subject.name: subject_mark(one.subject) for one in ready}
-    how = [experiment.told, experiment.judge, experiment.mode, experiment.budget]
+    how = [experiment.told, *judge_mark(experiment.judge), experiment.mode, experiment.budget]
     return [
         Trial(
             text, one.subject.name, number, repetition, tuple(seeds),

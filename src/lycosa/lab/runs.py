@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lycosa import estimators
+from lycosa import estimators, topics
 from lycosa.core.files import replacing
 from lycosa.core.options import FILES
 from lycosa.core.spec import imported, parse
@@ -22,6 +22,7 @@ from lycosa.estimators import STRATEGIES
 from lycosa.lab.index import Index
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
+from lycosa.topics import TOPICS
 from lycosa.version import __version__
 
 FORMAT = 1
@@ -108,6 +109,15 @@ def strategy_mark(text: str) -> Sequence[str]:
             source = ""
         marks.append(_digest(source.encode()))
     return marks
+
+
+def judge_mark(judge: str) -> Sequence[str]:
+    """A judge as it is written; with a digest of its code if that is a package, for the same reason."""
+    name = parse(judge)[0] if judge else ""
+    folder = Path(topics.__file__).parent / TOPICS[name].module if name in TOPICS else Path()
+    if not name or not folder.is_dir():
+        return [judge]
+    return [judge, _digest(*(file.read_bytes() for file in sorted(folder.glob("*.py"))))]
 
 
 def _digest(*parts: bytes) -> str:

@@ -1,8 +1,8 @@
 """The loop on an index: the same strategies, frontiers and columns as a real crawl, and nothing that waits.
 
-`simulate` looks up what a guide has said of all pages. `crawl` runs the engine itself on the recorded pages, for judges
-that learn as the crawl goes. With a judge that does not, both give the same picks (a test says so), as far as pages
-that score the same still do in the last digit: a judge adds words up in the order in which the crawl met them.
+`simulate` looks up what a guide has said of all pages, or asks one that learns as the crawl goes. `crawl` runs the
+engine itself on the recorded pages. Both give the same picks (tests say so), as far as pages that score the same still
+do in the last digit: a judge that looks things up adds words up in another order than that in which the crawl met them.
 
 Paper items:
     gouriten-crawl-sequence: `lycosa lab run`. Test:
@@ -27,6 +27,7 @@ from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Page, Seed, Task
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
+from lycosa.lab.learning import LearningGuide
 from lycosa.lab.table import IndexedTable
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
@@ -53,7 +54,7 @@ class Trace:
 
 
 def simulate(
-    guide: Guide,
+    guide: Guide | LearningGuide,
     strategy: Strategy,
     seeds: Sequence[int],
     budget: int,
@@ -72,7 +73,8 @@ def simulate(
     ['c', 'b']
     """
     distinct = _distinct(guide.index, seeds)
-    table = IndexedTable(guide.index)
+    table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
+    table.stems = guiding.words
     frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
@@ -87,7 +89,7 @@ def simulate(
             ending = EXHAUSTED
             break
         node = table.node_at.item(row)
-        step = table.visited(guide.visit(node, len(fetched) + 1, arm, score), row, guide.alphas(node))
+        step = table.visited(guiding.visit(node, len(fetched) + 1, arm, score), row, guiding.alphas(node))
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
@@ -127,7 +129,7 @@ class RecordedSpace(Space):
 
 
 def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int, **options: Any) -> Trace:
-    """The engine on the recorded pages, one at a time: for judges that learn as the crawl goes."""
+    """The engine on the recorded pages, one at a time."""
     distinct = _distinct(index, seeds)
     ask(topic, strategy.wants)
     engine = Engine(

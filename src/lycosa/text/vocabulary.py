@@ -104,11 +104,7 @@ class Vocabulary:
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         before = len(self.terms)
-        language = self._language_of(page)
-        lexicon = self._lexicon if language == self.language else self._other(language)
-        # The whole comes first, so that its new words have the ids that they would have without the parts.
-        parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
-        every = lexicon.ids(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
+        language, every = self.numbered(page)
         ends = np.flatnonzero(every == BREAK).tolist()
         ids = every[: ends[0]]
         bag = _bag(every[ends[4] :], every[ends[0] : ends[1]]) if page.main else _bag(ids)
@@ -117,6 +113,14 @@ class Vocabulary:
         bag.marks = self._where(bag.ids, every, ends, MAIN if not page.main else 0)
         self._signs.extend(self.terms)
         return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self, language)
+
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
+        """The language of a page, and the ids of all its words: the whole, and again part by part."""
+        language = self._language_of(page)
+        lexicon = self._lexicon if language == self.language else self._other(language)
+        # The whole comes first, so that its new words have the ids that they would have without the parts.
+        parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
+        return language, lexicon.ids(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
 
     def _where(
         self, terms: NDArray[np.uint32], every: NDArray[np.int32], ends: list[int], already: int

@@ -93,7 +93,8 @@ class Query(Judge):
         self.words, self.stemmed = words, stemmed
         self.background, self._rarity = background, Rarity(idf, background)
         self._weights: dict[str, dict[str, float]] = {}
-        self._small: dict[str, _Words] = {}
+        self.link_words: dict[str, _Words] = {}
+        """By language. Judges of the same pages may share them."""
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
@@ -212,9 +213,9 @@ class Query(Judge):
     def _texts(self, texts: list[str], lens: _Lens) -> NDArray[np.float32]:
         """The same for short texts (contexts, the words of addresses) that the reading does not have."""
         scores = np.zeros(len(texts), np.float32)
-        words = self._small.get(lens.language)
+        words = self.link_words.get(lens.language)
         if words is None or len(words.terms) > _REMEMBERED:
-            words = self._small[lens.language] = _Words(lens.language)
+            words = self.link_words[lens.language] = _Words(lens.language)
         ids = words.read(texts)
         weight = np.zeros(len(words.terms) + 2)  # two more, for the ids that are no terms
         for stem, value in lens.weights.items():

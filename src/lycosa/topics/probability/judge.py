@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,8 @@ class Probability:
         """Judges links."""
         self.notes: list[str] = []
         self.meaning = _meaning(self.asked.words, self.notes)
+        self.vector_of: Callable[[Page, str], bytes] = vector_of
+        """Of a page in a language. Whoever judges the same pages again and again may remember it."""
         self._looking = Looking(self.asked.words, self.asked.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.asked.phrases, 1.0)) if self.asked.phrases else None
         self._examples = Pages()
@@ -167,7 +169,7 @@ class Probability:
                         "node": page.node,
                         "links": list(dict.fromkeys(page.links.urls))[:1000],
                         "language": reading.language,
-                        "vector": _vector(page, reading.language),
+                        "vector": vector_of(page, reading.language),
                     }
                 )
         return {"centroid": centroid(readable), "pages": rows}
@@ -178,7 +180,7 @@ class Probability:
         """Score the page, and each link by its anchor."""
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge_links(page, reading)
-        data: dict[str, Any] = {"vector": _vector(page, reading.language)} if self.meaning is not None else {}
+        data: dict[str, Any] = {"vector": self.vector_of(page, reading.language)} if self.meaning is not None else {}
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
             data["read"] = reading.language
         if self._phrases is not None:
@@ -360,7 +362,7 @@ class Probability:
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
 
 
-def _vector(page: Page, language: str) -> bytes:
+def vector_of(page: Page, language: str) -> bytes:
     """What the log keeps of a page's meaning."""
     try:  # what is rare in English may be common in another language
         rare = language != ENGLISH

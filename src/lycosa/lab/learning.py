@@ -1,0 +1,237 @@
+"""Guides whose judge learns as the crawl goes, as the one does that `lycosa crawl` has.
+
+Its word on a page depends on the pages before, so it can't be looked up. But most of the work is the same in every
+crawl: unpacking a page, cutting it into words, finding its vector. That is done once for a corpus (`Readings`). The
+rest, from numbering words in the order in which this crawl meets them to the judge's lessons, is done by the same code
+as in a real crawl, so that picks are those of `simulation.crawl` (a test says so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.assessor import Assessor
+from lycosa.core.files import replacing
+from lycosa.core.mark import Mark
+from lycosa.core.protocols import Keeper, Learner, Topic, Warden
+from lycosa.core.table import Table
+from lycosa.core.tally import Tally
+from lycosa.core.telling import Tell, silent
+from lycosa.core.types import Page, Seed, Task, Visit
+from lycosa.lab.guides import told_judge
+from lycosa.lab.index import Index
+from lycosa.lab.subjects import Subject
+from lycosa.text.embeddings import DIMENSIONS
+from lycosa.text.vocabulary import BREAK, Vocabulary
+from lycosa.topics.base import ask
+from lycosa.topics.probability import Probability
+from lycosa.topics.probability.judge import vector_of
+from lycosa.topics.query import Query
+
+VERSION = 1
+KEPT = 10_000
+"""Pages that a process keeps unpacked: some 50 kB each."""
+
+
+class Readings:
+    """All pages of a corpus as numbers of its own words, in order; and the vector of each."""
+
+    def __init__(self, index: Index, words: list[str], languages: list[str], columns: dict[str, NDArray[Any]]) -> None:
+        self.index, self.words, self.languages = index, words, languages
+        self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
+        self.link_words: dict[str, Any] = {}
+        self._pages: dict[int, Page] = {}
+
+    @classmethod
+    def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
+        """Read all pages; or take what was read before from a file under `out`."""
+        key = xxhash.xxh3_128_hexdigest(repr((VERSION, index.fingerprint)).encode())
+        path = out / "readings" / f"{key}.npz" if out is not None and index.fingerprint else None
+        made = _read(path, index) if path is not None else None
+        if made is None:
+            made = cls._made(index, tell)
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write(path, made)
+        return made
+
+    @classmethod
+    def _made(cls, index: Index, tell: Tell) -> Readings:
+        words, languages, every, vectors = Vocabulary(), [], [], []
+        for node in range(len(index)):
+            page = index.page(node)
+            language, numbers = words.numbered(page)
+            languages.append(language)
+            every.append(numbers)
+            vectors.append(np.frombuffer(vector_of(page, language), np.int8))
+            tell("reading pages", node + 1, len(index))
+        columns = {
+            "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
+            "every": np.concatenate([*every, np.zeros(0, np.int32)]),
+            "vectors": np.array(vectors, np.int8).reshape(len(index), DIMENSIONS),
+        }
+        return cls(index, words.terms, languages, columns)
+
+    def page(self, node: int) -> Page:
+        """A page of which links may be changed."""
+        page = self._pages.get(node)
+        if page is None:
+            page = self._pages[node] = self.index.page(node)
+            if len(self._pages) > KEPT:
+                del self._pages[next(iter(self._pages))]
+        return replace(page, links=replace(page.links, facets={}), flags=[], data={})
+
+    def vector(self, page: Page, language: str) -> bytes:
+        """As the judge would find it."""
+        return bytes(self.vectors[self.index.number_of[page.node]])
+
+
+class CrawlWords(Vocabulary):
+    """A crawl's vocabulary, made of readings: words get their numbers in the order in which the crawl meets them."""
+
+    def __init__(self, readings: Readings) -> None:
+        super().__init__()
+        self._readings = readings
+        known = len(readings.words)
+        self._number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
+        self._number[known:] = np.arange(BREAK, 0)
+
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
+        """The same as reading it."""
+        readings = self._readings
+        node = readings.index.number_of[page.node]
+        every = readings.every[readings.start[node] : readings.start[node + 1]]
+        numbers = self._number[every]
+        strange = every[(numbers < 0) & (every >= 0)]
+        if len(strange):
+            distinct, first = np.unique(strange, return_index=True)
+            new = distinct[np.argsort(first)]
+            self._number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
+            self._append([readings.words[number] for number in new.tolist()])
+            numbers = self._number[every]
+        return readings.languages[node], numbers
+
+
+@dataclass
+class LearningGuide:
+    """What a judge that learns is made with; `begin` makes one for each crawl."""
+
+    index: Index
+    readings: Readings
+    make: Callable[[], Topic]
+    name: str
+    threshold: float
+    probability: bool
+    stems: dict[str, float]
+    data: Sequence[bytes] = ()
+
+    def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Guiding:
+        """A judge that has seen nothing yet, for a crawl from these seeds."""
+        return Guiding(self, seeds, wants)
+
+
+class Guiding:
+    """The judge of one crawl: it has to be asked in the order of its visits."""
+
+    def __init__(self, guide: LearningGuide, seeds: Iterable[int], wants: Sequence[str]) -> None:
+        self.index, self._readings = guide.index, guide.readings
+        self._topic, self._reader = guide.make(), CrawlWords(guide.readings)
+        ask(self._topic, wants)
+        self._learner = self._topic if isinstance(self._topic, Learner) else None
+        if self._learner is not None:
+            for node in seeds:
+                self._learner.start(Seed(self.index.names[node]))
+        self._assessor = Assessor(
+            self._topic, "", Table(), Tally(), reader=self._reader, warden=Warden(), keeper=Keeper(), mark=Mark()
+        )
+        self._alphas = np.zeros(0, np.float32)
+
+    @property
+    def words(self) -> list[str]:
+        """Of the crawl so far, by number: it grows as pages come."""
+        return self._reader.terms
+
+    def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
+        """Judge a page, and learn from it; what the engine does with it but for ranking."""
+        task = Task(self.index.names[node], pick=pick, arm=arm, score=score)
+        visit = self._assessor.assess(task, self._readings.page(node))
+        self._reader.learn(visit)
+        self._topic.learn(visit)
+        lesson = self._learner.lesson(0.0) if self._learner is not None else None
+        if lesson is not None and self._learner is not None:
+            self._learner.adopt(lesson)
+        self._alphas = self._strongest(node, visit.links.alphas)
+        return visit
+
+    def alphas(self, node: int) -> NDArray[np.float32]:
+        """Of each child of the node that was just visited."""
+        return self._alphas
+
+    def _strongest(self, node: int, links: NDArray[np.float32]) -> NDArray[np.float32]:
+        index = self.index
+        slots, children = index.link_slot, index.child_start.item(node + 1) - index.child_start.item(node)
+        if not len(slots) or children == len(links):
+            return links
+        largest = np.full(children, -np.inf, np.float32)
+        np.maximum.at(largest, slots[index.link_start.item(node) : index.link_start.item(node + 1)], links)
+        return largest
+
+
+def learning_guide(index: Index, subject: Subject, told: str, judge: str, readings: Readings) -> LearningGuide:
+    """A guide by a judge that learns, told the subject's words, examples or model."""
+    make = told_judge(index, subject, told, judge)
+
+    def topic() -> Topic:
+        made = make()
+        query = made.query if isinstance(made, Probability) else made
+        if isinstance(made, Probability):
+            made.vector_of = readings.vector
+        if isinstance(query, Query):
+            query.link_words = readings.link_words
+        return made
+
+    first = topic()
+    return LearningGuide(
+        index, readings, topic, f"{judge} by {told}", first.threshold, bool(getattr(first, "probability", False)),
+        dict(getattr(first, "weights", {})) if told == "examples" else {},
+    )  # fmt: skip
+
+
+# -- as files --------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, made: Readings) -> None:
+    texts = ["\n".join(made.words), "\n".join(made.languages)]
+    packed = [np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8) for text in texts]
+    with replacing(path) as file:
+        np.savez(
+            file, words=packed[0], languages=packed[1], start=made.start, every=made.every, vectors=made.vectors
+        )  # fmt: skip
+
+
+def _read(path: Path, index: Index) -> Readings | None:
+    """None if it is not there, or not whole: then it is made again."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
+            columns = {name: kept[name] for name in ("start", "every", "vectors")}
+            words, languages = (
+                kept[name].tobytes().decode("utf-8", "surrogatepass").split("\n") for name in ("words", "languages")
+            )
+    except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile):
+        return None
+    start, every = columns["start"], columns["every"]
+    whole = (
+        len(languages) == len(index) == len(start) - 1 == len(columns["vectors"])
+        and columns["vectors"].shape[1:] == (DIMENSIONS,)
+        and start[-1] == len(every)
+        and (not len(every) or (every.min() >= BREAK and every.max() < len(words)))
+    )
+    return Readings(index, words, languages, columns) if whole else None

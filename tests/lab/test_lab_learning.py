@@ -1,0 +1,160 @@
+"""Guides whose judge learns: the lab's loop fetches what the engine fetches, and most of the work is done once."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lycosa.core.errors import InputError
+from lycosa.core.protocols import Strategy
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Page, Step, Visit
+from lycosa.lab.corpora.recorded import embedded
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.guides import told_judge
+from lycosa.lab.hunters import hunter
+from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
+from lycosa.lab.learning import CrawlWords, Readings, learning_guide
+from lycosa.lab.running import run
+from lycosa.lab.simulation import crawl, simulate
+from lycosa.lab.subjects import subjects_of
+from lycosa.text.vocabulary import Vocabulary
+
+SEEDS = [3, 40, 7]
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A small embedded web."""
+    place = tmp_path_factory.mktemp("learning")
+    return write_index(embedded(pages=120, hosts=6), place / "web.index", source="embedded")
+
+
+@pytest.fixture(scope="module")
+def readings(web: Index) -> Readings:
+    """Read once for all."""
+    return Readings.of(web)
+
+
+@pytest.mark.parametrize(
+    ("judge", "told", "text"),
+    [
+        ("probability", "words", "best-first"),
+        ("probability", "examples", "scent"),
+        ("vector", "words", "shark-search"),
+    ],
+)
+def test_pages_are_fetched_as_the_engine_would(
+    web: Index, readings: Readings, judge: str, told: str, text: str
+) -> None:
+    """With a judge that learns, lessons and all, the loop on rows picks what the engine picks."""
+    (subject,) = subjects_of(web, ["cooking"])
+    guide = learning_guide(web, subject, told, judge, readings)
+
+    def hunts() -> Strategy:
+        return hunter(text, web, subject, guide, budget=40, random_seed=3)
+
+    simulated = simulate(guide, hunts(), SEEDS, 40)
+    crawled = crawl(web, told_judge(web, subject, told, judge)(), hunts(), SEEDS, 40)
+    assert crawled.nodes.tolist() == simulated.nodes.tolist()
+    assert crawled.ending == simulated.ending
+    assert simulated.nodes.tolist() == simulate(guide, hunts(), SEEDS, 40).nodes.tolist()  # nothing is left of before
+
+
+def test_visits_are_those_of_a_crawl(web: Index, readings: Readings) -> None:
+    """Not only picks: what a visit says, number for number, before the first lesson and after several."""
+    (subject,) = subjects_of(web, ["cooking"])
+    guide = learning_guide(web, subject, "words", "probability", readings)
+
+    class Spy:
+        """Breadth-first that keeps what it is shown."""
+
+        wants = ("context", "url")
+
+        def __init__(self) -> None:
+            self.visits: list[Visit] = []
+
+        def learn(self, step: Step, table: Any) -> NDArray[Any]:
+            self.visits.append(step.visit)
+            assert table.stems[step.visit.terms.ids.max()]
+            return step.children
+
+        def score(self, rows: NDArray[Any], table: Any) -> NDArray[np.float64]:
+            return -rows.astype(np.float64)
+
+    ours, engines = Spy(), Spy()
+    simulate(guide, Greedy(ours, "spy"), SEEDS, 37)
+    crawl(web, told_judge(web, subject, "words", "probability")(), Greedy(engines, "spy"), SEEDS, 37)
+    assert len(ours.visits) == len(engines.visits) == 40  # with lessons after 10, 15, 23 and 35
+    assert len({round(visit.beta, 6) for visit in ours.visits}) > 20
+    for visit, theirs in zip(ours.visits, engines.visits, strict=True):
+        for name in ("node", "pick", "beta", "data", "simhash", "title", "language", "status", "size", "flags"):
+            assert getattr(visit, name) == getattr(theirs, name), name
+        for name in ("ids", "counts", "marks", "new"):
+            assert list(getattr(visit.terms, name)) == list(getattr(theirs.terms, name)), name
+        assert visit.links.alphas.tolist() == theirs.links.alphas.tolist()
+        assert (visit.links.urls, visit.links.anchors) == (theirs.links.urls, theirs.links.anchors)
+        for facet in Spy.wants:  # added up in the order of other numbers: equal but for the last digit
+            assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
+
+
+def test_words_are_numbered_as_the_crawl_meets_them(web: Index, readings: Readings) -> None:
+    """Two crawls of one corpus number its words each in its own order, as two vocabularies would."""
+    for order in ([5, 2, 9], [9, 5, 2]):
+        ours, fresh = CrawlWords(readings), Vocabulary()
+        for node in order:
+            page = web.page(node)
+            assert ours.read(page).ids.tolist() == fresh.read(page).ids.tolist()
+        assert ours.terms == fresh.terms
+        assert ours.id_of == fresh.id_of
+
+
+def test_pages_are_read_once(web: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read is kept in a file; one that is cut off is made again."""
+    made = Readings.of(web, tmp_path)
+    (file,) = (tmp_path / "readings").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert Readings.of(web, tmp_path).words == made.words
+    assert len(whole) == file.stat().st_size
+    monkeypatch.setattr(Vocabulary, "numbered", None)
+    again = Readings.of(web, tmp_path)
+    assert (again.words, again.languages) == (made.words, made.languages)
+    assert np.array_equal(again.every, made.every)
+    assert np.array_equal(again.vectors, made.vectors)
+
+
+def test_a_visit_leaves_the_kept_page_alone(web: Index, readings: Readings) -> None:
+    """Links and their numbers belong to one crawl."""
+    page: Page = readings.page(3)
+    page.links.alphas = np.ones(len(page.links), np.float32)
+    page.links.facets["context"] = page.links.alphas
+    assert not readings.page(3).links.alphas.any()
+    assert not readings.page(3).links.facets
+
+
+def test_an_experiment_with_the_default_judge(web: Index, tmp_path: Path) -> None:
+    """It runs and is kept as any other; strategies that ask nobody fetch what they fetch with any judge."""
+    plan = Experiment(
+        "mine", "", ["oracle", "breadth-first", "best-first"], subjects=["cooking"], budgets=[30], seed_sets=1,
+        judge="probability",
+    )  # fmt: skip
+    results = run(plan, tmp_path / "mine", index=web, workers=1)
+    kept = sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
+    run(plan, tmp_path / "mine", index=web, workers=1)
+    assert kept == sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
+    plan.judge = "vector,idf=none"
+    static = run(plan, tmp_path / "static", index=web, workers=1)
+    for text in ("oracle", "breadth-first"):
+        ours, theirs = (found.select(text)[0].trace.nodes.tolist() for found in (results, static))
+        assert ours == theirs
+
+
+def test_as_published_needs_a_word_that_stands(web: Index, tmp_path: Path) -> None:
+    """A judge that changes its mind can't be what is counted."""
+    plan = Experiment("mine", "", ["best-first"], subjects=["cooking"], judge="probability", mode="as-published")
+    with pytest.raises(InputError, match=r"learns from the pages it sees.*as-published"):
+        run(plan, tmp_path, index=web, workers=1)
