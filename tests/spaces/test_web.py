@@ -330,10 +330,10 @@ def test_nofollow_in_all_its_forms(html: str, headers: dict[str, Any], links: in
 
 
 def test_nofollow_links_keep_the_others_aligned() -> None:
-    """The links that stay keep anchors, contexts and positions of their own."""
-    page = read("<a href=b rel=nofollow>one</a> <a href=c>two</a>")
-    assert (["http://a.test/c"], ["two"], [1], ["one two"]) == (
-        page.links.urls, page.links.anchors, page.links.positions, page.links.contexts
+    """The links that stay keep anchors, contexts, positions and paths of their own."""
+    page = read("<a href=b rel=nofollow>one</a> <a class=ref href=c>two</a>")
+    assert (["http://a.test/c"], ["two"], [1], ["one two"], ["html body a.ref"]) == (
+        page.links.urls, page.links.anchors, page.links.positions, page.links.contexts, page.links.paths
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ def links(draw: st.DrawFn) -> Links:
     return Links(
         draw(column), draw(column), draw(column), draw(column), draw(st.lists(COUNTS, min_size=n, max_size=n)),
         draw(arrays.arrays(np.float32, n, elements=st.floats(width=32, allow_nan=False))),
+        paths=draw(st.just([]) | column),
     )  # fmt: skip
 
 
@@ -133,6 +134,24 @@ def test_a_visit_of_version_2_is_read() -> None:
     fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
     again = decode_visit(zstandard.compress(msgpack.packb(fields[:37])), Place())
     assert ([3], []) == (again.terms.ids.tolist(), again.terms.marks.tolist())
+
+
+def test_a_visit_of_version_3_is_read() -> None:
+    """Its links have no paths."""
+    visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
+    visit.links.paths = ["html body a", "html body p a"]
+    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
+    again = decode_visit(zstandard.compress(msgpack.packb(fields[:38])), Place())
+    assert (["b", "c"], []) == (again.links.urls, again.links.paths)
+
+
+def test_a_path_is_kept_once() -> None:
+    """Of 60 links with two paths, each path is there once and each link takes a byte."""
+    visit = Visit("a", "page", "ok", 1, links=Links.to(*(f"http://a.test/{n}" for n in range(60))))
+    visit.links.paths = ["html body ul.nav li a"] * 40 + ["html body p a"] * 20
+    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
+    assert [["html body ul.nav li a", "html body p a"], [0] * 40 + [1] * 20] == fields[38:]
+    assert visit.links.paths == decode_visit(encode_visit(visit), Place()).links.paths
 
 
 def test_a_seed_may_have_an_infinite_score() -> None:

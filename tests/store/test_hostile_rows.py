@@ -98,8 +98,17 @@ def test_fields_of_other_types_are_refused() -> None:
         assert isinstance(visit.beta, float | int)
         assert len(visit.links.urls) == len(visit.links.anchors) == len(visit.links.positions)
         assert len(visit.links.alphas) in (0, len(visit.links.urls))
+        assert len(visit.links.paths) in (0, len(visit.links.urls))
         assert len(visit.terms.ids) == len(visit.terms.counts)
         assert {str} >= set(map(type, [*visit.links.urls, *visit.links.contexts, *visit.terms.new, *visit.flags]))
+
+
+@pytest.mark.parametrize("told", [([], [0]), (["a"], [-1]), (["a"], [1]), (["a"], [True]), ([1], [0]), (["a"], ["a"])])
+def test_paths_that_are_not_there_are_refused(told: tuple[list[object], list[object]]) -> None:
+    """A number stands for one of the row's own paths, and for nothing else."""
+    visit = Visit("a", "page", "ok", 1, links=Links.to("b"))
+    with pytest.raises(ValueError, match=r"its (links have )?paths"):
+        codec.decode_visit(packed([*fields_of(visit)[:38], *told]), Place())
 
 
 @pytest.mark.parametrize("kind", ["seed", "label", "setting", "lesson"])

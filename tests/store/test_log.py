@@ -177,6 +177,20 @@ def test_a_log_of_version_2_is_read_and_brought_up_to_date(log: SqliteLog, path:
         assert (VERSION,) == db.execute("PRAGMA user_version").fetchone()
 
 
+def test_a_log_of_version_3_keeps_its_worths(log: SqliteLog, path: Path) -> None:
+    """It lacks paths of links only: what pages are worth by now is there for readers, and still there for writers."""
+    log.rate(np.array([0.25]))
+    log.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("PRAGMA user_version=3;")
+    for readonly in (True, False):
+        again = SqliteLog(path, readonly=readonly)
+        assert [0.25] == [worth for (worth,) in again.rows(WORTH, VERSIONS)]
+        again.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert (VERSION,) == db.execute("PRAGMA user_version").fetchone()
+
+
 def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:
     """For each archive file, the byte after the last one known."""
     assert {"f-00001.warc.gz": 550, "f-00002.warc.gz": 407} == log.archived()

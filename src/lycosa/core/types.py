@@ -61,13 +61,17 @@ class Links:
     alphas: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     """What else the topic says of each link, by name ("context", "url"), where the strategy wants to know."""
+    paths: list[str] = field(default_factory=list)
+    """Where each link stands in the document: the tags from the root to it, "html body div#content ul.nav li a.ref".
+    Of an HTML page one for each link (empty where it stands nowhere); no entries where a space knows of no tags, and in
+    logs of earlier versions."""
 
     def __len__(self) -> int:
         return len(self.urls)
 
     def keep(self, most: int) -> None:
         """Drop all but the first so many."""
-        for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions):
+        for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):
             del column[max(0, most) :]
         self.alphas = self.alphas[: max(0, most)]
         self.facets = {name: column[: max(0, most)] for name, column in self.facets.items()}

@@ -22,8 +22,11 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Terms
+from lycosa.store.codec import unpack_paths
 
-FORMAT = 2
+FORMAT = 3
+READS = (2, 3)
+"""Formats that can be read. In 2, links had no paths."""
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
 
@@ -150,16 +153,18 @@ class Index:
             return Page("ok", links=Links.to(*urls), data=data)
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
         try:
-            title, marked, main, headings, lead, language, guessed, anchors, contexts, rels, positions = (
+            title, marked, main, headings, lead, language, guessed, anchors, contexts, rels, positions, *more = (
                 msgpack.unpackb(zstandard.ZstdDecompressor().decompress(packed))
             )
             at = self.columns["link_at"][here].tolist()
+            paths = unpack_paths(*more)
             anchors, contexts, rels, positions = (
                 [column[place] for place in at] for column in (anchors, contexts, rels, positions)
             )
+            paths = [paths[place] for place in at] if paths else []
         except (zstandard.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
             raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
-        links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32))
+        links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32), paths=paths)
         page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)
         page.language, page.guessed, page.size, page.node = language, guessed, len(marked), self.names[node]
         return page
@@ -202,7 +207,7 @@ class Index:
             facts = json.loads((path / FACTS).read_bytes())
             if not isinstance(facts, dict):
                 raise ValueError(f"{FACTS} holds no facts")
-            if facts.get("format") != FORMAT:
+            if facts.get("format") not in READS:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
             made = cls(columns, facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path)

@@ -26,6 +26,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
 from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
+from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training import corpus
 
@@ -200,7 +201,8 @@ def _read(
         read.link_start.append(len(read.link))
         content = [page.title, page.marked, page.main, page.headings, page.lead, page.language, page.guessed]
         plain = msgpack.packb(
-            [*content, links.anchors, links.contexts, links.rels, links.positions], unicode_errors="replace"
+            [*content, links.anchors, links.contexts, links.rels, links.positions, *pack_paths(links.paths)],
+            unicode_errors="replace",
         )
         read.digest.update(plain)
         packed = packer.compress(plain)

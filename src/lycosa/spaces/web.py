@@ -518,6 +518,7 @@ def _without_nofollow(page: Page) -> Links:
         [links.contexts[i] for i in keep],
         [links.rels[i] for i in keep],
         [links.positions[i] for i in keep],
+        paths=[links.paths[i] for i in keep] if links.paths else [],
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Sequence, Sized
 from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
@@ -17,11 +18,15 @@ import zstandard
 
 from lycosa.core.types import Event, Kind, Label, Lesson, Links, Outcome, Place, Seed, Setting, Terms, Visit
 
-VERSION = 3
+VERSION = 4
 """Of the format; a log of a version that can't be read is refused with a clear error, not misread."""
 
-READS = (2, 3)
-"""Versions that can be read. In 2, bags of words had no marks, there were no lessons and no table of worths."""
+READS = (2, 3, 4)
+"""Versions that can be read. In 2, bags of words had no marks, there were no lessons and no table of worths; up to 3,
+links had no paths."""
+
+WORTHS = 3
+"""The version since which a log has a table of worths."""
 
 ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
@@ -68,6 +73,7 @@ def encode_visit(visit: Visit) -> bytes:
             links.alphas.tobytes(),
             {name: column.tobytes() for name, column in links.facets.items()},
             terms.marks.tobytes(),
+            *pack_paths(links.paths),
         ),
         unicode_errors="surrogatepass",
     )
@@ -85,12 +91,13 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     terms = Terms(
         np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
     )
-    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets)
+    paths = unpack_paths(*values[38:40])
+    links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
         raise ValueError("its words and their counts differ in number")
-    numbers = (links.alphas, *facets.values())  # where nobody judged, there are none
+    optional: tuple[Sized, ...] = (links.alphas, *facets.values(), paths)  # where nobody judged, there are none
     if any(len(column) != len(urls) for column in (anchors, contexts, rels, positions)) or any(
-        len(column) not in (0, len(urls)) for column in numbers
+        len(column) not in (0, len(urls)) for column in optional
     ):
         raise ValueError("the columns of its links differ in length")
     parts: list[Any] = [*values[:27], terms, links, place]
@@ -101,6 +108,7 @@ _REAL = (float, int)
 _FIELDS: tuple[Any, ...] = (
     str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
     bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
+    list, list,
 )  # fmt: skip
 """Of a visit; earlier versions had fewer."""
 
@@ -116,6 +124,26 @@ def _check(values: Any) -> None:
         raise ValueError(f"there is no visit of kind {values[1][:40]!a} and outcome {values[2][:40]!a}")
     if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
         raise ValueError("its words, links or flags are no lists of texts")
+
+
+def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
+    """The places of a page's links, each path once, and which one each link has.
+
+    >>> pack_paths(["html body a", "html body ul li a", "html body a"])
+    (['html body a', 'html body ul li a'], [0, 1, 0])
+    """
+    number: dict[str, int] = {}
+    number_of = [number.setdefault(path, len(number)) for path in paths]
+    return list(number), number_of
+
+
+def unpack_paths(distinct: Sequence[str] = (), number_of: Sequence[int] = ()) -> list[str]:
+    """The paths, link by link; ValueError for numbers that stand for nothing."""
+    if not set(map(type, distinct)) <= {str} or not set(map(type, number_of)) <= {int}:
+        raise ValueError("its paths are no texts")
+    if number_of and not 0 <= min(number_of) <= max(number_of) < len(distinct):
+        raise ValueError("its links have paths that are not there")
+    return [distinct[number] for number in number_of]
 
 
 def _inflated(blob: bytes) -> bytes:

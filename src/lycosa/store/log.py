@@ -162,7 +162,7 @@ class SqliteLog:
                     "use the version of Lycosa that wrote it"
                 )
             if readonly:
-                if version < codec.VERSION:  # as if it had the table, which is nobody else's then
+                if version < codec.WORTHS:  # as if it had the table, which is nobody else's then
                     self._db.executescript(f"PRAGMA temp_store=MEMORY; {_WORTH_TABLE.replace('TABLE', 'TEMP TABLE')}")
                 self._db.execute("PRAGMA query_only=1")
                 return
@@ -171,7 +171,8 @@ class SqliteLog:
             if new:
                 self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
             elif version < codec.VERSION:
-                self._db.executescript(f"BEGIN; {_WORTH_TABLE} PRAGMA user_version={codec.VERSION}; COMMIT;")
+                lacks = _WORTH_TABLE if version < codec.WORTHS else ""
+                self._db.executescript(f"BEGIN; {lacks} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def append(self, event: Event) -> None:
         """Add one event and commit it: when this returns it survives kill -9."""

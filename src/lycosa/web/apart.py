@@ -23,7 +23,7 @@ from lycosa.core.types import Links
 from lycosa.web.html import Document, read_body
 from lycosa.web.sources import Source, read_source
 
-_COLUMNS = ("urls", "anchors", "contexts", "rels", "positions")
+_COLUMNS = ("urls", "anchors", "contexts", "rels", "positions", "paths")
 
 
 class Job(NamedTuple):
@@ -42,14 +42,18 @@ def _plain(value: Any) -> Any:
     return {column.name: getattr(value, column.name) for column in fields(value) if not column.name.startswith("_")}
 
 
+def _links(told: list[Any]) -> Links:
+    return Links(**dict(zip(_COLUMNS, told, strict=True)))
+
+
 def _document(told: dict[str, Any]) -> Document:
-    return Document(**{**told, "links": Links(*told["links"]), "directives": frozenset(told["directives"])})
+    return Document(**{**told, "links": _links(told["links"]), "directives": frozenset(told["directives"])})
 
 
 def _source(told: dict[str, Any] | None) -> Source | None:
     if told is None:
         return None
-    return Source(**{**told, "links": Links(*told["links"]), "left_out": Counter(told["left_out"])})
+    return Source(**{**told, "links": _links(told["links"]), "left_out": Counter(told["left_out"])})
 
 
 JOBS = {"page": Job(read_body, _document), "source": Job(read_source, _source)}

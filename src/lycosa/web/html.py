@@ -26,6 +26,7 @@ from lycosa.web.decoding import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
+from lycosa.web.tagpaths import TagPaths
 from lycosa.web.taming import MOST_SOURCE, tame
 from lycosa.web.urls import resolve
 
@@ -132,6 +133,8 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     hrefs: list[str] = []
     rels: list[str] = []
     elements: list[Element] = []
+    paths: list[str] = []
+    path_of = TagPaths(len(body)).of
     for element in tree.select("a[href],area[href],frame[src],iframe[src]")[:MOST_LINKS]:
         attributes = element.attrs
         if element.tag == "a":
@@ -144,6 +147,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         rel = attributes.get("rel")
         rels.append((rel.lower() if isinstance(rel, str) else " ".join(rel).lower()) if rel else "")
         elements.append(element)
+        paths.append(path_of(element))
 
     small = mark(tree, len(body))
     root = tree.find("body") or tree.root
@@ -164,8 +168,9 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         rels.append("refresh")
         anchors.append("")
         contexts.append("")
+        paths.append("")
     document.marked = marked
-    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts, MOST_ADDRESSES * len(body) + 100_000)
+    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts, paths, MOST_ADDRESSES * len(body) + 100_000)
     return document
 
 
@@ -313,7 +318,13 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
 
 
 def _keep(
-    links: Links, urls: list[str | None], rels: list[str], anchors: list[str], contexts: list[str], left: int
+    links: Links,
+    urls: list[str | None],
+    rels: list[str],
+    anchors: list[str],
+    contexts: list[str],
+    paths: list[str],
+    left: int,
 ) -> None:
     """Keep what can be followed, `left` characters of addresses; a link repeated with the same words is not new."""
     seen: set[tuple[str, str]] = set()
@@ -329,6 +340,7 @@ def _keep(
         links.contexts.append(contexts[position])
         links.rels.append(rels[position])
         links.positions.append(position)
+        links.paths.append(paths[position])
 
 
 def _label(element: Element) -> str:

@@ -1,0 +1,87 @@
+"""Where links stand in a document: exact paths of markup made by hand, and bounds that hostile markup can't pass."""
+
+from lycosa.core.types import Links
+from lycosa.web.html import extract
+from lycosa.web.tagpaths import DEEPEST, MOST_PATH, MOST_PATHS
+from tables import each
+
+
+def paths(html: str) -> list[str]:
+    """The paths of a page's links."""
+    return extract(html.encode(), "http://a.test/").links.paths
+
+
+@each(
+    [
+        ("<a href=b>x</a>", ["html body a"]),
+        (
+            "<div id=content><ul class=nav><li><a class=ref href=b>x</a></ul></div>",
+            ["html body div#content ul.nav li a.ref"],
+        ),
+        (
+            "<html class=js><body id=top class='home  page'><p>x <b>y <a href=b>x</a></b> <a href=c>y</a>",
+            ["html.js body#top.home.page p b a", "html.js body#top.home.page p a"],
+        ),
+        ("<table><tr><td><a href=b>x</a>", ["html body table tbody tr td a"]),  # as a browser's tree has it
+        ("<map><area href=b alt=x></map><iframe src=c></iframe>", ["html body map area", "html body iframe"]),
+        ("<frameset><frame src=b></frameset>", ["html frameset frame"]),
+        ("<div id='a b'><a id=i class='' href=b>x</a></div>", ["html body div#a_b a#i"]),
+        (f"<div class='{' '.join('abcde')}'><a href=b>x</a></div>", ["html body div.a.b.c a"]),
+        (
+            f"<div id={'i' * 99}><x{'y' * 99}><a class={'c' * 99} href=b>x</a>",
+            [f"html body div#{'i' * 32} x{'y' * 31} a.{'c' * 32}"],
+        ),
+        ("<meta http-equiv=refresh content='0; url=/new'><a href=b>x</a>", ["html body a", ""]),
+        ("<a href=b>x</a><p><a href=b>x</a><a href='mailto:x'>m</a><a href=c>y</a>", ["html body a", "html body p a"]),
+        ("no links", []),
+    ]
+)
+def test_paths(html: str, found: list[str]) -> None:
+    """Tags from the root to the link, each with its id and classes; one for each link that is kept."""
+    assert found == paths(html)
+
+
+def test_what_is_far_from_the_link_is_left_out_whatever_was_looked_at_before() -> None:
+    """40 divs, d0 to d39: of the innermost link 31 of them and itself, and of a link at each depth the same rule."""
+    links = "".join(f"<div class=d{n}><a href=/{n}>x</a>" for n in range(40))
+    last = " ".join(f"div.d{n}" for n in range(9, 40))
+    assert f"{last} a" == paths(links)[-1]
+    assert DEEPEST == len(paths(links)[-1].split())
+    for n, path in enumerate(paths(links)):
+        whole = ["html", "body", *(f"div.d{k}" for k in range(n + 1)), "a"]
+        assert " ".join(whole[-DEEPEST:]) == path
+    backwards = (
+        "".join(f"<div class=d{n}>" for n in range(40)) + "<a href=/b>x</a>" + "</div>" * 20 + "<a href=/c>y</a>"
+    )
+    assert [f"{last} a", " ".join(["html", "body", *(f"div.d{n}" for n in range(20)), "a"])] == paths(backwards)
+
+
+def test_long_names_are_cut_at_a_tag() -> None:
+    """Each div has 3 + 1 + 30 characters and a blank: 14 and ` a` are 14 * 35 - 1 + 2 = 491, 15 would be 526."""
+    found = paths(f"<div class={'c' * 30}>" * 20 + "<a href=/b>x</a>")
+    assert [" ".join([f"div.{'c' * 30}"] * 14 + ["a"])] == found
+    assert 491 == len(found[0]) <= MOST_PATH
+
+
+def test_distinct_paths_are_bounded_by_the_size_of_the_page() -> None:
+    """900 links of 26 bytes or so whose paths have 460 characters or more: what is beyond the bound is empty."""
+    html = f"<div class={'c' * 30}>" * 13 + "".join(f"<a class=r{n} href=/{n}>x</a>" for n in range(900))
+    found = paths(html)
+    fits = [path for path in found if path]
+    assert (900, fits) == (len(found), found[: len(fits)])
+    room = MOST_PATHS * len(html) + 10_000
+    assert room - 500 < sum(map(len, fits)) <= room < 900 * 460
+
+
+def test_links_of_one_path_have_one_string() -> None:
+    """A listing of thousands takes the memory of one path."""
+    found = paths("<p><a href=/b>x</a><p><a href=/c>x</a>")
+    assert found[0] is found[1]
+
+
+def test_columns_are_cut_together() -> None:
+    """Where a space keeps fewer links, there are fewer paths."""
+    links = extract(b"<a href=/b>x</a><p><a href=/c>y</a>", "http://a.test/").links
+    links.keep(1)
+    assert (["http://a.test/b"], ["html body a"]) == (links.urls, links.paths)
+    assert [] == Links.to("b", "c").paths
