@@ -102,7 +102,7 @@ BROWSED = Browsing(
 )
 """What those that learn from someone's browsing are made with."""
 
-NEED_FILES = ("oracle", "rules")
+NEED_FILES = ("oracle", "craw4llm", "rules")
 """Made with a file that has to be there: their own tests run the checks."""
 
 WHOLE = [name for name in STRATEGIES if name not in NEED_FILES]

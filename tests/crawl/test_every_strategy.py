@@ -32,7 +32,7 @@ from lycosa.topics.classified import Classified
 from lycosa.topics.query import Query
 
 TOPIC = "marine biology/coral reefs"
-NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}"} | {
+NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}", "craw4llm": "scores={truth}"} | {
     name: "file={browsing}" for name, entry in STRATEGIES.items() if entry.needs == BROWSING
 }
 """What a strategy can't be made without."""

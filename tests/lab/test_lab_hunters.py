@@ -69,6 +69,17 @@ def test_the_oracle_is_that_of_production(graph: tuple[Index, Subject, Guide]) -
     assert own == crawl(index, Given(), steer(TrueScores(subject.truth, index), "oracle"), [0], 6).nodes.tolist()
 
 
+def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[Index, Subject, Guide]) -> None:
+    """The guide says b .9 and c .1 where the truth is .1 and .2: b is fetched first, then d (.9), f (.3), c, e, g."""
+    index, subject, guide = graph
+    guide.beta = np.array(guide.beta)
+    guide.beta[[index.number_of["b"], index.number_of["c"]]] = 0.9, 0.1
+    assert "bdfceg" == picked((index, subject, guide), "craw4llm")
+    assert "cbdfeg" == picked((index, subject, guide), "oracle")
+    assert "truth" == given("craw4llm", "words") == given("craw4llm", "examples")
+    assert "query" == given("crawl4ai", "words") == given("crawl4ai", "examples")
+
+
 def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[Index, Subject, Guide]) -> None:
     """A batch of 2 ranks after every second page; scores of its own it is not given."""
     assert "cbdfeg" == picked(graph, "oracle,batch=1")

@@ -137,18 +137,21 @@ def test_a_visit_leaves_the_kept_page_alone(web: Index, readings: Readings) -> N
 
 
 def test_an_experiment_with_the_default_judge(web: Index, tmp_path: Path) -> None:
-    """It runs and is kept as any other; strategies that ask nobody fetch what they fetch with any judge."""
+    """It runs and is kept as any other; strategies that ask nobody fetch what they fetch with any judge.
+
+    What craw4llm knows beforehand is what the lab's usual judge says, which does not learn.
+    """
     plan = Experiment(
-        "mine", "", ["oracle", "breadth-first", "best-first"], subjects=["cooking"], budgets=[30], seed_sets=1,
-        judge="probability",
+        "mine", "", ["oracle", "breadth-first", "craw4llm", "best-first"], subjects=["cooking"], budgets=[30],
+        seed_sets=1, judge="probability",
     )  # fmt: skip
     results = run(plan, tmp_path / "mine", index=web, workers=1)
     kept = sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
     run(plan, tmp_path / "mine", index=web, workers=1)
     assert kept == sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
-    plan.judge = "vector,idf=none"
+    plan.judge = ""
     static = run(plan, tmp_path / "static", index=web, workers=1)
-    for text in ("oracle", "breadth-first"):
+    for text in ("oracle", "breadth-first", "craw4llm"):
         ours, theirs = (found.select(text)[0].trace.nodes.tolist() for found in (results, static))
         assert ours == theirs
 

@@ -22,7 +22,7 @@ def test_the_list_is_of_what_needs_no_file(site: SiteUnderTest) -> None:
     rita = site.sign_up("Rita", "reader")
     names = {one["name"]: one for one in rita.get(f"{API}/strategies").json()}
     judges = {one["name"]: one for one in rita.get(f"{API}/judges").json()}
-    assert {"oracle"} == set(STRATEGIES) - set(names) - set(WITH_WORDNET)
+    assert {"oracle", "craw4llm"} == set(STRATEGIES) - set(names) - set(WITH_WORDNET)
     taught = {name: one["model"] for name, one in names.items() if one["model"]}
     browsing = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
     assert {"rules": "rules", **dict.fromkeys(browsing, "browsing")} == taught

@@ -28,9 +28,11 @@ GOURITEN = "Gouriten, Maniu, Senellart 2014"
 OTIE = "Guan et al. 2008"
 RULES = "Altingovde, Ulusoy 2004"
 PERSONALISED = "Trivedi et al. 2014"
+PEZZUTI = "Pezzuti, MacAvaney, Tonellotto 2025"
 
 
 TOPIC, MODEL, TAXONOMY, TRUTH = "topic", "topic, best a model", "taxonomy and rules", "true scores"
+KEYWORDS = "topic in words"
 WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 
 ENTRIES = {
@@ -239,6 +241,23 @@ ENTRIES = {
     "personalised": Entry(
         "personalised", "Personalised",
         "first in, first out; only the links of pages that have the search string are followed", PERSONALISED, TOPIC,
+    ),
+    "crawl4ai": Entry(
+        "crawl4ai", "Crawl4Ai", "links with the most of the topic's words in their address first, ten at a time",
+        "crawl4ai 2025", KEYWORDS,
+    ),
+    "qfirst": Entry(
+        "page_quality", "PageQuality", "links are worth what the first page with them is worth",
+        PEZZUTI, TOPIC, arguments={"kind": "first"},
+    ),
+    "qmin": Entry(
+        "page_quality", "PageQuality", "links are worth what the worst page with them is worth",
+        PEZZUTI, TOPIC, arguments={"kind": "min"},
+    ),
+    "craw4llm": Entry(
+        "craw4llm", "Craw4Llm",
+        "rates pages before they are fetched, by what the judge will say of them: an oracle, for recorded crawls",
+        "Yu, Liu, Xiong 2025", TRUTH,
     ),
 }  # fmt: skip
 STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")

@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class Oracle:
     [0.2, 0.0, 1.0]
     """
 
+    called: ClassVar[str] = "oracle"
+    knows: ClassVar[str] = "its true score"
+
     scores: Mapping[str, float] | str = field(default="", repr=False)
     truth_: Mapping[str, float] = learned()
     handed_: dict[int, float] = learned(dict)
@@ -56,8 +60,9 @@ class Oracle:
             self.truth_ = read_scores(Path(self.scores))
         else:
             raise InputError(
-                "the oracle needs the true score of every node: it is for graphs and recorded crawls. Write "
-                "oracle,scores=FILE (a node, a tab and its score on each line), or Oracle(graph.beta) in Python"
+                f"the strategy {self.called} needs the score of every node: it is for graphs and recorded crawls. "
+                f"Write {self.called},scores=FILE (a node, a tab and its score on each line), or "
+                f"{type(self).__name__}(graph.beta) in Python"
             )
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -67,6 +72,10 @@ class Oracle:
                 if table.nodes[row] not in self.truth_:
                     self.handed_[row] = self._worth(step.row, table)
         return step.children
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """What it knows."""
+        return {self.knows: self._worth(row, table)}
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The true scores."""

@@ -14,11 +14,12 @@ from lycosa.core.types import Rows, Scores, Step
 
 Merge = Literal["max", "sum", "mean", "last"]
 MaxOrLast = Literal["max", "last"]
+FirstOrMin = Literal["first", "min"]
 
 
 @dataclass
 class Parents:
-    """The `max`, `sum` or `mean` over the pages that link to a row, or what the `last` of them said.
+    """The `max`, `min`, `sum` or `mean` over the pages that link to a row, or what the `first` or `last` of them said.
 
     The papers leave open what a link found twice is worth; Gouriten's fl_ family is the `sum`.
 
@@ -31,7 +32,7 @@ class Parents:
     [0.5]
     """
 
-    merge: Merge = "max"
+    merge: Merge | FirstOrMin = "max"
     value_: NDArray[np.float64] = column()
     count_: NDArray[np.float64] = column()
 
@@ -56,6 +57,10 @@ class Parents:
             self.value_[rows] = largest
         elif self.merge == "last":
             self.value_[rows] = value
+        elif self.merge in ("first", "min"):
+            known = self.value_[rows]
+            kept = known if self.merge == "first" else np.minimum(known, value)
+            self.value_[rows] = np.where(self.count_[rows] > 0, kept, value)
         else:
             self.value_[rows] += value
             self.count_[rows] += parents

@@ -16,6 +16,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators import (
     BROWSING,
+    KEYWORDS,
     MODEL,
     STEERING,
     STRATEGIES,
@@ -39,6 +40,8 @@ GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth"
 ORACLE = "oracle"
 AHEAD = f"{ORACLE},ahead={LINKS}"
 """The oracle that looks ahead, a lower bound of the optimum: it is there wherever the greedy one is."""
+FORESIGHT = "craw4llm"
+"""The oracle that knows what the judge says of every page, and no truth."""
 MOST_LINKS = 100
 
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
@@ -59,7 +62,7 @@ class TrueScores:
 
     proportional: ClassVar[bool] = True
 
-    truth: NDArray[np.float32] = field(repr=False, compare=False)
+    truth: NDArray[np.floating[Any]] = field(repr=False, compare=False)
     index: Index = field(repr=False, compare=False)
     known_: int = field(default=0, init=False, repr=False, compare=False)
 
@@ -88,7 +91,8 @@ def hunter(
             raise InputError(f"{text}: with ahead= it plans its whole crawl, and can't be steered or be an arm")
         if given:
             raise InputError(f"{name} has no parameter {next(iter(given))!r} in the lab: it knows the subject's truth")
-        return build(steer, steering, name, estimator=TrueScores(subject.truth, index), name=text, seed=random_seed)
+        known = TrueScores(_foreseen(name, guide) if foresees(text) else subject.truth, index)
+        return build(steer, steering, name, estimator=known, name=text, seed=random_seed)
     if kind(text) == TAXONOMY and not guide.data:
         raise InputError(
             f"{name} needs to know the classes of pages: let the guide be told a model (told = model), not {guide.name}"
@@ -104,6 +108,13 @@ def hunter(
         "targets": subject.targets,
     }
     return strategy_by_name(_with_files(text, subject), **facts)
+
+
+def _foreseen(name: str, guide: Guide | LearningGuide) -> NDArray[np.floating[Any]]:
+    """What the judge says of all pages."""
+    if isinstance(guide, LearningGuide):
+        raise InputError(f"{name} rates pages before they are fetched, which a judge that learns can't: take another")
+    return guide.beta
 
 
 def ahead_of(text: str) -> int:
@@ -142,6 +153,15 @@ def asks(text: str) -> bool:
     return _parts(text) != [text] or kind(text) not in ("", TRUTH)
 
 
+def foresees(text: str) -> bool:
+    """Whether a strategy knows what the judge says of pages that it has not fetched.
+
+    >>> foresees("craw4llm,batch=5"), foresees("oracle")
+    (True, False)
+    """
+    return parse(text)[0] == FORESIGHT
+
+
 def told_for(text: str, told: str) -> str:
     """What the guide of a strategy has to be told: a model where the strategy can't do without classes, else `told`."""
     return "model" if any(kind(part) == TAXONOMY for part in _parts(text)) else told
@@ -166,8 +186,8 @@ def given(text: str, told: str) -> str:
     if told not in of_told:
         raise InputError(f"told is {told!r}: a guide is told one of {', '.join(of_told)}")
     of_kind = {
-        "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", BROWSING: "training record",
-        TAXONOMY: "taxonomy", TRUTH: "truth",
+        "": "nothing", TOPIC: of_told[told], MODEL: of_told[told], WORDS: "query", KEYWORDS: "query",
+        BROWSING: "training record", TAXONOMY: "taxonomy", TRUTH: "truth",
     }  # fmt: skip
     parts = _parts(text)
     groups = [of_kind[kind(part)] for part in parts]

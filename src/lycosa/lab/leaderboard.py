@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.estimators import STRATEGIES
+from lycosa.estimators import STRATEGIES, TRUTH
 from lycosa.lab.certainty import against, curve, interval
 from lycosa.lab.corpora.opening import open_corpus
 from lycosa.lab.experiments import Experiment
@@ -116,7 +116,7 @@ def leaderboard(
     tell: Tell = silent,
 ) -> Findings:
     """Run them all, or the named ones, and rank them within their groups."""
-    names = list(strategies) or [name for name in STRATEGIES if name != "oracle"]
+    names = list(strategies) or [name for name, entry in STRATEGIES.items() if entry.needs != TRUTH]
     scores: dict[str, dict[str, Score]] = {group: {} for group in GROUPS}
     found = Findings(
         "leaderboard", f"Leaderboard: {board.name}", configuration={"board": asdict(board), "strategies": names}

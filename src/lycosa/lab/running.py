@@ -30,7 +30,7 @@ from lycosa.lab.ahead import LARGEST, look_ahead
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide, guide_for, learning
-from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, hunter, needs, told_for, wants
+from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, foresees, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.learning import LearningGuide, Readings, learning_guide
 from lycosa.lab.pool import spread
@@ -210,7 +210,7 @@ class Workshop:
     def __init__(self, experiment: Experiment, index: Index, out: Path, tell: Tell = silent) -> None:
         self.experiment, self.index, self.out, self.tell = experiment, index, out, tell
         self.subjects: dict[str, Subject] = {}
-        self.guides: dict[tuple[str, str], Guide | LearningGuide] = {}
+        self.guides: dict[tuple[str, str, bool], Guide | LearningGuide] = {}
 
     @cached_property
     def readings(self) -> Readings:
@@ -260,14 +260,17 @@ class Workshop:
             made.excluded = str(error)
         return made
 
-    def guide(self, subject: Subject, told: str) -> Guide | LearningGuide:
-        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
-        key = subject.name, told
+    def guide(self, subject: Subject, told: str, fixed: bool = False) -> Guide | LearningGuide:
+        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns.
+
+        With `fixed` it is none that learns, whatever the experiment says.
+        """
+        key = subject.name, told, fixed
         if key not in self.guides:
             while len(self.guides) >= KEPT_GUIDES:
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
-            judge = plan.judge if told == plan.told else ""
+            judge = plan.judge if told == plan.told and not fixed else ""
             if judge and learning(judge):
                 self.guides[key] = learning_guide(self.index, subject, told, judge, self.readings)
             else:
@@ -275,13 +278,19 @@ class Workshop:
                 self.guides[key] = guide_for(self.index, subject, told, judge, asked, self.out, self.tell)
         return self.guides[key]
 
+    def _guide_of(self, strategy: str, subject: Subject) -> Guide | LearningGuide:
+        guide = self.guide(subject, told_for(strategy, self.experiment.told))
+        if isinstance(guide, LearningGuide) and foresees(strategy):
+            return self.guide(subject, self.experiment.told, fixed=True)  # one that learns can't speak beforehand
+        if isinstance(guide, LearningGuide) and not asks(strategy):
+            return Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
+        return guide
+
     def run(self, trial: Trial) -> Trouble | None:
         """Run a trial and keep it; or say why not."""
         plan, subject = self.experiment, self.subjects[trial.subject]
         try:
-            guide = self.guide(subject, told_for(trial.strategy, plan.told))
-            if isinstance(guide, LearningGuide) and not asks(trial.strategy):
-                guide = Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
+            guide = self._guide_of(trial.strategy, subject)
             if plan.mode == AS_PUBLISHED:  # also for the oracle: it knows what will be counted
                 said = self.guide(subject, plan.told)
                 assert isinstance(said, Guide)

@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of
 from lycosa.core.spec import describe_type, parse, spell
 from lycosa.core.strategies import steer
-from lycosa.estimators import BROWSING, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
+from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy
 from lycosa.people import catalogue, models
@@ -36,7 +36,7 @@ from lycosa.web.scope import Scope
 from lycosa.web.urls import check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
-GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS)}
+GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}
 TAUGHT = {
     name: "rules" if entry.needs == TAXONOMY else "browsing"
     for name, entry in STRATEGIES.items()

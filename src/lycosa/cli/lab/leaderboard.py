@@ -16,7 +16,7 @@ from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import listing, output, print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES
+from lycosa.estimators import STRATEGIES, TRUTH
 from lycosa.lab import leaderboard as boards
 from lycosa.lab.findings import Table
 from lycosa.lab.gate import hold, raise_floors, read_gates
@@ -58,7 +58,7 @@ def leaderboard(
     chosen = BOARDS.get(board) or Board.load(Path(board))
     if corpus:
         chosen = replace(chosen, name=", ".join(corpus), places=[Place(place) for place in corpus])
-    names = list(strategy or [name for name in STRATEGIES if name != "oracle"]) + list(also or [])
+    names = list(strategy or [name for name, entry in STRATEGIES.items() if entry.needs != TRUTH]) + list(also or [])
     for name in names:
         STRATEGIES.maker(name.partition(",")[0])
     with progress(quiet) as tell:
