@@ -11,6 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Page, Step, Visit
+from lycosa.estimators import estimator
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.guides import told_judge
@@ -99,6 +100,33 @@ def test_visits_are_those_of_a_crawl(web: Index, readings: Readings) -> None:
         assert (visit.links.urls, visit.links.anchors) == (theirs.links.urls, theirs.links.anchors)
         for facet in Spy.wants:  # added up in the order of other numbers: equal but for the last digit
             assert visit.links.facets[facet].tolist() == pytest.approx(theirs.links.facets[facet].tolist())
+
+
+def test_a_strategy_hears_of_lessons(web: Index, readings: Readings) -> None:
+    """After 10 pages and after 15 it is told what each page so far is worth now, by rows in the order of visits."""
+    (subject,) = subjects_of(web, ["cooking"])
+    guide = learning_guide(web, subject, "words", "probability", readings)
+    heard: list[tuple[list[int], list[float]]] = []
+
+    class Heeding(Greedy):
+        """Best-first that listens."""
+
+        def reconsider(self, rows: Any, worths: Any, table: Any, frontier: Any) -> None:
+            heard.append(([int(node) for node in table.node_at[rows]], worths.tolist()))
+
+    trace = simulate(guide, Heeding(estimator("best-first"), "heeding"), SEEDS, 14)
+    assert [len(nodes) for nodes, _ in heard] == [10, 15]
+    assert [nodes for nodes, _ in heard] == [trace.nodes[:10].tolist(), trace.nodes[:15].tolist()]
+    assert heard[0][1] != heard[1][1][:10]
+    assert all(len(nodes) == len(worths) for nodes, worths in heard)
+
+
+def test_what_the_judge_says_of_all_pages(web: Index, readings: Readings) -> None:
+    """When it has seen them all: of the topic's pages far more than of others."""
+    (subject,) = subjects_of(web, ["cooking"])
+    beta, relevant = learning_guide(web, subject, "words", "probability", readings).beta, subject.truth > 0
+    assert len(web) == len(beta)
+    assert beta[relevant].mean() > 0.5 > 0.1 > beta[~relevant].mean()
 
 
 def test_words_are_numbered_as_the_crawl_meets_them(web: Index, readings: Readings) -> None:

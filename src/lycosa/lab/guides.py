@@ -62,6 +62,8 @@ class Guide:
     """What the example pages that a judge was told are about, by stem."""
     probability: ClassVar[bool] = False
     """Whether betas are probabilities that an estimator can go by."""
+    seconds: ClassVar[float] = 0.0
+    """Of CPU that judging took while a crawl went on."""
 
     @classmethod
     def given(cls, index: Index) -> Guide:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from time import process_time
 from typing import Any
 from zipfile import BadZipFile
 
@@ -137,6 +139,14 @@ class LearningGuide:
         """A judge that has seen nothing yet, for a crawl from these seeds."""
         return Guiding(self, seeds, wants)
 
+    @cached_property
+    def beta(self) -> NDArray[np.floating[Any]]:
+        """What the judge says of each page when it has seen them all: what no crawl knows."""
+        guiding = self.begin(())
+        said = np.array([guiding.visit(node, node + 1).beta for node in range(len(self.index))])
+        worths = guiding.teach(force=True)
+        return said if worths is None else worths
+
 
 class Guiding:
     """The judge of one crawl: it has to be asked in the order of its visits."""
@@ -153,6 +163,8 @@ class Guiding:
             self._topic, "", Table(), Tally(), reader=self._reader, warden=Warden(), keeper=Keeper(), mark=Mark()
         )
         self._alphas = np.zeros(0, np.float32)
+        self.seconds = 0.0
+        """Of CPU that it took so far."""
 
     @property
     def words(self) -> list[str]:
@@ -160,16 +172,27 @@ class Guiding:
         return self._reader.terms
 
     def visit(self, node: int, pick: int, arm: str = "", score: float = 0.0) -> Visit:
-        """Judge a page, and learn from it; what the engine does with it but for ranking."""
+        """Judge a page, and take it in: what the engine does with it before it is ranked."""
+        began = process_time()
         task = Task(self.index.names[node], pick=pick, arm=arm, score=score)
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
         self._topic.learn(visit)
-        lesson = self._learner.lesson(0.0) if self._learner is not None else None
-        if lesson is not None and self._learner is not None:
-            self._learner.adopt(lesson)
         self._alphas = self._strongest(node, visit.links.alphas)
+        self.seconds += process_time() - began
         return visit
+
+    def teach(self, force: bool = False) -> NDArray[np.floating[Any]] | None:
+        """After a page was ranked: what all so far are worth if there was a lesson in it, in the order of visits."""
+        if self._learner is None:
+            return None
+        began = process_time()
+        lesson = self._learner.lesson(0.0, force)
+        if lesson is None:
+            return None
+        self._learner.adopt(lesson)
+        self.seconds += process_time() - began
+        return self._learner.worths()
 
     def alphas(self, node: int) -> NDArray[np.float32]:
         """Of each child of the node that was just visited."""

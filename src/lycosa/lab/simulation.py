@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
+from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Space, Strategy, Topic
 from lycosa.core.types import Page, Seed, Task
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
-from lycosa.lab.learning import LearningGuide
+from lycosa.lab.learning import Guiding, LearningGuide
 from lycosa.lab.table import IndexedTable
 from lycosa.store.log import NullLog
 from lycosa.text.vocabulary import Vocabulary
@@ -43,7 +44,7 @@ class Trace:
     """How many of them are seeds: fetched first, never counted."""
     ending: str = ""
     seconds: float = 0.0
-    """What the loop took, all steps together. Not part of the result: it differs from run to run."""
+    """Of CPU that all steps took together, without those of the judge. No part of the result: it differs."""
     arms: list[str] = field(default_factory=list)
     """For a bandit, the arm that chose each node."""
 
@@ -82,7 +83,7 @@ def simulate(
     arms: list[str] = []
     left, ending = budget + distinct, PAGES_SPENT
     pages, named = frontier.lane(0), hasattr(strategy, "arms")
-    began = perf_counter()
+    began = process_time()
     while left > 0:
         row, arm, score = strategy.pick(len(fetched) + 1, frontier, 0.0)
         if row < 0:
@@ -94,13 +95,23 @@ def simulate(
         strategy.learn(step, table, frontier)
         frontier.untake(row)
         fetched.append(node)
+        if isinstance(guiding, Guiding):
+            _teach(guiding, strategy, fetched, table, frontier)
         if named:
             arms.append(arm)
         if seen is None or not seen[node] or len(fetched) <= distinct:
             left -= 1
         if tell is not None and not len(fetched) & 1023:
             tell(len(fetched))
-    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), ending, perf_counter() - began, arms)
+    seconds = process_time() - began - guiding.seconds
+    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), ending, seconds, arms)
+
+
+def _teach(guiding: Guiding, strategy: Strategy, fetched: list[int], table: IndexedTable, frontier: Frontier) -> None:
+    """Let the judge learn from the pages so far, and the strategy hear of it if it wants to."""
+    worths, reconsider = guiding.teach(), getattr(strategy, "reconsider", None)
+    if worths is not None and reconsider is not None:
+        reconsider(table.row_at[fetched].astype(np.int32), worths, table, frontier)
 
 
 def _distinct(index: Index, seeds: Sequence[int]) -> int:
