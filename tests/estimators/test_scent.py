@@ -580,7 +580,7 @@ def test_bytes_of_a_row() -> None:
     trails, elite = Trails(), Elite()
     trails.fit(1)
     elite.fit(1)
-    columns = [*vars(trails).values(), elite.score, elite._until]
+    columns = [*trails.columns().values(), elite.score, elite._until]
     assert 215 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 

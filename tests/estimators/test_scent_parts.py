@@ -245,7 +245,7 @@ class Reading:
 
     def __init__(self, topic: dict[str, float] | None = None, **options: bool) -> None:
         self.sharpening = Sharpening(topic or {}, **options)
-        self.table, self.words = Table(), LinkWords()
+        self.table, self.words, self.pages = Table(), LinkWords(), 0
 
     def page(self, words: str, beta: float, same_as: str = "") -> float:
         stems, each = self.table.stems, words.split()
@@ -253,7 +253,8 @@ class Reading:
         ids = sorted({stems.index(word) for word in each})
         terms = Terms(np.array(ids, np.uint32), np.array([each.count(stems[n]) for n in ids], np.uint16))
         visit = Visit("x", "page", "ok", 1, beta=beta, terms=terms, same_as=same_as)
-        return self.sharpening.learn(visit, self.table, self.words)
+        self.pages += 1
+        return self.sharpening.learn(self.pages, visit, self.table, self.words)
 
 
 def test_a_fifth_is_the_judges_and_the_rest_our_own_reading() -> None:

@@ -29,6 +29,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
 from lycosa.core.budget import Budget
@@ -36,10 +37,22 @@ from lycosa.core.lessons import Lessons
 from lycosa.core.mark import Mark
 from lycosa.core.pace import Pace
 from lycosa.core.picker import Picker
-from lycosa.core.protocols import NEVER, Archive, Clock, Keeper, Log, Reader, Space, Strategy, Topic, Warden
+from lycosa.core.protocols import (
+    NEVER,
+    Archive,
+    Clock,
+    Keeper,
+    Log,
+    Reader,
+    Reconsiders,
+    Space,
+    Strategy,
+    Topic,
+    Warden,
+)
 from lycosa.core.table import OPEN, Table
 from lycosa.core.tally import Tally
-from lycosa.core.types import Event, Held, Label, Lesson, Outcome, Page, Seed, Setting, Task, Visit
+from lycosa.core.types import Event, Held, Label, Lesson, Outcome, Page, Rows, Seed, Setting, Task, Visit
 
 MOST_GROUPS = 100
 """Of what was held back, told at the end of a run."""
@@ -93,7 +106,7 @@ class Engine:
             topic, judge_name, self.table, self.tally,
             reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
         )  # fmt: skip
-        self.lessons = Lessons(topic, judge_name, self.tally, log, clock)
+        self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider)
         self.ending = ""
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
@@ -243,7 +256,7 @@ class Engine:
         self.space.learn(visit)
         step = self.table.absorb(visit)
         self.tally.learn(visit, step, self.topic.threshold)
-        self.lessons.count(visit)
+        self.lessons.count(visit, self.table.row_of.get(visit.node, -1))
         # 5. rank
         if step is not None and visit.is_page:
             self.frontier.lane(int(self.table.lane[step.row])).pages += 1
@@ -253,6 +266,11 @@ class Engine:
         if visit.data.get("sources"):
             self._admit_sources(visit)
         self.keeper.learn(visit, self.table)
+
+    def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
+        """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
+        if isinstance(self.strategy, Reconsiders):
+            self.strategy.reconsider(rows, worths, self.table, self.frontier)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         row = self.table.add_seed(node, source, parent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,16 +11,20 @@ from numpy.typing import NDArray
 
 from lycosa.core.protocols import Clock, Learner, Log, Topic
 from lycosa.core.tally import Tally
-from lycosa.core.types import Label, Lesson, Seed, Visit
+from lycosa.core.types import Label, Lesson, Rows, Seed, Visit
+
+Heed = Callable[[Rows, NDArray[np.floating[Any]]], None]
+"""Told after a lesson: the rows of all versions of pages so far, in the order of the log, and what they are worth."""
 
 
 class Lessons:
     """The pupil's side of a topic: nothing happens here unless it is a `Learner`."""
 
-    def __init__(self, topic: Topic, judge_name: str, tally: Tally, log: Log, clock: Clock) -> None:
+    def __init__(self, topic: Topic, judge_name: str, tally: Tally, log: Log, clock: Clock, heed: Heed) -> None:
         self.learner = topic if isinstance(topic, Learner) else None
         self.topic, self.judge_name = topic, judge_name
-        self.tally, self.log, self.clock = tally, log, clock
+        self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
+        self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
         self._taught = 0  # pages that there were at the last lesson
@@ -31,9 +37,10 @@ class Lessons:
         if self.learner is not None:
             self.learner.start(seed)
 
-    def count(self, visit: Visit) -> None:
+    def count(self, visit: Visit, row: int) -> None:
         """One version of a page more, if it is one."""
         if visit.is_version:
+            self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
 
     def hear(self, label: Label) -> None:
@@ -48,6 +55,7 @@ class Lessons:
             self.learner.adopt(lesson)
             self._taught = self.tally.pages
             self._recount()
+            self._heed(np.array(self._rows, np.int32), self._worths)
 
     def _recount(self) -> None:
         """The pages so far are worth something else."""

@@ -220,6 +220,20 @@ class Strategy(Protocol):
         ...
 
 
+@runtime_checkable
+class Reconsiders(Protocol):
+    """A strategy that hears what the judge has learned, live and replayed: after each lesson.
+
+    It passes it on to estimators that have `reconsider(rows, worths, table)`, which returns the rows whose score may
+    have changed.
+    """
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+        """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
+        one counts."""
+        ...
+
+
 class Warden:
     """What looks like a trap, and is to be held back. This one sees none."""
 

@@ -20,7 +20,7 @@ Paper items:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class Greedy:
         self.ties = ties
         self.proportional = bool(getattr(estimator, "proportional", False))
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
+        self.heeds = hasattr(estimator, "reconsider")
         self._linear: Linear | None = estimator if is_linear(estimator) else None
 
     def frontier(
@@ -71,6 +72,11 @@ class Greedy:
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit, and rank the rows it says have changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+        """Let an estimator that wants to know hear what the pages so far are worth now."""
+        if self.heeds:
+            self.refresh(self.estimator.reconsider(rows, worths, table), table, frontier)  # type: ignore[attr-defined]
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         """A seed joins the frontier."""
@@ -181,13 +187,7 @@ class Batched:
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit; rank at the end of the batch."""
-        rows = self.greedy.estimator.learn(step, table)
-        if len(rows):
-            self._changed.append(rows)
-            self._noted += len(rows)
-            if self._noted > 2 * len(table):
-                self._changed = [self._rows()]
-                self._noted = len(self._changed[0])
+        self._note(self.greedy.estimator.learn(step, table), table)
         again = step.visit.follows > 0
         self._pages += not step.visit.retry_at and not again
         over = self._pages >= self.batch or (not again and bool(table.is_seed[step.row]))
@@ -197,6 +197,20 @@ class Batched:
         elif over or not frontier.left():
             self.greedy.refresh(self._rows(), table, frontier)
             self._pages, self._changed, self._noted, self._is_dry = 0, [], 0, False
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
+        """Let the estimator hear of it; what changes is ranked at the end of the batch."""
+        if self.greedy.heeds:
+            self._note(self.greedy.estimator.reconsider(rows, worths, table), table)  # type: ignore[attr-defined]
+
+    def _note(self, rows: Rows, table: Table) -> None:
+        """These have changed since the batch began."""
+        if len(rows):
+            self._changed.append(rows)
+            self._noted += len(rows)
+            if self._noted > 2 * len(table):
+                self._changed = [self._rows()]
+                self._noted = len(self._changed[0])
 
     def _draw(self, table: Table, frontier: Frontier) -> None:
         """Rank what has no rank yet by chance, keyed by the row: its true rank comes with the end of the batch."""

@@ -24,6 +24,10 @@ PATIENCE = 128
 back as a likely trap, or its host is not to be had. It is scored again with its neighbours, and in its turn."""
 
 
+FOREMOST = 8192
+"""Rows that are scored again when all scores have changed at once."""
+
+
 class Elite:
     """The scores that rows had last, and the best rows by them. A fold over what was scored, and nothing else."""
 
@@ -51,6 +55,13 @@ class Elite:
             hopeful = (table.state[:n] == OPEN) & ((self._until[:n] == 0) | (self._until[:n] > self._pages))
             self._best = _best(np.where(hopeful, self.score[:n], -math.inf))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
+
+    def foremost(self, table: Table) -> NDArray[np.intp]:
+        """The open rows with the highest scores, in order of rows: all, unless there are very many."""
+        rows = table.rows().astype(np.intp)
+        if len(rows) > FOREMOST:
+            rows = np.sort(rows[self.score[rows].argpartition(len(rows) - FOREMOST)[len(rows) - FOREMOST :]])
+        return rows
 
     def note(self, rows: NDArray[np.intp], scores: Scores, told: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows were scored, all that were the best among them; returned are those whose score is another one now.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,13 +131,18 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, divided by 1 + finds / 3: all of it
     as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
 
+    Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
+    place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
+    first pages, which it could hardly tell apart, then teach what they should have taught.
+
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 215 bytes; what is known of
-    words and places has a fixed size, 14 MB, beside the vectors of the words met in links (260 bytes each).
+    turn, never all: a row's score is that of the last time. What is known of a link takes 215 bytes; of a page, for
+    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 14 MB, beside the
+    vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
-    `adapt` and `vectors` switch off relevance feedback, the shifting of weights, and the vectors, which are also left
-    out where wordllama is not installed.
+    `adapt`, `hindsight` and `vectors` switch off relevance feedback, the shifting of weights, hindsight, and the
+    vectors, which are also left out where wordllama is not installed.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
@@ -162,6 +167,7 @@ class Scent:
     sharpen: bool = True
     adapt: bool = True
     vectors: bool = True
+    hindsight: bool = True
     meaning_: Meaning | None = field(init=False, repr=False, compare=False)
     words_: LinkWords = field(init=False, repr=False, compare=False)
     sharpening_: Sharpening = field(init=False, repr=False, compare=False)
@@ -267,7 +273,7 @@ class Scent:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
         trails = self.trails_
         before = self._when_picked(row, table) if self.adapt and trails.parents[row] else None
-        outcome = self.sharpening_.learn(visit, table, self.words_)
+        outcome = self.sharpening_.learn(row, visit, table, self.words_)
         trails.outcome[row], trails.done[row] = outcome, True
         self.pages_ += 1
         self.sum_ += outcome
@@ -304,6 +310,51 @@ class Scent:
         self.groups_[0] = 0.0  # the slot of no word
         self.directories_[trails.directory[row]] += gain
         self.hosts_[trails.host[row]] += gain
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> Rows:
+        """The judge has learned: what led to the pages so far has led to what they are worth now.
+
+        Returned are the rows that were scored again: the best ones by their last score.
+        """
+        if not self.hindsight or not self.probability:
+            return np.zeros(0, np.intp)
+        trails = self.trails_
+        trails.fit(len(table))
+        self.elite_.fit(len(table))
+        worth = np.zeros(len(table))
+        worth[rows[rows >= 0]] = worths[rows >= 0]
+        pages, outcome = self.sharpening_.relearn(worth)
+        trails.outcome[pages] = outcome
+        positive = outcome > 0.0
+        self.sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[positive].sum())
+        self.positives_ = int(np.count_nonzero(positive))
+        self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
+        self._credit_anew(pages, outcome, table)
+        if self.meaning_ is not None:
+            self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
+        trails.retell(table.edges)
+        best = self.elite_.foremost(table)
+        terms = self._features(best, table)
+        self.scored_ = best, terms
+        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, best), best)
+
+    def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
+        """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
+        trails, share = self.trails_, outcome
+        for groups in (self.groups_, self.directories_, self.hosts_):
+            groups[:, 0] = 0.0
+        for _ in range(1 + ANCESTORS):
+            for groups, slots in (
+                (self.groups_, trails.words[rows, _LINK]),
+                (self.directories_, trails.directory[rows][:, None]),
+                (self.hosts_, trails.host[rows][:, None]),
+            ):
+                sums = np.bincount(slots.ravel(), np.repeat(share, slots.shape[1]), len(groups))
+                groups[:, 0] += sums.astype(np.float32)
+            rows, share = table.parent[rows].astype(np.intp), self.credit * share
+            on_the_way = (rows >= 0) & (share != 0.0)
+            rows, share = rows[on_the_way], share[on_the_way]
+        self.groups_[0] = 0.0  # the slot of no word
 
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""

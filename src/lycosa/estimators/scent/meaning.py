@@ -107,6 +107,14 @@ class Meaning:
             self._due = max(PERIOD, self._count // WORDS_A_PAGE)
             self._toward[: self._count] = self._lines[: self._count] @ self._direction()
 
+    def relearn(self, slots: Slots, outcomes: NDArray[np.float64], mean: float) -> None:
+        """The same anchors, a line of slots for each, have led to something else."""
+        vectors = self._lines[self._place[slots]].sum(axis=1, dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+        self._mean = mean
+        self._toward[: self._count] = self._lines[: self._count] @ self._direction()
+
     def _direction(self) -> NDArray[np.float32]:
         direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
             np.float32

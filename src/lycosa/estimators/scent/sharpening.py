@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.table import Table
-from lycosa.core.types import Visit
+from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
 
 UNLIKELY = 0.2
@@ -33,6 +33,18 @@ _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
 """1 + log tf of every count that a visit can have."""
 
 Column = NDArray[np.float64]
+
+
+class _Kept(NamedTuple):
+    """What is remembered of a page, so that it can be learned from again."""
+
+    own: float
+    quality: float
+    """0 for a copy of another page."""
+    slots: NDArray[np.int32]
+
+
+_COPY = _Kept(0.0, 0.0, np.zeros(0, np.int32))
 
 
 class _Read(NamedTuple):
@@ -78,6 +90,7 @@ class Sharpening:
         self._beta = self._own = 0.0
         self._agreement = np.zeros(5)  # of q f, q^2, f^2, q, f: discounted sums
         self._weight = 0.0
+        self._kept: dict[int, _Kept] = {}  # by row, where the judge gives probabilities
 
     @property
     def mean(self) -> float:
@@ -93,11 +106,15 @@ class Sharpening:
         qf, qq, ff, q, f = (self._agreement / n).tolist()
         return bool(qf - q * f > TRUST * math.sqrt(max((qq - q * q) * (ff - f * f), 1e-18)))
 
-    def learn(self, visit: Visit, table: Table, words: LinkWords) -> float:
+    def learn(self, row: int, visit: Visit, table: Table, words: LinkWords) -> float:
         """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
+        if self.probability:
+            self._kept[row] = _COPY
         if visit.same_as:
             return 0.0
         read = self._read(visit, table, words)
+        if self.probability:
+            self._kept[row] = _Kept(read.own, visit.data.get("quality", 1.0), read.slots.astype(np.int32))
         query = read.query
         self._beta += read.beta
         self._own += read.own
@@ -109,6 +126,22 @@ class Sharpening:
         self.pages += 1
         self.total += query
         return read.outcome
+
+    def relearn(self, worth: Column) -> tuple[Rows, Column]:
+        """Pages are worth something else by now, given by row: words and sums become what they would be by that.
+
+        Returned are the rows of all pages, and their outcomes.
+        """
+        kept = self._kept.values()
+        rows, own = np.fromiter(self._kept, np.intp, len(kept)), np.array([page.own for page in kept])
+        query = np.where(worth[rows] < UNLIKELY, 0.0, worth[rows]) * [page.quality > 0.0 for page in kept]
+        self._beta, self._own = float(query.sum()), float(own.sum())
+        if self._beta and self._own:
+            query = (1.0 - OWN_BESIDE) * query + OWN_BESIDE * own * (self._beta / self._own)
+        self.total = float(query.sum())
+        slots = np.concatenate([np.zeros(0, np.int32), *(page.slots for page in kept)])
+        self.lifts[:, 0] = np.bincount(slots, np.repeat(query, [len(page.slots) for page in kept]), SLOTS)
+        return rows, query * [page.quality for page in kept]
 
     def worth(self, visit: Visit, table: Table, words: LinkWords) -> float:
         """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""

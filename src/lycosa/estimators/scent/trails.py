@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -59,11 +60,16 @@ class Trails:
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
         self.dead = np.zeros(0, np.bool_)
+        self._moves: list[tuple[int, int]] = []
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All of them, by name."""
+        return {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
 
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
         if rows > len(self.done):
-            for name, column in vars(self).items():
+            for name, column in self.columns().items():
                 setattr(self, name, fit(column, rows))
 
     def place(self, row: int, node: str) -> None:
@@ -110,6 +116,38 @@ class Trails:
         np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
         return near
 
+    def retell(self, edges: Edges) -> None:
+        """The outcomes of pages are others now: what links know of parents, siblings and neighbours is summed anew."""
+        rows, parent, child = len(self.known), edges.parent, edges.child.astype(np.intp)
+        given = self.outcome[parent]
+        leads = np.arange(rows)
+        for row, target in reversed(self._moves):  # where a link leads in the end
+            leads[row] = leads[target]
+        done = self.done[leads[child]]
+        outcome = np.where(done, self.outcome[leads[child]], np.float32(0))
+        begins = np.flatnonzero(np.diff(parent, prepend=-1))
+        counts = np.diff(np.append(begins, len(parent)))
+        at, first = np.arange(len(parent)), np.repeat(begins, counts)
+        first, last = np.maximum(first, at - WINDOW), np.minimum(first + np.repeat(counts, counts), at + WINDOW + 1)
+        near, near_weight = np.zeros(len(parent)), np.zeros(len(parent))
+        for apart in range(1, NEAR + 1):
+            weight = DECAY**apart * (parent[apart:] == parent[:-apart])
+            for here, there in ((slice(apart, None), slice(-apart)), (slice(-apart), slice(apart, None))):
+                near[here] += weight * outcome[there]
+                near_weight[here] += weight * done[there]
+        for column, told in (
+            (OUTCOMES, given),
+            (PROMISE, given * edges.alpha),
+            (SIBLINGS, _between(outcome, first, last) - outcome),
+            (SIBLING_COUNT, _between(done, first, last) - done),
+            (NEIGHBOURS, near),
+            (NEIGHBOUR_WEIGHT, near_weight),
+        ):
+            sums = np.bincount(child, told, rows)
+            for row, target in self._moves:
+                sums[target] += sums[row]
+            self.known[:, column] = sums
+
     def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
         """Neighbours of a link that led to no page hear of it. Returned they are."""
         self.dead[row] = True
@@ -137,10 +175,18 @@ class Trails:
         """
         if self.parents[target] or self.done[target] or self.host[target]:
             return False
-        for name, column in vars(self).items():
+        self._moves.append((row, target))
+        for name, column in self.columns().items():
             if name not in ("directory", "host"):
                 column[target] = column[row]
         return True
+
+
+def _between(values: NDArray[Any], first: Rows, last: Rows) -> NDArray[np.float64]:
+    """Sums of values from each of the first places to before each of the last ones."""
+    sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    between: NDArray[np.float64] = sums[last] - sums[first]
+    return between
 
 
 def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:

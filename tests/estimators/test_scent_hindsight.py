@@ -1,0 +1,175 @@
+"""Scent after a lesson of its judge: as if it had known from the start what it knows now."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lycosa.core.engine import Engine
+from lycosa.core.protocols import Space, Strategy
+from lycosa.core.strategies import steer
+from lycosa.core.table import Table
+from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
+from lycosa.estimators.scent import Scent
+from lycosa.estimators.scent.elite import FOREMOST, Elite
+from lycosa.store.log import MemoryLog
+from lycosa.testing.simulation import clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.probability import Probability
+
+SEED = "http://a.test/"
+WORDS = ["coral", "reef", "sea", "train", "rail", "house", "bird", "tern"]
+
+
+def taught(betas: Mapping[str, float], **options: Any) -> tuple[Scent, Table]:
+    """Forty pages of a small random web, with redirects and a copy, each with this beta."""
+    chance, table = random.Random(7), Table()
+    scent = Scent(words="coral reef", probability=True, threshold=0.5, adapt=False, **options)
+    table.add_seed(SEED)
+    table.stems += WORDS
+    nodes = [
+        SEED,
+        *(f"http://{host}.test/{word}/{number}" for number in range(8) for host in "ab" for word in WORDS[:4]),
+    ]
+    for pick in range(40):
+        node = next(node for node in table.nodes if table.state[table.row_of[node]] == 0)
+        targets = list(dict.fromkeys(chance.choices(nodes, k=6)))
+        anchors = [" ".join(chance.choices(WORDS, k=2)) for _ in targets]
+        words = np.array(sorted(chance.sample(range(len(WORDS)), 3)), np.uint32)
+        if pick and pick % 9 == 0:
+            visit = Visit(node, "redirect", "redirect", pick, links=Links.to(f"http://new.test/{pick}"))
+        else:
+            links = Links.to(*targets, anchors=anchors)
+            links.alphas = np.array([chance.choice((0.0, 0.5)) for _ in targets], np.float32)
+            visit = Visit(node, "page", "ok", pick, beta=betas.get(node, 0.0), links=links)
+            visit.terms, visit.same_as = Terms(words, np.ones(3, np.uint16)), "x" if pick == 13 else ""
+            visit.data = {"quality": 0.5} if pick == 17 else {}
+        step = table.absorb(visit)
+        assert step is not None
+        scent.learn(step, table)
+    return scent, table
+
+
+def judged(seed: int) -> dict[str, float]:
+    chance = random.Random(seed)
+    hosts = [f"http://{host}.test/{word}/{number}" for number in range(8) for host in "ab" for word in WORDS[:4]]
+    moved = [f"http://new.test/{pick}" for pick in range(40)]
+    return {node: chance.choice((0.0, 0.1, 0.4, 0.9)) for node in (SEED, *hosts, *moved)}
+
+
+def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
+    """Groups, places, words and the parents' sums by other betas, then reconsidered: those of the right ones."""
+    before, after = judged(1), judged(2)
+    scent, table = taught(before, vectors=False)
+    known, _ = taught(after, vectors=False)
+    pages = np.flatnonzero(scent.trails_.done)
+    worths = np.array([after[table.nodes[row]] for row in pages.tolist()])
+    changed = scent.reconsider(pages, worths, table)
+    assert len(changed) == len(table.rows())
+    # Our own reading is brought to the scale of all betas so far, so only with all pages known outcomes are the same.
+    known.reconsider(pages, worths, table)
+    for name in ("groups_", "directories_", "hosts_"):
+        assert np.allclose(getattr(scent, name), getattr(known, name), atol=1e-5), name
+    assert np.allclose(scent.trails_.known, known.trails_.known, atol=1e-5)
+    assert np.allclose(scent.sharpening_.lifts, known.sharpening_.lifts, atol=1e-5)
+    assert (scent.finds_, scent.positives_, scent.pages_) == (known.finds_, known.positives_, known.pages_)
+    assert scent.scale_ == pytest.approx(known.scale_)
+    rows = table.rows()
+    assert np.allclose(scent.score(rows, table), known.score(rows, table), atol=0.02)
+
+
+def test_the_same_worth_changes_nothing() -> None:
+    """Sums that were added up page by page are those that are made at once: no own reading, so betas are outcomes."""
+    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False)
+    fresh = Table()
+    fresh.add_seed(SEED)
+    links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea", "sea", "rail"])
+    links.alphas = np.array([0.5, 0.25, 0.0], np.float32)
+    for visit in (
+        Visit(SEED, "page", "ok", 1, beta=0.8, links=links),
+        Visit("http://b.test/x", "redirect", "redirect", 2, links=Links.to("http://b.test/moved")),
+        Visit("http://b.test/moved", "page", "ok", 3, beta=0.6, links=Links.to("http://b.test/z")),
+    ):
+        step = fresh.absorb(visit)
+        assert step is not None
+        plain.learn(step, fresh)
+    before = plain.trails_.known.copy(), plain.groups_.copy(), plain.hosts_.copy()
+    pages = np.flatnonzero(plain.trails_.done)
+    plain.reconsider(pages, np.array([0.8, 0.6]), fresh)
+    for was, now in zip(before, (plain.trails_.known, plain.groups_, plain.hosts_), strict=True):
+        assert np.allclose(was, now, atol=1e-6)
+    # z stands on two pages, .8 and .6; its neighbour y is not fetched, x (moved, .6) is two places away.
+    assert plain.trails_.known[fresh.row_of["http://b.test/z"], 0] == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize("options", [{"hindsight": False}, {"probability": False}])
+def test_without_hindsight_nothing_changes(options: dict[str, bool]) -> None:
+    scent, table = taught(judged(4), vectors=False)
+    for name, value in options.items():
+        setattr(scent, name, value)
+    before = scent.trails_.known.copy()
+    assert [] == scent.reconsider(np.array([0]), np.array([1.0]), table).tolist()
+    assert np.array_equal(before, scent.trails_.known)
+
+
+def test_the_foremost_are_the_best_of_very_many() -> None:
+    table, elite = Table(), Elite()
+    for number in range(FOREMOST + 100):
+        table.add_seed(f"n{number}")
+    elite.fit(len(table))
+    elite.score[: len(table)] = np.arange(len(table), dtype=np.float32)
+    assert elite.foremost(table).tolist() == list(range(100, FOREMOST + 100))
+
+
+class Small(Space):
+    """Thirty pages, each of which links to the next ones."""
+
+    async def visit(self, task: Task) -> Page:
+        number = int(task.node.rpartition("/")[2])
+        nodes = [f"http://a.test/{following}" for following in range(number + 1, min(number + 5, 30))]
+        words = "coral reef polyp" if number % 3 else "train rail station"
+        links = Links.to(*nodes, anchors=[f"{words.split()[n % 3]} {n}" for n in range(len(nodes))])
+        return Page("ok", 200, title=words, marked=f"{words} {words} number{number}", links=links)
+
+
+def engine(log: MemoryLog, strategy: Strategy) -> Engine:
+    return Engine(
+        Small(),
+        Probability("coral reef"),
+        strategy,
+        log,
+        clock=clock,
+        reader=Vocabulary(),
+        judge_name="j",
+        concurrency=1,
+    )
+
+
+def scent() -> Scent:
+    return Scent(words="coral reef", probability=True, threshold=0.5)
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_lessons_are_heard_live_and_replayed(batch: int) -> None:
+    """What a crawl has learned from its lessons, an engine that folds its log has learned, too: to the last bit."""
+    log = MemoryLog()
+    live, again = (engine(made, steer(scent(), batch=batch)) for made in (log, MemoryLog()))
+    log.append(Seed("http://a.test/0"))
+    live.fold(Seed("http://a.test/0"))
+
+    async def crawl() -> int:
+        return len([visit async for visit in live.run() if visit.is_page])
+
+    assert 30 == run_virtual(crawl())
+    assert 4 <= sum(isinstance(event, Lesson) for event in log)  # after 10, 15 and 23 pages, and at the end
+    again.replay(log)
+    one, other = (made.strategy.greedy if batch > 1 else made.strategy for made in (live, again))  # type: ignore[attr-defined]
+    assert one.estimator.trails_.outcome.tobytes() == other.estimator.trails_.outcome.tobytes()
+    assert one.estimator.elite_.score.tobytes() == other.estimator.elite_.score.tobytes()
+    worths = live.topic.worths()  # type: ignore[attr-defined]
+    page = live.table.row_of["http://a.test/1"]
+    assert one.estimator.trails_.outcome[page] > 0.5 * worths[1] > 0.25
