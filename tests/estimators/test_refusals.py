@@ -30,6 +30,7 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("link-context,page=1.1", "take a number from 0 to 1"),
         ("link-score,levels=-1", "take 0 or more, or leave it out"),
         ("crawl4ai,max_depth=-1", "max_depth=-1 links from a seed: take 0 or more, or leave it out"),
+        ("disco,k=0", "k=0, links=10, examples=20: take 1 or more of each"),
         ("craw4llm", "Write craw4llm,scores=FILE"),
         ("personalised,levels=-1", "levels=-1 irrelevant pages are followed: take 0 or more"),
         ("fish-search,width=-1", "neither can be below 0"),

@@ -31,7 +31,7 @@ BY_ITSELF = (
     "scent best-first best-first,merge=sum best-first,merge=mean best-first-page best-first-anchor n-best-first,n=1 "
     "link-context fish-search shark-search breadth-first random backlink pagerank url-depth out-links soft-focus "
     "hard-focus,least=0 opic opic-alpha otie fl_deg fl_n fl_e fl_ne sl_n sl_e sl_ne lr_fl lr_sl nr link-score nb-links "
-    "personalised,levels=9 mab_epsilon mab_discounted qfirst qmin crawl4ai,batch=1"
+    "personalised,levels=9 mab_epsilon mab_discounted qfirst qmin crawl4ai,batch=1 disco"
 ).split()
 
 

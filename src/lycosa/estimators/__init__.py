@@ -242,6 +242,11 @@ ENTRIES = {
         "personalised", "Personalised",
         "first in, first out; only the links of pages that have the search string are followed", PERSONALISED, TOPIC,
     ),
+    "disco": Entry(
+        "disco", "Disco",
+        "a bandit of two operators, links of the pages that are most like the first relevant ones and of their parents",
+        "Pham, Santos, Freire 2019", TOPIC,
+    ),
     "crawl4ai": Entry(
         "crawl4ai", "Crawl4Ai", "links with the most of the topic's words in their address first, ten at a time",
         "crawl4ai 2025", KEYWORDS,

@@ -1,0 +1,235 @@
+"""DISCO: a bandit chooses how to look for more pages like the best ones so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import column, fit, learned
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Rows, Step
+from lycosa.estimators.likeness import Likeness
+
+FORWARD, BACKWARD, KEYWORD, RELATED = OPERATORS = ("forward", "backward", "keyword", "related")
+AWAKE = (FORWARD, BACKWARD)
+"""The operators that have a source: what was crawled. The others ask a search engine, and none can be asked while a
+crawl goes on: they sleep."""
+
+
+class Ucb1:
+    """UCB1 for arms that are pulled many times at once: mean reward + sqrt(2 ln(all pulls) / pulls).
+
+    Paper: Auer, Cesa-Bianchi, Fischer 2002; batched as in the code of Pham, Santos, Freire 2019.
+
+    >>> bandit = Ucb1(2)
+    >>> bandit.reward(0, .5, pulls=3); bandit.reward(1, .75, pulls=1)
+    >>> [round(value, 3) for value in bandit.values()]      # .5 + sqrt(2 ln 4 / 3), .75 + sqrt(2 ln 4 / 1)
+    [1.461, 2.415]
+    """
+
+    def __init__(self, arms: int) -> None:
+        self.pulls = [0] * arms
+        self.means = [0.0] * arms
+
+    def values(self) -> list[float]:
+        """Of each arm; without end for one that was never pulled."""
+        log = 2.0 * math.log(max(1, sum(self.pulls)))
+        return [
+            mean + math.sqrt(log / pulls) if pulls else math.inf
+            for mean, pulls in zip(self.means, self.pulls, strict=True)
+        ]
+
+    def order(self) -> list[int]:
+        """The arms, the best first; of equal ones the first."""
+        values = self.values()
+        return sorted(range(len(values)), key=lambda arm: -values[arm])
+
+    def reward(self, arm: int, reward: float, pulls: int) -> None:
+        """So many pulls had this mean reward."""
+        self.pulls[arm] += pulls
+        self.means[arm] += (reward - self.means[arm]) * pulls / self.pulls[arm]
+
+
+@dataclass
+class Disco:
+    """Rounds: an operator looks for links around the best pages so far, all of them are fetched, all pages ranked.
+
+    Pages are ranked by how much they are like the first relevant ones (`Likeness`); while there is none, by what the
+    judge says. An operator starts from the `k` best that it has not started from yet:
+
+        forward   the links of these pages
+        backward  the links of pages that link to them, as far as those were crawled: what is mentioned beside them
+        keyword   what a search engine finds by frequent words of these pages: asleep
+        related   what it calls related to them: asleep
+
+    The reward of an operator is the mean over its pages of 1 - place / pages, by their places in the new ranking; UCB1
+    chooses the next one. One that finds nothing new goes on with the next k pages, and if there are none the other has
+    its turn.
+
+    Without a search engine two of four operators remain. `--search` finds start pages by the topic's words, which is
+    DISCO's first keyword search; nothing asks an engine while a crawl goes on, so that keyword and related stay asleep
+    with it, too.
+
+    Parameters:
+        k         pages that an operator starts from
+        links     links that are taken of a page, the first that are new
+        sites     yes: sites are hunted, as in the paper: only links to other hosts are taken, one of each, and only
+                  pages of new hosts are rewarded. No: pages are, whatever their host (the lab knows no hosts)
+        examples  relevant pages that the others are compared with, the first ones
+
+    Scores are 1 to 1/n for the n links of a round, in the order of the pages that they were found on, and 0 for links
+    that no operator has taken. These are fetched, first found first, where nothing else can be: a round is over when as
+    many pages came in as it has links.
+
+    Paper: Pham, Santos, Freire 2019, Bootstrapping Domain-Specific Content Discovery on the Web (DISCO), and the
+    authors' code (kienpt/site_discovery_public): k and links are theirs. We depart: sites=no by default, as a crawl of
+    one site could not be hunted otherwise; backward goes by crawled links, theirs asks a service for backlinks and
+    fetches these pages, too; a round has at most k * links pages; start pages are ranked with the others; and what
+    Likeness says of itself.
+    """
+
+    notes: ClassVar[list[str]] = [
+        "disco looks forward and backward along the links that were crawled; its other two operators, keyword and "
+        "related search, are asleep: no search engine is asked while a crawl goes on"
+    ]
+
+    k: int = 20
+    links: int = 10
+    sites: bool = False
+    examples: int = 20
+    threshold: float = 0.1
+    value_: NDArray[np.float64] = column()
+    operator_: NDArray[np.int8] = column(np.int8)  # of each row: which has taken it
+    origin_: NDArray[np.int32] = column(np.int32)  # and from which page
+    number_: NDArray[np.int32] = column(np.int32)  # of each row its number as a page, from 1 on
+    pages_: list[int] = learned(list)  # the rows of all pages
+    betas_: list[float] = learned(list)
+    started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])  # numbers of pages that each started from
+    bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
+    likeness_: Likeness = learned()
+    now_: int = learned(lambda: -1)  # the operator of this round; -1: seeds
+    left_: int = learned(int)  # pages of this round that are still to come
+    first_: int = learned(int)  # number of the first page that came in it
+    hosts_: set[int] = learned(set)
+
+    def __post_init__(self) -> None:
+        if min(self.k, self.links, self.examples) < 1:
+            raise ValueError(f"k={self.k}, links={self.links}, examples={self.examples}: take 1 or more of each")
+        self.likeness_ = Likeness(self.examples)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Take the page in; at the end of a round reward its operator, and choose the next one and its links."""
+        size = len(table)
+        self.value_, self.operator_ = fit(self.value_, size), fit(self.operator_, size)
+        self.origin_, self.number_ = fit(self.origin_, size), fit(self.number_, size)
+        visit, row = step.visit, step.row
+        if visit.outcome == "redirect":
+            self._hand_on(row, step.children)
+            return step.children
+        if visit.retry_at or visit.follows or visit.kind != "page":
+            return step.children
+        if visit.is_page and not visit.same_as and not self.number_[row]:
+            self.pages_.append(row)
+            self.betas_.append(visit.beta)
+            self.number_[row] = 1 + self.likeness_.add(visit.terms, visit.beta >= self.threshold)
+        self.left_ -= not table.is_seed[row]
+        if self.left_ > 0 or (self.now_ < 0 and _seeds_to_come(table)):
+            return step.children
+        return np.union1d(step.children, self._next(table))
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """Which operator has taken it, and from where."""
+        value = float(fit(self.value_, len(table))[row])
+        if not value:
+            return {"no operator has taken it yet": 0.0}
+        return {f"{OPERATORS[self.operator_[row]]}, from {table.nodes[self.origin_[row]]}": value}
+
+    def score(self, rows: Rows, table: Table) -> NDArray[np.float64]:
+        """The place within its round."""
+        return fit(self.value_, len(table))[rows]
+
+    def ranking(self) -> NDArray[np.intp]:
+        """The numbers of all pages, the best first."""
+        if self.likeness_.positive_:
+            return self.likeness_.order()
+        return np.argsort(-np.array(self.betas_), kind="stable")
+
+    def _hand_on(self, row: int, targets: Rows) -> None:
+        better = targets[self.value_[targets] < self.value_[row]]
+        self.value_[better] = self.value_[row]
+        self.operator_[better], self.origin_[better] = self.operator_[row], self.origin_[row]
+
+    def _next(self, table: Table) -> Rows:
+        """End this round and begin another: its rows."""
+        ranking = self.ranking()
+        if self.now_ >= 0:
+            self._pay(ranking, table)
+        self.hosts_.update(table.lane[self.pages_[self.first_ :]].tolist())
+        self.first_, self.left_ = len(self.pages_), 1
+        for operator in self.bandit_.order():
+            taken = self._look(operator, ranking, table) if OPERATORS[operator] in AWAKE else {}
+            if taken:
+                rows = np.fromiter(taken, np.intp, len(taken))
+                self.now_, self.left_ = operator, len(rows)
+                self.value_[rows] = 1.0 - np.arange(len(rows)) / len(rows)
+                self.operator_[rows], self.origin_[rows] = operator, list(taken.values())
+                return rows
+        self.now_ = max(self.now_, 0)  # nothing is left to start from: page by page what no operator has taken
+        return np.zeros(0, np.intp)
+
+    def _pay(self, ranking: NDArray[np.intp], table: Table) -> None:
+        """Reward the operator for its pages: 1 - place / n of those that count, added up, by how many it brought."""
+        new = [n for n in range(self.first_, len(self.pages_)) if self._is_of(self.now_, self.pages_[n])]
+        if not new:
+            return
+        place = np.empty(len(ranking))
+        place[ranking] = np.arange(len(ranking))
+        counted = [n for n in new if not self.sites or int(table.lane[self.pages_[n]]) not in self.hosts_]
+        reward = sum(1.0 - place[n] / len(ranking) for n in counted) / len(new)
+        self.bandit_.reward(self.now_, float(reward), len(new))
+
+    def _is_of(self, operator: int, row: int) -> bool:
+        return bool(self.value_[row] > 0 and self.operator_[row] == operator)
+
+    def _look(self, operator: int, ranking: NDArray[np.intp], table: Table) -> dict[int, int]:
+        """The rows that an operator finds, and the page that each was found from; it may take several sets of pages."""
+        fresh = [number for number in ranking.tolist() if number not in self.started_[operator]]
+        for begin in range(0, len(fresh), self.k):
+            start = fresh[begin : begin + self.k]
+            self.started_[operator].update(start)
+            taken: dict[int, int] = {}
+            for page in (self.pages_[number] for number in start):
+                for source in (
+                    [page] if OPERATORS[operator] == FORWARD else table.edges.parents(page)[: self.links].tolist()
+                ):
+                    taken.update((row, page) for row in self._some(source, table, taken))
+            if taken:
+                return dict(list(taken.items())[: self.k * self.links])
+        return {}
+
+    def _some(self, page: int, table: Table, taken: dict[int, int]) -> Iterator[int]:
+        """The first links of a page that nobody has taken; if sites are hunted, to other hosts, one of each."""
+        hosts, count = {int(table.lane[page])}, 0
+        for row in table.edges.children(page).tolist():
+            if table.state[row] != OPEN or self.value_[row] or row in taken or table.is_seed[row]:
+                continue
+            host = int(table.lane[row])
+            if self.sites and host in hosts:
+                continue
+            hosts.add(host)
+            yield row
+            count += 1
+            if count == self.links:
+                return
+
+
+def _seeds_to_come(table: Table) -> bool:
+    """Whether a seed was not tried yet."""
+    every = slice(len(table))
+    waiting = table.is_seed[every] & (table.state[every] == OPEN) & (table.attempts[every] == 0)
+    return bool(waiting.any())

@@ -1,0 +1,243 @@
+"""DISCO: the bandit, its operators and rewards on a graph, and the ranking, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from teaching import redirect, score, see, seeded
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Terms, Visit
+from lycosa.estimators.disco import BACKWARD, FORWARD, OPERATORS, Disco, Ucb1
+from lycosa.estimators.likeness import Likeness, logistic
+
+LN2 = math.log(2)
+
+
+def terms(**counts: int) -> Terms:
+    """Words by letter: a is 0, b is 1."""
+    ids = [ord(word) - ord("a") for word in counts]
+    return Terms(np.array(ids, np.uint32), np.array(list(counts.values()), np.uint16))
+
+
+def page(node: str, beta: float, *links: str, **words: int) -> Visit:
+    """A page with words."""
+    return Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links), terms=terms(**words))
+
+
+# -- the bandit ------------------------------------------------------------------------------------------------
+
+
+def test_ucb1() -> None:
+    """After 4 and 12 pulls of .5 and .25: .5 + sqrt(2 ln 16 / 4) and .25 + sqrt(2 ln 16 / 12)."""
+    bandit = Ucb1(3)
+    bandit.reward(0, 0.5, 4)
+    bandit.reward(1, 0.25, 12)
+    first, second = 0.5 + math.sqrt(2 * 4 * LN2 / 4), 0.25 + math.sqrt(2 * 4 * LN2 / 12)
+    assert [pytest.approx(first), pytest.approx(second), math.inf] == bandit.values()
+    assert [2, 0, 1] == bandit.order()  # 1.677 before .930; who was never pulled comes first
+
+
+def test_rewards_are_means_over_pulls() -> None:
+    """3 pulls of .5 and 1 of .1: (3 * .5 + .1) / 4 = .4."""
+    bandit = Ucb1(1)
+    bandit.reward(0, 0.5, 3)
+    bandit.reward(0, 0.1, 1)
+    assert [4] == bandit.pulls
+    assert [pytest.approx(0.4)] == bandit.means
+
+
+# -- its rounds ------------------------------------------------------------------------------------------------
+
+
+def test_rounds() -> None:
+    """s links to a, b, c and d. Two links of a page are taken: a and b, forward, with 1 and 1 - 1/2; c and d wait.
+
+    a (.2) and b (.9) come in. Places by the judge, as none is relevant (threshold 1): b, s (.5), a. Forward is paid
+    (1 - 0/3 + 1 - 2/3) / 2 = 2/3 for 2 pulls. Backward was never pulled: from b, the best, it goes to s, which links to
+    it, and takes c and d.
+    """
+    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    assert ["a", "b", "c", "d"] == see(guide, table, page("s", 0.5, *"abcd"))
+    assert [1.0, 0.5, 0.0, 0.0] == score(guide, table, *"abcd")
+    assert {"forward, from s": 1.0} == guide.explain(table.row_of["a"], table)
+    assert {"no operator has taken it yet": 0.0} == guide.explain(table.row_of["c"], table)
+    see(guide, table, page("a", 0.2))
+    assert [0.0, 0.0] == score(guide, table, *"cd")
+    assert ["c", "d"] == see(guide, table, page("b", 0.9))
+    assert [1.0, 0.5] == score(guide, table, *"cd")
+    assert [pytest.approx(2 / 3), 0.0, 0.0, 0.0] == guide.bandit_.means
+    assert {"backward, from b": 1.0} == guide.explain(table.row_of["c"], table)
+
+
+def test_a_reward_for_backward_and_what_comes_next() -> None:
+    """The same crawl goes on: c (.1) and d (.8) have e and f. Places: b, d, s, a, c; (1 - 1/5 + 1 - 4/5) / 2 = .5.
+
+    Forward: 2/3 + sqrt(2 ln 4 / 2) = 1.844; backward: .5 + the same. Forward starts from b, which has no links, then
+    from d, the next best, and takes f.
+    """
+    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    for visit in (page("s", 0.5, *"abcd"), page("a", 0.2), page("b", 0.9), page("c", 0.1, "e"), page("d", 0.8, "f")):
+        changed = see(guide, table, visit)
+    assert ["f"] == changed
+    assert [pytest.approx(2 / 3), pytest.approx(0.5)] == guide.bandit_.means[:2]
+    assert [2, 2, 0, 0] == guide.bandit_.pulls
+    assert [0.0, 1.0] == score(guide, table, "e", "f")
+    assert {"forward, from d": 1.0} == guide.explain(table.row_of["f"], table)
+
+
+def test_seeds_come_first() -> None:
+    """No operator starts before all seeds are in; then those that rank first (.9 before .5) give their links first."""
+    guide, table = Disco(threshold=1.0), seeded("s", "t")
+    see(guide, table, page("s", 0.5, "a"))
+    assert [0.0] == score(guide, table, "a")
+    assert ["a", "b"] == see(guide, table, page("t", 0.9, "b"))
+    assert [0.5, 1.0] == score(guide, table, "a", "b")
+
+
+def test_what_has_moved_and_what_failed() -> None:
+    """The target of a redirect takes its source's place, and is one page of the round; so is a page that is gone."""
+    guide, table = Disco(links=2, k=1, threshold=1.0), seeded("s")
+    see(guide, table, page("s", 0.5, "a", "b", "c"))
+    redirect(guide, table, "a", "new")
+    assert [1.0] == score(guide, table, "new")
+    see(guide, table, Visit("b", "page", "gone", 2))
+    assert [0.0] == score(guide, table, "c")
+    see(guide, table, page("new", 0.9))
+    assert [1, 0, 0, 0] == guide.bandit_.pulls
+    assert 1.0 == guide.bandit_.means[0]  # places: new, s; (1 - 0/2) / 1
+
+
+def test_when_nothing_is_left_to_start_from() -> None:
+    """Links that no operator has taken are fetched all the same, and their links are taken then."""
+    guide, table = Disco(links=1, k=1, threshold=1.0), seeded("s")
+    see(guide, table, page("s", 0.5, *"abc"))
+    see(guide, table, page("a", 0.9))  # forward: a has no links; backward: from a to s, b
+    see(guide, table, page("b", 0.8))  # backward: from b to s, c
+    assert [1.0] == score(guide, table, "c")
+    see(guide, table, page("c", 0.7, "d"))
+    assert [1.0] == score(guide, table, "d")
+
+
+def test_sites() -> None:
+    """Hunting sites, one link to each other host is taken; of its pages only those of new hosts are rewarded.
+
+    a1 and a2 are of one host: a1 and b1 are taken, s2 (of the seed's own host) is not. Both bring hosts that are new.
+    Places: s1, b1, a1: (1 - 1/3 + 1 - 2/3) / 2 = .5. Backward, from b1 to s1, takes a2, whose host is known: 0.
+    """
+    guide, table = Disco(sites=True, threshold=1.0), Table(lane_of=lambda node: node[0])
+    table.add_seed("s1")
+    see(guide, table, page("s1", 0.9, "s2", "a1", "a2", "b1"))
+    assert [0.0, 1.0, 0.0, 0.5] == score(guide, table, "s2", "a1", "a2", "b1")
+    see(guide, table, page("a1", 0.1, "a3", "c1"))
+    see(guide, table, page("b1", 0.5))
+    assert pytest.approx(0.5) == guide.bandit_.means[0]
+    assert [1.0, 0.0] == score(guide, table, "a2", "a3")
+    see(guide, table, page("a2", 0.3))
+    assert [2, 1, 0, 0] == guide.bandit_.pulls
+    assert 0.0 == guide.bandit_.means[1]
+
+
+def test_two_of_four_operators_sleep() -> None:
+    """Keyword and related search have no source, and a user is told so."""
+    assert (FORWARD, BACKWARD) == OPERATORS[:2]
+    guide, table = Disco(threshold=1.0), seeded("s")
+    for visit in (page("s", 0.5, *"ab"), page("a", 0.2, "c"), page("b", 0.9, "d"), page("c", 0.1), page("d", 0.1)):
+        see(guide, table, visit)
+    assert [0, 0] == guide.bandit_.pulls[2:]
+    assert "asleep" in guide.notes[0]
+
+
+# -- the ranking -----------------------------------------------------------------------------------------------
+
+
+def like() -> Likeness:
+    """Two examples, a:1 b:1 and a:1 b:3; a page with a:3 c:1; a counterexample with c:2 d:1."""
+    made = Likeness()
+    made.add(terms(a=1, b=1), relevant=True)
+    made.add(terms(a=1, b=3), relevant=True)
+    made.add(terms(a=3, c=1), relevant=True)
+    made.positive_.pop()  # it is not one of the examples: as if they had been full
+    made.add(terms(c=2, d=1), relevant=False)
+    return made
+
+
+def test_jaccard() -> None:
+    """The third page has {a, c}: 1 of 3 words in common with {a, b}, twice; the last one has none."""
+    assert pytest.approx([1.0, 1.0, 1 / 3, 0.0]) == like().parts()["Jaccard"].tolist()
+
+
+def test_cosine() -> None:
+    """Words that both examples have: a and b. (1, 1)/sqrt 2 and (1, 3)/sqrt 10 have the cosine 4/sqrt 20 = 2/sqrt 5.
+
+    The third page is (1, 0): 1/sqrt 2 and 1/sqrt 10. c does not count, so that it has the length 1.
+    """
+    expected = [(1 + 2 / math.sqrt(5)) / 2] * 2 + [(1 / math.sqrt(2) + 1 / math.sqrt(10)) / 2, 0.0]
+    assert pytest.approx(expected) == like().parts()["cosine"].tolist()
+
+
+def test_bayesian_sets() -> None:
+    """Frequencies of a and b: (1/2, 1/2), (1/4, 3/4), (1, 0), (0, 0); their means are 7/16 and 5/16.
+
+    a = 2 * mean = (7/8, 5/8), b = 2 - a = (9/8, 11/8); the examples add up to (3/4, 5/4). So a' = (13/8, 15/8) and
+    b' = b + 2 - (3/4, 5/4) = (19/8, 17/8). q = ln a'/a - ln b'/b = (ln 13/7 - ln 19/9, ln 3 - ln 17/11), the constant
+    is 2 ln(2/4) + ln 19/9 + ln 17/11.
+    """
+    q_a, q_b = math.log(13 / 7) - math.log(19 / 9), math.log(3) - math.log(17 / 11)
+    constant = -2 * LN2 + math.log(19 / 9) + math.log(17 / 11)
+    expected = [constant + (q_a + q_b) / 2, constant + q_a / 4 + q_b * 3 / 4, constant + q_a, constant]
+    assert pytest.approx(expected) == like().parts()["Bayesian Sets"].tolist()
+
+
+def test_the_classifier() -> None:
+    """One example with a, one counterexample with b, words that one of the two has: x = (1, 0) and (0, 1).
+
+    idf is the same for both and goes by the length. f = w x + c with w_a = -w_b = w, c = 0: the loss
+    w^2 + 2 ln(1 + e^-w) is least where w = 1 / (1 + e^w) = .4011.
+    """
+    made = Likeness()
+    made.add(terms(a=2), relevant=True)
+    made.add(terms(b=2), relevant=False)
+    w = 0.40105813754  # w (1 + e^w) = .40105813754 * 2.49340 = 1
+    assert pytest.approx(1.0) == w * (1 + math.exp(w))
+    weights, intercept = logistic(np.eye(2), np.array([True, False]))
+    assert pytest.approx([w, -w, 0.0]) == [*weights.tolist(), intercept]
+    assert pytest.approx([w, -w]) == made.parts()["classifier"].tolist()
+
+
+def test_the_mean_of_the_four() -> None:
+    """Raw scores are averaged; without counterexamples there are three."""
+    made = like()
+    parts = made.parts()
+    assert ["Bayesian Sets", "classifier", "cosine", "Jaccard"] == list(parts)
+    assert pytest.approx(sum(parts.values()) / 4, abs=1e-9) == made.scores()
+    made.negative_.clear()
+    assert ["Bayesian Sets", "cosine", "Jaccard"] == list(made.parts())
+    assert {} == Likeness().parts()
+
+
+def test_examples_are_the_first() -> None:
+    """So many relevant pages, then no more; two others for each."""
+    made = Likeness(most=2)
+    for relevant in (False, True, True, True, *[False] * 5):
+        made.add(terms(a=1), relevant)
+    assert [1, 2] == made.positive_
+    assert [0, 4, 5, 6] == made.negative_
+
+
+def test_relevant_pages_rank_by_likeness() -> None:
+    """With an example, what the judge says counts no more: the page with its words is before one with a higher beta."""
+    guide, table = Disco(threshold=0.6, examples=1), seeded("s")
+    see(guide, table, page("s", 0.9, "x", "y", a=3, b=1))
+    see(guide, table, page("x", 0.5, c=5))
+    see(guide, table, page("y", 0.1, a=2, b=2))
+    assert [0, 2, 1] == guide.ranking().tolist()
+
+
+def test_a_page_with_very_many_words() -> None:
+    """Of more than 2,000 words those that occur most often are kept, whatever their numbers: here the 1,500 with 2."""
+    made = Likeness()
+    counts = np.repeat([1, 2], [1000, 1500]).astype(np.uint16)
+    made.add(Terms(np.arange(2500, dtype=np.uint32), counts), relevant=True)
+    assert 1500 == made.start_[1]
+    assert 1000 == made.ids_[0]
