@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import lycosa
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.strategies import steer
@@ -173,3 +175,16 @@ def test_lessons_are_heard_live_and_replayed(batch: int) -> None:
     worths = live.topic.worths()  # type: ignore[attr-defined]
     page = live.table.row_of["http://a.test/1"]
     assert one.estimator.trails_.outcome[page] > 0.5 * worths[1] > 0.25
+
+
+@pytest.mark.parametrize(("judge", "exact"), [("keyword", True), ("vector", False), ("probability", False)])
+def test_a_crawl_tells_scent_whether_its_judge_is_exact(judge: str, exact: bool) -> None:
+    made = lycosa.crawl("coral", ["http://a.test/0"], space=Small(), budget=1, judge=judge)
+
+    async def crawl() -> list[Visit]:
+        return [visit async for visit in made]
+
+    assert 1 == len(asyncio.run(crawl()))
+    assert made.engine is not None
+    estimator: Any = made.engine.strategy.estimator  # type: ignore[attr-defined]
+    assert (exact, judge == "probability") == (estimator.exact, estimator.probability)

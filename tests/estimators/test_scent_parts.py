@@ -273,6 +273,13 @@ def test_beside_a_probability_our_own_reading_is_a_fifth() -> None:
     assert {0.9} == {reading.page("coral", 0.9) for _ in range(20)}
 
 
+def test_an_exact_judge_is_not_overruled() -> None:
+    """Neither by our own reading, with cosines .7 and 0, nor by feedback, however much agrees."""
+    reading = Reading({"coral": 1.0}, exact=True)
+    assert [1.4, 0.7, 0.0] * 10 == [reading.page(*page) for _ in range(10) for page in
+                                    (("coral sea", 1.4), ("train rail", 0.7), ("coral", 0.0))]  # fmt: skip
+
+
 def test_our_own_reading_takes_the_logarithm_of_counts() -> None:
     """Three times coral, once sea: cosine (1 + log 3) / sqrt((1 + log 3)^2 + 1), after a page with cosine 1."""
     reading = Reading({"coral": 2.0}, feedback=False)

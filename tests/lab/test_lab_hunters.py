@@ -103,6 +103,8 @@ def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guid
     assert (77, 5) == (made.budget, made.seed)  # type: ignore[attr-defined]
     hard = hunter("hard-focus", index, subject, guide, budget=77, random_seed=5)
     assert 0.25 == hard.estimator.threshold  # type: ignore[attr-defined]
+    scent = hunter("scent", index, subject, guide, budget=77, random_seed=5)
+    assert scent.estimator.exact  # type: ignore[attr-defined]  # what the graph says of its nodes is the truth
 
 
 def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide]) -> None:

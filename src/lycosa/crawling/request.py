@@ -202,6 +202,7 @@ class Request:
             budget=options.budget,
             threshold=getattr(topic, "threshold", 0.1),
             probability=getattr(topic, "probability", False),
+            exact=getattr(topic, "exact", False),
             words=self._words(),
             stems=getattr(topic, "weights", None) if options.examples else None,
             ontology=options.ontology,

@@ -282,7 +282,7 @@ _NAMED = ("kind", "level", "policy", "clusters", "anchors")
 """Arguments that tell entries of the same class apart, so that nobody has to type them."""
 
 
-_FACTS = ("seed", "budget", "threshold", "probability", "words", "stems", "ontology")
+_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")
 """What a strategy gets from the crawl, if it asks for it."""
 
 

@@ -62,6 +62,8 @@ class Guide:
     """What the example pages that a judge was told are about, by stem."""
     probability: ClassVar[bool] = False
     """Whether betas are probabilities that an estimator can go by."""
+    exact: bool = False
+    """Whether what it says of a page is what counts, as where the truth is the guide, and not a guess at it."""
     seconds: ClassVar[float] = 0.0
     """Of CPU that judging took while a crawl went on."""
 
@@ -71,7 +73,7 @@ class Guide:
         n, e = len(index), len(index.child)
         beta = index.score if len(index.score) else np.zeros(n, np.float32)
         alpha = index.alpha if len(index.alpha) else np.zeros(e, np.float32)
-        return cls(index, beta, alpha)
+        return cls(index, beta, alpha, exact=True)
 
     @classmethod
     def judged(
@@ -104,6 +106,7 @@ class Guide:
         return cls(
             index, beta, strongest(index, links), topic.threshold, name,
             links if len(index.link_slot) else None, facets, data if any(data) else [],
+            exact=bool(getattr(topic, "exact", False)),
         )  # fmt: skip
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Guide:
@@ -229,7 +232,7 @@ def guide_for(
         path = Path(out) / "guides" / f"{xxhash.xxh3_128_hexdigest(key.encode())}.npz"
         kept = _read(path, index)
         if kept is not None:
-            kept.stems = stems
+            kept.stems, kept.exact = stems, bool(getattr(topic, "exact", False))
             return kept
     guide = Guide.judged(index, topic, f"{judge} by {told}", kinds, tell)
     guide.stems = stems

@@ -102,6 +102,7 @@ def hunter(
         "budget": budget,
         "threshold": guide.threshold,
         "probability": guide.probability,
+        "exact": guide.exact,
         "words": subject.words,
         "stems": guide.stems,
         "ontology": "",

@@ -134,6 +134,7 @@ class LearningGuide:
     probability: bool
     stems: dict[str, float]
     data: Sequence[bytes] = ()
+    exact: bool = False
 
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Guiding:
         """A judge that has seen nothing yet, for a crawl from these seeds."""

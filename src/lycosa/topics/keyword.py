@@ -46,6 +46,9 @@ class Keyword(Judge):
     is not said there.
     """
 
+    exact = True
+    """What it says of a page is what counts, not a guess at it: nobody should know better."""
+
     def __init__(
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"
     ) -> None:

@@ -30,6 +30,9 @@ class Pattern(Judge):
     0.667
     """
 
+    exact = True
+    """What it says of a page is what counts, not a guess at it: nobody should know better."""
+
     def __init__(self, expression: str, threshold: float = 0.5) -> None:
         self.threshold = threshold
         try:

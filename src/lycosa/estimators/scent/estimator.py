@@ -97,9 +97,9 @@ class Scent:
     """An estimator that starts from what the topic says of a link and learns from every page what led to good ones.
 
     b is a page's outcome: the judge's beta, sharpened by our own reading of its words and, unless beta is a
-    probability, by relevance feedback (Sharpening). s is the mean of the positive ones, m0 the mean of all, shrunk to 0
-    by five pages. The lift of a group of pages (those that a word, a token of an address led to) is
-    (sum b - m0 n) / (n + 3). A score is a weighted sum:
+    probability, by relevance feedback (Sharpening); an exact judge's beta is taken as it is. s is the mean of the
+    positive ones, m0 the mean of all, shrunk to 0 by five pages. The lift of a group of pages (those that a word, a
+    token of an address led to) is (sum b - m0 n) / (n + 3). A score is a weighted sum:
 
         weight  term               what it is
         .4      pages              sum of the parents' b over (their number + 2), by s
@@ -162,6 +162,7 @@ class Scent:
     stems: Mapping[str, float] | None = None
     threshold: float = 0.1
     probability: bool = False
+    exact: bool = False
     without: str = ""
     credit: float = 0.3
     sharpen: bool = True
@@ -197,7 +198,7 @@ class Scent:
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
-        self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability)
+        self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability, exact=self.exact)
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
         self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors

@@ -65,6 +65,8 @@ class Sharpening:
     A judge that gives probabilities learns from the crawl itself: the outcome is four fifths its word, and a fifth our
     own reading, which tells pages apart that it has not learned to tell yet. For other judges it is query + feedback.
 
+    A judge that is exact, as one that counts a keyword, is the truth: the outcome is what it says, and nothing else.
+
     The query's part is a fifth of the judge's beta and four fifths our own reading, the cosine of the page's words
     (1 + log tf) with the topic's, brought to the scale of beta; for a topic without words it is beta. The feedback's
     part is pseudo relevance feedback: of each word we know how much better than others the pages are that have it, its
@@ -74,9 +76,11 @@ class Sharpening:
     what feedback says has to agree with what the query says; while it does not, it counts nothing.
     """
 
-    def __init__(self, topic: Mapping[str, float], *, feedback: bool = True, probability: bool = False) -> None:
+    def __init__(
+        self, topic: Mapping[str, float], *, feedback: bool = True, probability: bool = False, exact: bool = False
+    ) -> None:
         self.probability = probability
-        self.feedback = feedback and not probability
+        self.feedback = feedback and not probability and not exact
         self.lifts = np.zeros((SLOTS, 2), np.float32)
         """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
         self.pages = 0
@@ -85,7 +89,7 @@ class Sharpening:
         for stem, weight in topic.items():
             self._topic[slot_of(stem)] += weight
         length = math.sqrt(self._topic @ self._topic)
-        self._worded = length > 0
+        self._worded = length > 0 and not exact
         self._topic /= length or 1.0
         self._beta = self._own = 0.0
         self._agreement = np.zeros(5)  # of q f, q^2, f^2, q, f: discounted sums
