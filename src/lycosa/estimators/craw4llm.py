@@ -16,9 +16,9 @@ class Craw4Llm(Oracle):
     from `oracle` in what it knows: not what is relevant, but what the judge will say of each page. How far it stays
     behind `oracle` is the judge's fault, how far others stay behind it theirs.
 
-    In the lab it knows what the guide says of all pages; where that is a judge which learns as it goes, what one says
-    that does not (`vector`). Elsewhere it reads that from a file, `craw4llm,scores=FILE`, with a node, a tab and its
-    rating on each line.
+    In the lab it knows what the guide says of all pages; if that is a judge which learns as it goes, what it says when
+    it has seen them all. Elsewhere it reads that from a file, `craw4llm,scores=FILE`, with a node, a tab and its rating
+    on each line.
 
     Paper: Yu, Liu, Xiong 2025, Craw4LLM: Efficient Web Crawling for LLM Pretraining, algorithm 1, and the authors' code
     (cxcscmu/Craw4LLM), a simulation on ClueWeb22 in which pages are rated when a link to them is found. We depart:

@@ -91,7 +91,7 @@ def hunter(
             raise InputError(f"{text}: with ahead= it plans its whole crawl, and can't be steered or be an arm")
         if given:
             raise InputError(f"{name} has no parameter {next(iter(given))!r} in the lab: it knows the subject's truth")
-        known = TrueScores(_foreseen(name, guide) if foresees(text) else subject.truth, index)
+        known = TrueScores(guide.beta if foresees(text) else subject.truth, index)
         return build(steer, steering, name, estimator=known, name=text, seed=random_seed)
     if kind(text) == TAXONOMY and not guide.data:
         raise InputError(
@@ -109,13 +109,6 @@ def hunter(
         "targets": subject.targets,
     }
     return strategy_by_name(_with_files(text, subject), **facts)
-
-
-def _foreseen(name: str, guide: Guide | LearningGuide) -> NDArray[np.floating[Any]]:
-    """What the judge says of all pages."""
-    if isinstance(guide, LearningGuide):
-        raise InputError(f"{name} rates pages before they are fetched, which a judge that learns can't: take another")
-    return guide.beta
 
 
 def ahead_of(text: str) -> int:

@@ -210,7 +210,7 @@ class Workshop:
     def __init__(self, experiment: Experiment, index: Index, out: Path, tell: Tell = silent) -> None:
         self.experiment, self.index, self.out, self.tell = experiment, index, out, tell
         self.subjects: dict[str, Subject] = {}
-        self.guides: dict[tuple[str, str, bool], Guide | LearningGuide] = {}
+        self.guides: dict[tuple[str, str], Guide | LearningGuide] = {}
 
     @cached_property
     def readings(self) -> Readings:
@@ -260,17 +260,14 @@ class Workshop:
             made.excluded = str(error)
         return made
 
-    def guide(self, subject: Subject, told: str, fixed: bool = False) -> Guide | LearningGuide:
-        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns.
-
-        With `fixed` it is none that learns, whatever the experiment says.
-        """
-        key = subject.name, told, fixed
+    def guide(self, subject: Subject, told: str) -> Guide | LearningGuide:
+        """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
+        key = subject.name, told
         if key not in self.guides:
             while len(self.guides) >= KEPT_GUIDES:
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
-            judge = plan.judge if told == plan.told and not fixed else ""
+            judge = plan.judge if told == plan.told else ""
             if judge and learning(judge):
                 self.guides[key] = learning_guide(self.index, subject, told, judge, self.readings)
             else:
@@ -281,7 +278,7 @@ class Workshop:
     def _guide_of(self, strategy: str, subject: Subject) -> Guide | LearningGuide:
         guide = self.guide(subject, told_for(strategy, self.experiment.told))
         if isinstance(guide, LearningGuide) and foresees(strategy):
-            return self.guide(subject, self.experiment.told, fixed=True)  # one that learns can't speak beforehand
+            return replace(Guide.given(self.index), beta=guide.beta)  # its word when it has seen all pages
         if isinstance(guide, LearningGuide) and not asks(strategy):
             return Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
         return guide
