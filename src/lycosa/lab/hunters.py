@@ -81,7 +81,14 @@ class TrueScores:
 
 
 def hunter(
-    text: str, index: Index, subject: Subject, guide: Guide | LearningGuide, *, budget: int, random_seed: int
+    text: str,
+    index: Index,
+    subject: Subject,
+    guide: Guide | LearningGuide,
+    *,
+    budget: int,
+    random_seed: int,
+    told: str = "words",
 ) -> Strategy:
     """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
     name, given = parse(text)
@@ -107,6 +114,7 @@ def hunter(
         "stems": guide.stems,
         "ontology": "",
         "targets": subject.targets,
+        "examples": [index.names[node] for node in subject.examples] if told == "examples" else [],
     }
     return strategy_by_name(_with_files(text, subject), **facts)
 

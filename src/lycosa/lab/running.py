@@ -24,6 +24,7 @@ import numpy as np
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
+from lycosa.core.spec import parse
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
 from lycosa.lab.ahead import LARGEST, look_ahead
@@ -39,6 +40,7 @@ from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import corpus_mark, judge_mark, key_of, read_run, strategy_mark, subject_mark, write_run
 from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import simulate
+from lycosa.lab.strangers import FORFEITED, Stranger
 from lycosa.lab.subjects import Subject, as_published, subjects_from_query, subjects_of
 
 __all__ = ["Outcome", "Results", "run"]
@@ -150,7 +152,7 @@ def run(
     _write_failures(out / FAILURES, troubles)
     if not results.outcomes:
         raise InputError(f"no trial has a result. {' '.join(results.remarks)}")
-    results.remarks += results.beaten()
+    results.remarks += results.beaten() + _forfeits(results)
     results.write_tables(out)
     return results
 
@@ -296,8 +298,18 @@ class Workshop:
             if links := ahead_of(trial.strategy):
                 trace = look_ahead(self.index, subject.truth, trial.seeds, plan.budget, links=links, seen=seen)
             else:
-                hunts = hunter(trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed)
-                trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+                hunts = hunter(
+                    trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed, told=plan.told
+                )
+                if isinstance(guide, LearningGuide) and not asks(trial.strategy):
+                    guide = Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
+                try:
+                    trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
+                finally:
+                    if isinstance(hunts, Stranger):
+                        hunts.close()
+                if isinstance(hunts, Stranger):
+                    trace.ending, trace.seconds = hunts.ending or trace.ending, trace.seconds + hunts.seconds
         except LycosaError as error:
             return Trouble(False, str(error))
         except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
@@ -332,13 +344,18 @@ def _prepare_all(shop: Workshop, subjects: Sequence[Subject], workers: int) -> l
 
 def _run_all(shop: Workshop, trials: Sequence[Trial], workers: int) -> dict[Trial, Trouble]:
     """Run what is missing. What could not be run, and why."""
-    nodes = len(shop.index)
-    missing = [trial for trial in trials if read_run(shop.out / RUNS / f"{trial.key}.npz", nodes) is None]
+    missing = [trial for trial in trials if not _is_done(shop, trial)]
     # Subject by subject, so that a process has to keep few guides.
     names = list(shop.subjects)
     ordered = sorted(missing, key=lambda trial: names.index(trial.subject))
     ended = dict(zip(ordered, spread(Workshop.run, ordered, workers, "running trials", shop.tell, shop), strict=True))
     return {trial: trouble for trial in missing if (trouble := ended[trial]) is not None}
+
+
+def _is_done(shop: Workshop, trial: Trial) -> bool:
+    """Whether a trial was run; one that a program has forfeited is run again, as its next version may do better."""
+    kept = read_run(shop.out / RUNS / f"{trial.key}.npz", len(shop.index))
+    return kept is not None and not kept.ending.startswith(FORFEITED)
 
 
 def _remarks(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Trial, Trouble]) -> list[str]:
@@ -356,6 +373,23 @@ def _remarks(experiment: Experiment, trials: Sequence[Trial], troubles: dict[Tri
                 lines.append(f"Failed: {which[0]}{more}: {message}; see {FAILURES}")
             else:
                 lines.append(f"Left out: {text} in {len(which)} of {of} trials: {message}")
+    return lines
+
+
+def _forfeits(results: Results) -> list[str]:
+    """Trials that a program from outside has lost by its own doing, with the first reason."""
+    lines = []
+    for text in results.strategies:
+        runs = results.select(text)
+        lost = [one for one in runs if one.trace.ending.startswith(FORFEITED)]
+        if lost:
+            one = lost[0]
+            reason = one.trace.ending.removeprefix(f"{FORFEITED}: ")
+            who = parse(text)[1].get("name", text)
+            lines.append(
+                f"Forfeited: {who} in {len(lost)} of {len(runs)} trials, what it had found until then counts; on "
+                f"{one.subject}, after {len(one.trace.found):,} pages, {reason}"
+            )
     return lines
 
 

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import re
+import shlex
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -102,6 +103,9 @@ def strategy_mark(text: str) -> Sequence[str]:
             marks.append(_digest(*(file.read_bytes() for file in sorted(folder.glob("*.py")))))
     for file in (given[key] for key in FILES if key in given):
         marks.append(_digest(Path(file).read_bytes() if Path(file).is_file() else b""))
+    for word in shlex.split(given.get("command", "")):  # of a program from outside: its script may have changed
+        if Path(word).is_file():
+            marks.append(_digest(Path(word).read_bytes()))
     for own in _OWN.findall(text):
         try:
             source = inspect.getsource(inspect.getmodule(imported(own, "strategy")) or re)

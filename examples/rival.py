@@ -1,0 +1,48 @@
+"""A rival of `lycosa lab benchmark` in the style of a Scrapy spider: best-first by anchors and by the page's relevance.
+
+    lycosa lab benchmark --rival spider='python examples/rival.py'
+
+It needs nothing but Python. Change `Spider.parse`, and it is yours.
+"""
+
+import heapq
+import json
+import sys
+
+
+class Spider:
+    """As in Scrapy: `parse` is given a page, and yields what may be requested next, with a priority."""
+
+    def __init__(self, topic):
+        self.words = set(topic.lower().split())
+
+    def parse(self, page):
+        for link in page["links"]:
+            words = set(link["anchor"].lower().split())
+            shared = len(words & self.words) / max(1, len(words))
+            yield {"url": link["url"], "priority": (page["relevance"] + shared) / 2}
+
+
+def answer(told):
+    print(json.dumps(told), flush=True)  # without flush the benchmark would wait, and then give up
+
+
+def main():
+    spider, queue, seen = None, [], set()
+    for line in sys.stdin:
+        event = json.loads(line)
+        if event["event"] == "start":
+            spider = Spider(event["topic"])
+            answer({"protocol": 1})
+        elif event["event"] == "page":
+            seen.add(event["url"])
+            for request in spider.parse(event):
+                if request["url"] not in seen:
+                    seen.add(request["url"])
+                    heapq.heappush(queue, (-request["priority"], len(seen), request["url"]))
+        elif event["event"] == "pick":
+            answer({"pick": heapq.heappop(queue)[2] if queue else None})
+
+
+if __name__ == "__main__":
+    main()

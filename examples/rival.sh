@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The smallest rival of `lycosa lab benchmark`: breadth-first, in a shell.
+#     lycosa lab benchmark --rival shell='bash examples/rival.sh'
+# Keys come in the order that docs/benchmark.md has them in, and addresses hold no quotes: that is all it relies on.
+declare -A known
+queue=()
+next=0
+while IFS= read -r line; do
+  case $line in
+    '{"event":"start"'*) echo '{"protocol":1}' ;;
+    '{"event":"page"'*)
+      rest=${line#*'"url":"'}
+      known[${rest%%\"*}]=yes
+      rest=${rest#*'"links":['}
+      while [[ $rest == *'{"url":"'* ]]; do
+        rest=${rest#*'{"url":"'}
+        url=${rest%%\"*}
+        if [[ -z ${known[$url]} ]]; then
+          known[$url]=yes
+          queue+=("$url")
+        fi
+      done
+      ;;
+    '{"event":"pick"'*)
+      if ((next < ${#queue[@]})); then
+        printf '{"pick":"%s"}\n' "${queue[next++]}"
+      else
+        echo '{"pick":null}'
+      fi
+      ;;
+    '{"event":"end"'*) exit 0 ;;
+  esac
+done

@@ -1,0 +1,331 @@
+"""Programs in any language as strategies: they read what was fetched on stdin, and write what to fetch next on stdout.
+
+Lines of JSON, version 1 of the protocol. What a program reads, and what it answers:
+
+    {"event":"start","protocol":1,"topic":"coral reef","examples":3,"budget":1000,"random_seed":0}
+        answer {"protocol":1}, or {"protocol":1,"wants":["context","text"]} if it wants more of pages and links
+    {"event":"example","url":"http://...","title":"..."}                one line for each example page; no answer
+    {"event":"page","url":"http://...","seed":true,"relevance":0.25,"title":"...",
+     "links":[{"url":"http://...","anchor":"..."}]}                     one line; no answer
+    {"event":"pick","number":1}
+        answer {"pick":"http://..."}, a link that it was shown and that was not fetched yet; null: nothing more
+    {"event":"end","reason":"..."}                                      no answer; then stdin is closed
+
+Seeds are fetched before it is asked. Whatever it does wrong costs it the rest of its trial, and nothing else: a pick
+that is no such link, a line that is no JSON or too long, silence, its end. One process is started for each trial, and
+ended with all that it has started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import selectors
+import shlex
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import Frontier, Ready
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Pick, Step
+from lycosa.drawing.formats import clean
+from lycosa.lab.table import IndexedTable
+
+PROTOCOL = 1
+
+STARTING, ANSWERING, LEAVING = 30.0, 10.0, 1.0
+"""Seconds that a program has for its first answer, for any other, and to end when it is told to."""
+
+LONGEST = 65_536
+"""Bytes of a line that it writes."""
+
+MOST_TEXT = 20_000
+"""Characters of a page's text that it is shown."""
+
+WANTS = ("context", "text")
+FORFEITED, GAVE_UP = "forfeited", "gave up"
+_SHOWN = 120
+
+
+class Forfeit(Exception):
+    """What a program did wrong."""
+
+
+class Stranger:
+    """A program that is asked what to fetch next."""
+
+    proportional = False
+    wants: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        command: str,
+        name: str = "",
+        words: str | Mapping[str, float] = "",
+        examples: Sequence[str] = (),
+        budget: int = 0,
+        seed: int = 0,
+    ) -> None:
+        self.command, self.name = command, name or command
+        self.words, self.examples, self.budget, self.seed = words, examples, budget, seed
+        self.ending = ""
+        """How its trial ended, if it was by its own doing."""
+        self.seconds = 0.0
+        """Of CPU that it took, known when it has ended."""
+        self._talk: Talk | None = None
+        self._asked: set[str] = set()
+
+    def frontier(
+        self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
+    ) -> Frontier:
+        """Heaps that hold what was picked, and nothing else."""
+        return Frontier(table, ready, lane_budget, patience, 0.0)
+
+    def admit(self, row: int, table: Table, frontier: Frontier) -> None:
+        """A seed: fetched before anyone is asked."""
+        frontier.rank(np.array([row], np.int32), np.array([1.0]))
+
+    def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
+        """Show it a page."""
+        if self.ending:
+            return
+        try:
+            self._start(table).say(self._shown(step, table))
+        except Forfeit as error:
+            self._forfeit(error)
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """A seed while there is one, then what it says; -1 when it has forfeited or given up."""
+        row = frontier.take(now)
+        if row >= 0 or self.ending or not frontier.table.open_rows:
+            return Pick(row, self.name)
+        try:
+            talk = self._start(frontier.table)
+            talk.say({"event": "pick", "number": number})
+            row = self._chosen(talk.hear(ANSWERING), frontier.table)
+        except Forfeit as error:
+            self._forfeit(error)
+        if row < 0:
+            return Pick(row, self.name)
+        frontier.rank(np.array([row], np.int32), np.array([1.0]))
+        return Pick(frontier.take(now), self.name)
+
+    def close(self) -> None:
+        """End it."""
+        if self._talk is not None:
+            self.seconds += self._talk.close(self.ending or "the crawl is over")
+            self._talk = None
+
+    def _forfeit(self, error: Forfeit) -> None:
+        self.ending = f"{FORFEITED}: {error}"
+        self.close()
+
+    def _start(self, table: Table) -> Talk:
+        """The program, started when it is first needed and told what is hunted."""
+        if self._talk is not None:
+            return self._talk
+        talk = self._talk = Talk(self.command)
+        topic = self.words if isinstance(self.words, str) else " ".join(self.words)
+        talk.say(
+            {
+                "event": "start", "protocol": PROTOCOL, "topic": topic, "examples": len(self.examples),
+                "budget": self.budget, "random_seed": self.seed,
+            }
+        )  # fmt: skip
+        answer = talk.hear(STARTING)
+        if answer.get("protocol") != PROTOCOL:
+            raise Forfeit(f"it speaks protocol {shown(answer.get('protocol'))}, not {PROTOCOL}")
+        wants = answer.get("wants", [])
+        if not isinstance(wants, list) or any(want not in WANTS for want in wants):
+            raise Forfeit(f"it wants {shown(wants)}: there is {' and '.join(WANTS)}")
+        self._asked = set(wants)
+        index = table.index if isinstance(table, IndexedTable) else None
+        for url in self.examples if index is not None else ():
+            page = index.page(index.number_of[url]) if index is not None else None
+            told = {"event": "example", "url": url, "title": page.title if page else ""}
+            talk.say(told | ({"text": page.text[:MOST_TEXT]} if page and "text" in self._asked else {}))
+        return talk
+
+    def _shown(self, step: Step, table: Table) -> dict[str, Any]:
+        visit, links = step.visit, step.visit.links
+        rows: list[dict[str, Any]] = [
+            {"url": url, "anchor": anchor} for url, anchor in zip(links.urls, links.anchors, strict=True)
+        ]
+        if "context" in self._asked:
+            for row, context in zip(rows, links.contexts, strict=True):
+                row["context"] = context
+        told = {
+            "event": "page", "url": visit.node, "seed": bool(table.is_seed[step.row]),
+            "relevance": round(float(visit.beta), 6), "title": visit.title, "links": rows,
+        }  # fmt: skip
+        if "text" in self._asked and isinstance(table, IndexedTable):
+            told["text"] = table.index.page(int(table.node_at[step.row])).text[:MOST_TEXT]
+        return told
+
+    def _chosen(self, answer: dict[str, Any], table: Table) -> int:
+        """The row that an answer names."""
+        if "pick" not in answer:
+            raise Forfeit(f"it was asked for a pick and said {shown(answer)}")
+        url = answer["pick"]
+        if url is None:
+            self.ending = GAVE_UP
+            return -1
+        row = _row_of(url, table) if isinstance(url, str) else -1
+        if row < 0:
+            raise Forfeit(f"it picked {shown(url)}, which is no link that it was shown")
+        if table.state[row] != OPEN:
+            raise Forfeit(f"it picked {shown(url)} a second time")
+        return row
+
+
+def _row_of(url: str, table: Table) -> int:
+    if isinstance(table, IndexedTable):
+        node = table.index.number_of.get(url)
+        return -1 if node is None else int(table.row_at[node])
+    return table.row_of.get(url, -1)
+
+
+def shown(value: Any) -> str:
+    """What a program said, short and without anything that a terminal would obey."""
+    text = clean(value if isinstance(value, str) else json.dumps(value))
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+class Talk:
+    """A running program, spoken to with a time limit for each line."""
+
+    def __init__(self, command: str) -> None:
+        self._spent = _children()
+        try:
+            self._process = subprocess.Popen(
+                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                start_new_session=True, bufsize=0,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot start {shown(command)}: {error}") from error
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._in, self._out, self._err = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)
+        for number in (self._in, self._out, self._err):
+            os.set_blocking(number, False)
+        self._heard, self._complaint = b"", b""
+
+    def say(self, told: Mapping[str, Any]) -> None:
+        """Write a line."""
+        left = memoryview(json.dumps(told, separators=(",", ":")).encode() + b"\n")
+        until = monotonic() + ANSWERING
+        while left:
+            self._wait(self._in, selectors.EVENT_WRITE, until, "it does not read what it is told")
+            try:
+                left = left[os.write(self._in, left) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise Forfeit(self._how_it_ended()) from None
+
+    def hear(self, seconds: float) -> dict[str, Any]:
+        """Read a line."""
+        until = monotonic() + seconds
+        while b"\n" not in self._heard:
+            if len(self._heard) > LONGEST:
+                raise Forfeit(f"it wrote a line of more than {LONGEST:,} bytes")
+            self._wait(self._out, selectors.EVENT_READ, until, f"it said nothing for {seconds:g} seconds")
+            try:
+                more = os.read(self._out, LONGEST)
+            except BlockingIOError:
+                continue
+            if not more:
+                raise Forfeit(self._how_it_ended())
+            self._heard += more
+        line, _, self._heard = self._heard.partition(b"\n")
+        if len(line) > LONGEST:
+            raise Forfeit(f"it wrote a line of more than {LONGEST:,} bytes")
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise Forfeit(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is no JSON") from None
+        if not isinstance(answer, dict):
+            raise Forfeit(f"it wrote {shown(answer)}, which is no JSON object")
+        return answer
+
+    def _wait(self, number: int, event: int, until: float, why: str) -> None:
+        """Until something can be read or written; what it complains of meanwhile is read, too."""
+        with selectors.DefaultSelector() as ready:
+            ready.register(number, event)
+            if self._err >= 0:
+                ready.register(self._err, selectors.EVENT_READ)
+            while True:
+                found = [key.fd for key, _ in ready.select(max(0.0, until - monotonic()))]
+                if self._err in found and not self._read_complaint():
+                    ready.unregister(self._err)
+                    self._err = -1
+                if number in found:
+                    return
+                if monotonic() >= until:
+                    raise Forfeit(why)
+
+    def _read_complaint(self) -> bool:
+        """Keep the end of what it writes to stderr; False when there is no more to come."""
+        try:
+            more = os.read(self._err, LONGEST)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._complaint = (self._complaint + more)[-LONGEST:]
+        return bool(more)
+
+    def _how_it_ended(self) -> str:
+        ended = self._ended()
+        if self._err >= 0:
+            self._read_complaint()
+        lines = self._complaint.decode("utf-8", "replace").strip().splitlines()
+        said = f": {shown(lines[-1])}" if lines else ""
+        if ended is None:
+            return f"it closed its output{said}"
+        how = "ended with exit code" if ended.si_code == os.CLD_EXITED else "was killed by signal"
+        return f"it {how} {ended.si_status}{said}"
+
+    def _ended(self) -> os.waitid_result | None:
+        """Whether it has ended or does so within a moment. It stays a child, so that its group's number is its own."""
+        until = monotonic() + LEAVING
+        while True:
+            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            if ended is not None or monotonic() >= until:
+                return ended
+            sleep(0.002)
+
+    def close(self, reason: str) -> float:
+        """Tell it that it is over, wait a moment, end it and all that it has started. How much CPU it took."""
+        process = self._process
+        with suppress(OSError):
+            self._last_word(reason)
+        with suppress(OSError):
+            if process.stdin is not None:
+                process.stdin.close()
+        self._ended()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        return _children() - self._spent
+
+    def _last_word(self, reason: str) -> None:
+        """If it can be written at once: nobody waits for who does not listen."""
+        line = json.dumps({"event": "end", "reason": reason}, separators=(",", ":")).encode() + b"\n"
+        os.write(self._in, line)
+
+
+def _children() -> float:
+    """Seconds of CPU that processes took which this one has started, and which have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime

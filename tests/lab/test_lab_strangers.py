@@ -1,0 +1,180 @@
+"""Programs in any language as strategies: those that play, and those that break, fall silent or cheat."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.spec import spell
+from lycosa.estimators import strategy
+from lycosa.lab import strangers
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.running import run
+from lycosa.lab.simulation import Trace, simulate
+from lycosa.lab.strangers import Stranger
+from lycosa.lab.subjects import Subject
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+LINKS = {"a": ["b", "c"], "b": ["d", "a"], "c": ["e", "d"], "d": ["f"], "e": ["g"], "f": [], "g": ["b"]}
+GRAPH = Index.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0})
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait long for who says nothing."""
+    monkeypatch.setattr(strangers, "ANSWERING", 0.3)
+    monkeypatch.setattr(strangers, "LEAVING", 0.2)
+
+
+def hunt(command: str, budget: int = 20, index: Index = GRAPH) -> tuple[Trace, Stranger]:
+    """A crawl from node a."""
+    stranger = Stranger(command, "it", budget=budget, words="reef")
+    trace = simulate(Guide.given(index), stranger, [0], budget)
+    stranger.close()
+    return trace, stranger
+
+
+def names(trace: Trace) -> str:
+    """What was fetched."""
+    return "".join(GRAPH.names[node] for node in trace.nodes)
+
+
+def shell(script: str) -> str:
+    """A shell that says it speaks the protocol, and then does something else."""
+    hello = (
+        """read -r start; echo '{"protocol":1}'; while read -r line; do case $line in *pick*) break;; esac; done; """
+    )
+    return shlex.join(["bash", "-c", hello + script])
+
+
+def test_a_rival_in_another_language_plays() -> None:
+    """The shell's breadth-first fetches what ours does, page by page, and leaves nothing behind."""
+    chance = np.random.default_rng(3)
+    nodes = [f"http://n{number}.example/?a=b&c={number}" for number in range(60)]
+    index = Index.of({name: [nodes[to] for to in chance.integers(0, 60, 5)] for name in nodes})
+    trace, stranger = hunt(f"bash {EXAMPLES / 'rival.sh'}", 40, index)
+    ours = simulate(Guide.given(index), strategy("breadth-first"), [0], 40)
+    assert ours.nodes.tolist() == trace.nodes.tolist()
+    assert stranger.ending == ""
+    assert stranger.seconds > 0.0
+
+
+def test_the_example_in_the_style_of_a_spider_plays() -> None:
+    """Links of pages that were relevant come before others; when it has no more it gives up."""
+    trace, stranger = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
+    assert "abcegdf" == names(trace)  # c is worth 1, so e has .5, and g, by e's .5, .25; d and f have 0
+    assert stranger.ending == ""
+    assert len((EXAMPLES / "rival.py").read_text().splitlines()) <= 55
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (shell("kill -9 $$"), "it was killed by signal 9"),
+        (shell("echo so tired >&2; exit 3"), "it ended with exit code 3: 'so tired'"),
+        (shell("echo hello; sleep 9"), "it wrote 'hello', which is no JSON"),
+        (shell("printf '[1]\\n'; sleep 9"), "it wrote '[1]', which is no JSON object"),
+        (shell("printf '\\377\\0\\n'; sleep 9"), "which is no JSON"),
+        (shell("""echo '{"choice":"b"}'; sleep 9"""), "it was asked for a pick and said '{\"choice\": \"b\"}'"),
+        (shell("sleep 9"), "it said nothing for 0.3 seconds"),
+        (shell("""echo '{"pick":"nowhere"}'; sleep 9"""), "it picked 'nowhere', which is no link that it was shown"),
+        (shell("""echo '{"pick":"g"}'; sleep 9"""), "it picked 'g', which is no link that it was shown"),
+        (shell("""echo '{"pick":["b"]}'; sleep 9"""), "it picked '[\"b\"]', which is no link"),
+        (shell("""echo '{"pick":"a"}'; sleep 9"""), "it picked 'a' a second time"),
+        (shell("head -c 80000 /dev/zero; sleep 9"), "it wrote a line of more than 65,536 bytes"),
+        (shell("yes no | head -c 200000 | tr -d '\\n'; sleep 9"), "it wrote a line of more than 65,536 bytes"),
+        ("true", "it ended with exit code 0"),
+        ("""bash -c 'read -r l; echo "{\\"protocol\\":7}"; sleep 9'""", "it speaks protocol '7', not 1"),
+        ("""bash -c 'read -r l; echo "{\\"protocol\\":1,\\"wants\\":[7]}"; sleep 9'""", "it wants '[7]': there is"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_said_and_costs_the_trial(command: str, reason: str) -> None:
+    """The crawl ends there with what it has, the reason is one line, and no process is left."""
+    trace, stranger = hunt(command)
+    assert "a" == names(trace)
+    assert stranger.ending.startswith("forfeited: ")
+    assert reason in stranger.ending
+    assert "\n" not in stranger.ending
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # nobody is left to wait for
+
+
+def test_what_was_found_before_counts() -> None:
+    """Two good picks, then a wrong one."""
+    picks = "".join(
+        f"""echo '{{"pick":"{url}"}}'; while read -r line; do case $line in *pick*) break;; esac; done; """
+        for url in ("c", "e")
+    )
+    trace, stranger = hunt(shell(picks + """echo '{"pick":"e"}'; sleep 9"""))
+    assert "ace" == names(trace)
+    assert "it picked 'e' a second time" in stranger.ending
+
+
+def test_who_does_not_read_is_not_waited_for() -> None:
+    """A page that does not fit into the pipe, and a program that reads nothing after the start."""
+    large = Index.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
+    _, stranger = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
+    assert "it does not read what it is told" in stranger.ending
+
+
+def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
+    """A program that leaves another one running."""
+    left = tmp_path / "left"
+    hunt(shell(f"sleep 60 & echo $! > {left}; exit 1"))
+    number = left.read_text().strip()
+    stat = Path(f"/proc/{number}/stat")  # gone, or dead and not waited for by its new parent yet
+    assert not stat.exists() or stat.read_text().split()[2] in "ZX"
+
+
+def test_giving_up_is_no_forfeit() -> None:
+    """Null means that nothing more is wanted."""
+    trace, stranger = hunt(shell("""echo '{"pick":null}'; read -r line; exit 0"""))
+    assert ("a", "gave up") == (names(trace), stranger.ending)
+
+
+def test_what_it_is_told(tmp_path: Path) -> None:
+    """The lines, key by key, as documented."""
+    said = tmp_path / "said"
+    script = f"""while IFS= read -r l; do printf '%s\\n' "$l" >> {said}; case $l in
+        *'"start"'*) echo '{{"protocol":1,"wants":["context"]}}';; *'"pick"'*) echo '{{"pick":null}}';; esac; done"""
+    hunt(shlex.join(["bash", "-c", script]))
+    start, page, pick, end = said.read_text().splitlines()
+    assert start == '{"event":"start","protocol":1,"topic":"reef","examples":0,"budget":20,"random_seed":0}'
+    assert page.startswith('{"event":"page","url":"a","seed":true,"relevance":0.0,"title":"","links":[{"url":"b",')
+    assert {"url": "b", "anchor": "", "context": ""} == json.loads(page)["links"][0]
+    assert pick == '{"event":"pick","number":2}'
+    assert json.loads(end) == {"event": "end", "reason": "gave up"}
+
+
+def test_a_command_that_is_none() -> None:
+    """Nothing is started, and it is said which."""
+    with pytest.raises(InputError, match="cannot start '/no/such/program'"):
+        hunt("/no/such/program")
+
+
+def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
+    """A program that forfeits keeps what it found; it is told; the next call tries again, and others are as ever."""
+    flag = tmp_path / "works"
+    script = tmp_path / "rival.sh"
+    script.write_text(f"test -e {flag} || exit 7\nexec bash {EXAMPLES / 'rival.sh'}\n")
+    text = spell("lycosa.lab.strangers:Stranger", {"name": "mine", "command": f"bash {script}"})
+    plan = Experiment("x", "", ["breadth-first", text], budgets=[5], seed_sets=1, seeds="random", seed_count=1,
+                      told="score", mode="as-published")  # fmt: skip
+    subject = Subject("scores", GRAPH.score, truth_by="scores of the graph")
+    before = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
+    assert any(line.startswith("Forfeited: mine in 1 of 1 trials") and "exit code 7" in line for line in before.remarks)
+    assert not before.failed
+    flag.touch()
+    after = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
+    assert not any(line.startswith("Forfeited") for line in after.remarks)
+    ours, theirs = (after.select(one)[0].trace.nodes.tolist() for one in plan.strategies)
+    assert ours == theirs
