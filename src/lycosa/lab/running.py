@@ -301,8 +301,6 @@ class Workshop:
                 hunts = hunter(
                     trial.strategy, self.index, subject, guide, budget=plan.budget, random_seed=seed, told=plan.told
                 )
-                if isinstance(guide, LearningGuide) and not asks(trial.strategy):
-                    guide = Guide.given(self.index)  # nobody asks what is said of pages: so nobody has to judge them
                 try:
                     trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
                 finally:
