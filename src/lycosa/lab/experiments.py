@@ -43,6 +43,7 @@ TOLD = {
 SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
+    "cold": "pages two links from the nearest relevant ones: neither they nor what they link to is any",
     "directory": "the pages with the most links",
     "random": "any nodes with a score, as in Gouriten et al.",
     "given": "the seeds that the corpus names",

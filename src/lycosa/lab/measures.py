@@ -106,6 +106,24 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     return sums[fetched(gains, budgets)]
 
 
+def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
+    """When each of some pages can be asked for, in their order, if a host is left alone for `pause` seconds in between.
+
+        time(i) = max(time(i - 1), time of the last page of the same host + pause)
+
+    Requests take no time, and none overtakes another: what was fetched decides what comes next.
+
+    >>> polite([0, 0, 1, 0]).tolist()
+    [0.0, 1.0, 1.0, 2.0]
+    """
+    now, free, times = 0.0, dict[Any, float](), []
+    for host in np.asarray(hosts).tolist():
+        now = max(now, free.get(host, 0.0))
+        free[host] = now + pause
+        times.append(now)
+    return np.array(times, np.float64)
+
+
 def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """The mean gain of the pages fetched within each budget; 0 where none was.
 

@@ -21,6 +21,9 @@ from lycosa.lab.index import Index
 from lycosa.lab.reach import FAR, distances_to, leads, linking
 from lycosa.lab.subjects import Subject, chance
 
+COLD = 2
+"""Links from cold seeds to the nearest relevant page."""
+
 ATTEMPTS = 50
 """Times that a set of random seeds is drawn, until something can be found from it."""
 
@@ -41,6 +44,7 @@ def seed_sets(
 
     - `on-topic`: relevant nodes from which another relevant one can be reached;
     - `off-topic`: nodes from which the nearest relevant one is `hops` links away, or more, but can be reached;
+    - `cold`: nodes from which it is exactly two links: nothing is relevant there, nor on what they link to;
     - `directory`: the nodes with the most children from which something relevant can be reached, dealt out to the sets;
     - `random`: any nodes of a score above 0 (Gouriten et al. 2014, 7: 50 of them);
     - `given`: those named, or those that the corpus itself names (a past crawl's seeds); the same in every set.
@@ -77,7 +81,7 @@ def seed_sets(
 def _drawn(
     index: Index, subject: Subject, kind: str, nodes: NDArray[np.int64], count: int, drawn_by: tuple[int, int]
 ) -> list[int]:
-    """One set of on-topic, off-topic or random seeds."""
+    """One set of on-topic, off-topic, cold or random seeds."""
     if not len(nodes):
         raise InputError(f"{kind} seeds: there are too few nodes for {drawn_by[1] + 1} disjoint sets: take fewer sets")
     if kind == "random":
@@ -145,10 +149,12 @@ def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray
             raise InputError(_lonely(subject))
         return np.flatnonzero(relevant & hopeful)
     reaching = distance < FAR
-    nodes = np.flatnonzero(reaching & (distance >= hops))
+    nodes = np.flatnonzero(distance == COLD if kind == "cold" else reaching & (distance >= hops))
     lost = int(np.count_nonzero(~reaching))
     if lost:
-        subject.note(f"off-topic seeds: {lost:,} nodes are not used, nothing relevant can be reached from them")
+        subject.note(f"{kind} seeds: {lost:,} nodes are not used, nothing relevant can be reached from them")
+    if not len(nodes) and kind == "cold":
+        raise InputError(f"no node is two links from what is relevant to {subject.name!r}: take off-topic seeds")
     if not len(nodes):
         farthest = int(distance[reaching].max())
         told = (

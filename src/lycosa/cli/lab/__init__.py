@@ -19,6 +19,7 @@ class Laboratory(Commands):
         "evaluate": "Tell how much a crawl is like pages you know to be good.",
         "paper": "Repeat what a paper measured, and say which claims hold.",
         "leaderboard": "Rank all strategies, grouped by what they are given.",
+        "benchmark": "Compare scent, its rivals and your program, on frozen topics.",
         "gate": "Fail if a strategy finds less than its pinned floor.",
     }
     places: ClassVar = {"fetch": "index", "gate": "leaderboard"}

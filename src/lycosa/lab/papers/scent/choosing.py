@@ -76,11 +76,11 @@ def topics(index: Index, half: str, count: int, random_seed: int, remarks: list[
     order = chance(random_seed, "scent", "topics").permutation(len(fitting)).tolist()
     chosen: list[str] = []
     for name in (fitting[place] for place in order):
-        if len(chosen) < count and not any(_within(name, other) or _within(other, name) for other in chosen):
+        if len(chosen) < count and not any(within(name, other) or within(other, name) for other in chosen):
             chosen.append(name)
     if len(chosen) < count:
         larger = sorted((size, name) for name, size in sizes.items() if MOST < size <= LARGEST * len(index))
-        more = [name for _, name in larger if not any(_within(other, name) for other in chosen)][: count - len(chosen)]
+        more = [name for _, name in larger if not any(within(other, name) for other in chosen)][: count - len(chosen)]
         chosen += more
         remarks.append(
             f"The {half} half has {len(chosen)} topics"
@@ -117,5 +117,6 @@ def keywords(index: Index, half: str, count: int, random_seed: int, tell: Tell =
     return {word: pages[word] for word in sorted(chosen)}
 
 
-def _within(name: str, other: str) -> bool:
+def within(name: str, other: str) -> bool:
+    """Whether a class is another one, or below it."""
     return name == other or name.startswith(f"{other}/")

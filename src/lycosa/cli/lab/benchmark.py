@@ -1,0 +1,131 @@
+"""`lycosa lab benchmark`: scent, its rivals and your program on frozen topics."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Column
+
+from lycosa.cli.parameters import Json, Quiet, Workers
+from lycosa.cli.printing import listing, output, print_json
+from lycosa.cli.progress import progress
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
+from lycosa.lab import benchmark as lab
+from lycosa.lab.benchmark.corpora import DEVELOPMENT, REPORT, places
+from lycosa.lab.benchmark.entrants import chosen
+from lycosa.lab.findings import Findings, Table
+from lycosa.lab.papers import QUICK
+from lycosa.lab.report import write_report
+
+
+def benchmark(
+    corpora: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the recorded pages lie (wikispeedia-blind, webkb, mdn, with labels)."),
+    ] = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this corpus, or an index of your own. Default: all in --corpora, and embedded."
+        ),
+    ] = None,
+    rival: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COMMAND", help="A program of yours, in any language: see docs/benchmark.md."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only these beside oracle and scent; or module:Class.")
+    ] = None,
+    also: Annotated[list[str] | None, typer.Option(metavar="NAME", help="These beside the usual ones.")] = None,
+    topics: Annotated[int, typer.Option(min=0, help="Topics of each corpus; 0: as many as are usual there.")] = 0,
+    budget: Annotated[
+        list[int] | None, typer.Option(min=1, metavar="N", help="Pages at which is measured. Default: 100, 500, 1000.")
+    ] = None,
+    told: Annotated[
+        str, typer.Option(metavar="WHAT", help="Only by words, or only by examples; default: both, one by one.")
+    ] = "",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="Another judge than the one of 'lycosa crawl'.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="A small web, two topics: for a look.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="All topics, seeds and published strategies, up to 5,000 pages: a day.")
+    ] = False,
+    develop: Annotated[
+        bool, typer.Option("--develop", help="Topics of the half to develop on, not of the half that is reported.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs and the report are kept.")] = Path(
+        "benchmark"
+    ),
+    workers: Workers = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compare scent, its rivals and your program, on frozen topics.
+
+    Everybody has the same pages, topics, start pages, budgets and judge; labels that nobody sees say what was found.
+    What is done is kept: the same command goes on where it stopped. DIR/report/index.html is the page to publish.
+
+    For example:  lycosa lab benchmark --rival mine='python crawler.py'
+    """
+    size = _size(quick, full, topics, budget or [], told, judge)
+    entrants = chosen(strategy or [], also or [], rival or [], quick=quick, full=full)
+    for name in [*(strategy or []), *(also or [])]:
+        STRATEGIES.maker(name.partition(",")[0])
+    half = DEVELOPMENT if develop else REPORT
+    try:
+        with progress(quiet or json) as tell:
+            there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)
+            made = lab.benchmark(there, size, entrants, out / "work", workers=workers, tell=tell)
+    except KeyboardInterrupt:
+        print(f"Stopped; finished crawls are kept in {out}. The same command goes on.", file=sys.stderr)
+        raise typer.Exit(130) from None
+    known = lab.findings(made, half)
+    page = write_report(known, out / "report", command=shlex.join(["lycosa", *sys.argv[1:]]))
+    if json:
+        print_json({"report": page, **known.as_dict()}, indent=1)
+    elif not quiet:
+        _print(known, page, quick=quick)
+
+
+def _size(quick: bool, full: bool, topics: int, budgets: list[int], told: str, judge: str) -> lab.Size:
+    if quick and full:
+        raise InputError("--quick and --full: choose one")
+    if told and told not in lab.USUAL.told:
+        raise InputError(f"--told is {told!r}: it is one of {', '.join(lab.USUAL.told)}")
+    size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
+    return replace(
+        size,
+        topics=topics or size.topics,
+        budgets=tuple(sorted(set(budgets))) or size.budgets,
+        told=(told,) if told else size.told,
+        judge=judge or size.judge,
+    )
+
+
+def _print(known: Findings, page: Path, *, quick: bool) -> None:
+    console = output()
+    shown = [part for part in known.parts if isinstance(part, Table) and not part.key.startswith("benchmark-topics")]
+    for part in [one for one in shown if one.key == "benchmark-cells" or one.timed]:
+        columns = [
+            Column(title, justify="left" if number < 2 else "right") for number, title in enumerate(part.columns)
+        ]
+        rows = [[_cell(cell) for cell in row] for row in part.rows]
+        console.print(listing(columns, rows, title=part.title, show_edge=True, pad_edge=False))
+    for remark in known.remarks:
+        console.print(f"- {remark}", markup=False)
+    for claim in known.claims:
+        console.print(f"{claim.verdict}: {claim.text}. {' '.join(claim.evidence.split())}", markup=False)
+    console.print(f"{known.summary}\nThe page: {page}", markup=False)
+    if quick:
+        console.print(QUICK, markup=False)
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}" if abs(cell) < 10 else f"{cell:,.1f}"
+    return "" if cell is None else str(cell)

@@ -1,0 +1,442 @@
+"""The benchmark: scent, its rivals and programs from outside on frozen topics of several corpora.
+
+A trial is a topic of a corpus, what the judge is told of it, and where the crawl starts. All entrants have the same
+trials, the judge that `lycosa crawl` has, and the same budgets; labels that none of them sees decide what was found. A
+cell is a corpus, what is told, the seeds and a budget.
+
+topics      which topics, frozen by checksums
+corpora     which pages, by digests
+entrants    who is compared
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
+from lycosa.drawing.formats import many
+from lycosa.lab.benchmark.corpora import Place
+from lycosa.lab.benchmark.entrants import is_rival, kind, label
+from lycosa.lab.certainty import Difference, Interval, against, curve, holm, interval, paired
+from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Cell, Claim, Figure, Findings, Ruling, Table, ruled, says
+from lycosa.lab.hunters import AHEAD, ORACLE
+from lycosa.lab.measures import Floats, found, gains, polite
+from lycosa.lab.papers import TOO_SMALL
+from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT
+from lycosa.lab.results import YARDSTICKS, Outcome, Results, plain
+from lycosa.lab.running import run
+from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.topics import DEFAULT
+from lycosa.version import __version__
+
+SEEDS = 3
+POINTS = 25
+SOURCE = "docs/benchmark.md"
+NOTE = (
+    "Share: relevant pages found over what an oracle finds that is greedy and knows what every page is worth. Means "
+    "over topics, with 95 % intervals (bootstrap over topics); differences are paired, on the same topics and seeds."
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is told, and where crawls start."""
+
+    told: str
+    seeds: str
+
+    @property
+    def title(self) -> str:
+        """In tables.
+
+        >>> Setting("words", "on-topic").title, Setting("examples", "cold").title
+        ('words, 3 start pages', '20 examples, cold seeds')
+        """
+        what = "words" if self.told == "words" else f"{EXAMPLES} examples"
+        return f"{what}, {SEEDS} start pages" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
+
+
+SETTINGS = tuple(Setting(told, seeds) for told in ("words", "examples") for seeds in ("on-topic", "off-topic", "cold"))
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run."""
+
+    topics: int = 0
+    """Of each corpus; 0: as many as are usual there, -1: all."""
+    seeds: tuple[str, ...] = ("on-topic", "off-topic")
+    told: tuple[str, ...] = ("words", "examples")
+    budgets: tuple[int, ...] = (100, 500, 1000)
+    judge: str = DEFAULT
+    quick: bool = False
+
+    @property
+    def settings(self) -> list[Setting]:
+        """In the order of tables."""
+        return [one for one in SETTINGS if one.seeds in self.seeds and one.told in self.told]
+
+    def budgets_for(self, pages: int) -> list[int]:
+        """Those up to a third of a corpus: beyond it any crawl comes to have everything.
+
+        >>> Size().budgets_for(2000), Size().budgets_for(90)
+        ([100, 500], [30])
+        """
+        return [budget for budget in self.budgets if budget <= pages // 3] or [max(1, pages // 3)]
+
+
+USUAL = Size()
+QUICK = Size(2, budgets=(20, 50), seeds=("off-topic",), quick=True)
+FULL = Size(-1, ("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one entrant got in one trial within a budget."""
+
+    corpus: str
+    setting: Setting
+    topic: str
+    budget: int
+    entrant: str
+    values: dict[str, float]
+
+    @property
+    def unit(self) -> tuple[str, Setting, str]:
+        """What it has in common with the trials of other entrants."""
+        return self.corpus, self.setting, self.topic
+
+
+@dataclass
+class Measured:
+    """All trials, and what was said of them."""
+
+    places: list[Place]
+    size: Size
+    entrants: list[str]
+    trials: list[Trial] = field(default_factory=list)
+    curves: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
+    """Shares along the way: of each corpus and entrant a line for each trial."""
+    hunted: dict[str, list[str]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def named(self, entrant: str) -> list[Trial]:
+        """All of an entrant."""
+        return [one for one in self.trials if one.entrant == entrant]
+
+    @property
+    def budgets(self) -> list[int]:
+        """All that were measured at."""
+        return sorted({one.budget for one in self.trials})
+
+    def column(self, entrant: str, budget: int, value: str, units: Sequence[tuple[str, Setting, str]]) -> Floats:
+        """A value of an entrant in some trials; nan where it has none."""
+        known = {one.unit: one.values.get(value, math.nan) for one in self.trials
+                 if one.entrant == entrant and one.budget == budget}  # fmt: skip
+        return np.array([known.get(unit, math.nan) for unit in units])
+
+    def units(self, budget: int, corpus: str = "", setting: Setting | None = None) -> list[tuple[str, Setting, str]]:
+        """The trials that there are, by the oracle's."""
+        return [
+            one.unit
+            for one in self.named(ORACLE)
+            if one.budget == budget and corpus in ("", one.corpus) and setting in (None, one.setting)
+        ]
+
+
+def benchmark(
+    places: Sequence[Place], size: Size, entrants: Sequence[str], out: Path, *, workers: int = 0, tell: Tell = silent
+) -> Measured:
+    """Run what is missing, and give all that is there."""
+    made = Measured(list(places), size, list(entrants))
+    for place in places:
+        many_topics = len(place.topics) if size.topics < 0 else size.topics or place.usual
+        topics = made.hunted[place.name] = place.topics[:many_topics]
+        if len(topics) < many_topics:
+            made.remarks.append(f"{place.name}: {len(topics)} topics only, {many_topics} were wanted: it has no more.")
+        for setting in size.settings:
+            try:
+                results = _run(place, setting, topics, size, entrants, out, workers, tell)
+            except InputError as error:
+                made.remarks.append(f"Left out: {place.name}, {setting.title}: {error}")
+                continue
+            _take(made, place, setting, results)
+    if not made.trials:
+        raise InputError(f"nothing could be run. {' '.join(made.remarks)}")
+    return made
+
+
+def _run(
+    place: Place, setting: Setting, topics: Sequence[str], size: Size, entrants: Sequence[str], out: Path,
+    workers: int, tell: Tell,
+) -> Results:  # fmt: skip
+    plan = Experiment(
+        f"benchmark, {place.name}, {setting.title}", str(place.index.path or ""), list(entrants), told=setting.told,
+        judge=size.judge, seeds=setting.seeds, hops=1, seed_count=SEEDS, seed_sets=1,
+        budgets=size.budgets_for(len(place.index)),
+    )  # fmt: skip
+
+    def said(what: str, *count: int) -> None:
+        tell(f"{place.name}, {setting.title}: {what}", *count)
+
+    subjects = _subjects(place, setting, topics)
+    return run(plan, out / place.name / setting.told, index=place.index, subjects=subjects, workers=workers, tell=said)
+
+
+def _subjects(place: Place, setting: Setting, topics: Sequence[str]) -> list[Subject]:
+    """What is hunted. Who is told examples is told no words: a name of a topic would be a query."""
+    if setting.told == "words":
+        return subjects_of(place.index, topics)
+    return [replace(subject, words="") for subject in subjects_of(place.index, topics, examples=EXAMPLES)]
+
+
+def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:
+    """The numbers of a run."""
+    hosts = [urlsplit(name).netloc for name in place.index.names]
+    outcomes = {(one.strategy, one.subject): one for one in results.outcomes}
+    for row in results.rows:
+        one = outcomes[row["strategy"], row["subject"]]
+        values = {name: float(row[name]) for name in ("found", "fetched", "relative", "ahead", "area")}
+        values |= {"sites": float(row["sites"])} if "sites" in row else {}
+        values |= _costs(one, row["budget"], hosts)
+        made.trials.append(Trial(place.name, setting, row["subject"], row["budget"], row["strategy"], values))
+    _draw(made, place, results)
+    told = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
+    for text in results.experiment.strategies:
+        told = [line.replace(text, label(text)) for line in told]
+    made.remarks += [f"{place.name}, {setting.title}: {line}" for line in told]
+
+
+def _costs(one: Outcome, budget: int, hosts: Sequence[str]) -> dict[str, float]:
+    """CPU of a step in milliseconds, and how long it would take politely, a second a host."""
+    pages = one.trace.nodes[: one.trace.seeds + budget].tolist()
+    times = polite([hosts[node] for node in pages])
+    return {
+        "cpu": 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes)),
+        "polite": float(times[-1]) if len(times) else 0.0,
+    }
+
+
+def _draw(made: Measured, place: Place, results: Results) -> None:
+    steps = _steps(results.experiment.budget)
+    greedy = {one.subject: found(gains(one.trace, results.subjects[one.subject]), steps)
+              for one in results.select(ORACLE)}  # fmt: skip
+    for one in results.outcomes:
+        most = greedy.get(one.subject)
+        if most is not None and one.strategy not in (ORACLE, AHEAD):
+            own = found(gains(one.trace, results.subjects[one.subject]), steps)
+            share = np.divide(own, most, out=np.full(len(own), np.nan), where=most > 0)
+            made.curves.setdefault((place.name, one.strategy), []).append(share)
+
+
+def _steps(budget: int) -> list[int]:
+    return sorted({max(1, round(budget * (step / POINTS) ** 2)) for step in range(1, POINTS + 1)} | {min(10, budget)})
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A cell: scent, and the best of its rivals, picked with hindsight."""
+
+    corpus: str
+    setting: Setting
+    budget: int
+    scent: Interval
+    best: str
+    rival: Interval
+    ahead: Difference
+    topics: int
+
+    @property
+    def where(self) -> str:
+        """For evidence."""
+        return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
+
+
+def cells(made: Measured, ours: str = SCENT) -> list[Compared]:
+    """All that have a rival; p is corrected for how many cells there are."""
+    known = []
+    for place in made.places:
+        for setting in made.size.settings:
+            for budget in made.size.budgets_for(len(place.index)):
+                cell = _cell(made, ours, place.name, setting, budget)
+                known += [cell] if cell is not None else []
+    corrected = holm([cell.ahead.p for cell in known]).tolist()
+    return [replace(cell, ahead=cell.ahead._replace(p=p)) for cell, p in zip(known, corrected, strict=True)]
+
+
+def _cell(made: Measured, ours: str, corpus: str, setting: Setting, budget: int) -> Compared | None:
+    units = made.units(budget, corpus, setting)
+    groups = [topic for _, _, topic in units]
+    shares = {text: made.column(text, budget, "relative", units) for text in made.entrants}
+    rivals = [text for text in made.entrants if is_rival(text) and np.isfinite(shares[text]).any()]
+    if not rivals or not np.isfinite(shares.get(ours, np.zeros(0))).any():
+        return None
+    best = max(rivals, key=lambda text: interval(shares[text], draws=1, groups=groups).mean)
+    return Compared(
+        corpus, setting, budget, interval(shares[ours], groups=groups), best, interval(shares[best], groups=groups),
+        paired(shares[ours], shares[best], groups=groups), len(groups),
+    )  # fmt: skip
+
+
+def table_cells(known: Sequence[Compared]) -> Table:
+    """The main table."""
+    return Table.of(
+        "benchmark-cells", "Scent and the best of its rivals, cell by cell",
+        {
+            "corpus": lambda cell: cell.corpus,
+            "told, seeds": lambda cell: cell.setting.title,
+            "pages": lambda cell: cell.budget,
+            "scent": lambda cell: str(cell.scent),
+            "best rival": lambda cell: label(cell.best),
+            "its share": lambda cell: str(cell.rival),
+            "difference": lambda cell: str(cell.ahead),
+            "p": lambda cell: plain(cell.ahead.p),
+            "topics": lambda cell: cell.topics,
+        },
+        [(cell,) for cell in known],
+        note=f"{NOTE} The best rival is picked with hindsight in each row, which favours it. p: sign flips of topics, "
+        "two-sided, corrected for the number of rows (Holm); fewer than six topics can't give one below .05.",
+    )  # fmt: skip
+
+
+def table_all(made: Measured, budget: int, ours: str = SCENT) -> Table:
+    """All entrants over all corpora and settings at a budget, best share first."""
+    units = made.units(budget)
+    groups = [(corpus, topic) for corpus, _, topic in units]
+    shares = {text: made.column(text, budget, "relative", units) for text in made.entrants}
+    there = [text for text in made.entrants if text != ORACLE and np.isfinite(shares[text]).any()]
+    differences = against({text: shares[text] for text in there}, ours, groups=groups) if ours in there else {}
+    mean = {text: interval(shares[text], groups=groups) for text in there}
+    rows: list[list[Cell]] = []
+    for text in sorted(there, key=lambda text: -mean[text].mean):
+        apart = differences.get(text)
+        row: list[Cell] = [label(text), kind(text), str(mean[text])]
+        row += [_mean(made.column(text, budget, value, units), groups) for value in _COLUMNS]
+        row += [str(apart) if apart else "", apart.p if apart else None, int(np.isfinite(shares[text]).sum())]
+        rows.append([plain(cell) for cell in row])
+    return Table(
+        f"benchmark-{budget}", f"All entrants after {budget:,} pages",
+        ["entrant", "kind", "share of the oracle's", *_COLUMNS.values(), f"less {ours}", "p", "trials"], rows,
+        timed=True,
+        note=f"{NOTE} p: sign flips of topics, corrected for the number of entrants (Holm). Sites: hosts with a "
+        "relevant page, where a corpus has several. Polite: seconds if each host is asked once a second, in the order "
+        f"of the crawl. CPU: of picking and learning a page, without the judge. {YARDSTICKS}",
+    )  # fmt: skip
+
+
+_COLUMNS = {
+    "ahead": "of look-ahead's", "area": "area", "found": "found", "fetched": "fetched", "sites": "sites",
+    "polite": "polite s", "cpu": "CPU ms a step",
+}  # fmt: skip
+
+
+def _mean(values: Floats, groups: Sequence[Any]) -> float:
+    return interval(values, draws=1, groups=groups).mean
+
+
+def table_corpus(made: Measured, corpus: str) -> Table:
+    """Every entrant in every cell of a corpus."""
+    columns = [(setting, budget) for setting in made.size.settings for budget in made.budgets
+               if made.units(budget, corpus, setting)]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for text in made.entrants:
+        row: list[Cell] = [label(text)]
+        for setting, budget in columns:
+            units = made.units(budget, corpus, setting)
+            row.append(plain(_mean(made.column(text, budget, "relative", units), [topic for _, _, topic in units])))
+        rows.append(row)
+    return Table(
+        f"benchmark-{corpus}", f"All entrants on {corpus}: share of the oracle's",
+        ["entrant", *(f"{setting.title}, {budget:,}" for setting, budget in columns)], rows, note=NOTE,
+    )  # fmt: skip
+
+
+def table_topics(made: Measured, ours: str = SCENT) -> Table:
+    """Topic by topic, where scent is behind most first."""
+    rows: list[list[Cell]] = []
+    for place in made.places:
+        budget = made.size.budgets_for(len(place.index))[-1]
+        for topic in made.hunted[place.name]:
+            units = [unit for unit in made.units(budget, place.name) if unit[2] == topic]
+            means = {text: _mean(made.column(text, budget, "relative", units), range(len(units)))
+                     for text in made.entrants if units and (is_rival(text) or text == ours)}  # fmt: skip
+            known = {text: mean for text, mean in means.items() if math.isfinite(mean)}
+            rivals = [text for text in known if text != ours]
+            if ours in known and rivals:
+                best = max(rivals, key=lambda text: known[text])
+                rows.append(
+                    [place.name, topic, budget, known[ours], label(best), known[best], known[ours] - known[best]]
+                )
+    return Table(
+        "benchmark-topics", "Topic by topic",
+        ["corpus", "topic", "pages", "scent", "best rival", "its share", "difference"],
+        sorted(rows, key=lambda row: float(row[-1] or 0.0)), note=f"Means over settings. {NOTE}",
+    )  # fmt: skip
+
+
+def figure_share(made: Measured, corpus: str) -> Figure:
+    """Shares along the way."""
+    steps = _steps(max(one.budget for one in made.trials if one.corpus == corpus))
+    lines = []
+    for text in made.entrants:
+        shares = made.curves.get((corpus, text), [])
+        whole = np.array([line for line in shares if len(line) == len(steps) and np.isfinite(line).all()])
+        if len(whole):
+            lines.append(curve(label(text), steps, whole))
+    return Figure(
+        f"benchmark-figure-{corpus}", f"Share of the oracle's on {corpus}", "pages fetched", "share", lines,
+        note="Trials in which the oracle has found something by the tenth page or before. Bands: 95 %.",
+    )  # fmt: skip
+
+
+@says(
+    SOURCE, "Scent is ahead of the best of its rivals, picked with hindsight, or level: in no cell is it clearly behind"
+)
+def nowhere_behind(known: Sequence[Compared], quick: bool) -> Ruling:
+    """No interval wholly below 0."""
+    behind = [cell for cell in known if cell.ahead.high < 0]
+    evidence = [f"{cell.where}: {label(cell.best)} is ahead, scent less it {cell.ahead}." for cell in behind]
+    above, mean = sum(cell.ahead.low > 0 for cell in known), sum(cell.ahead.mean >= 0 for cell in known)
+    evidence.append(
+        f"Of {many(len(known), 'cell')}: ahead in the mean in {mean}, with the whole interval above 0 in {above}, with "
+        f"the whole interval below 0 in {len(behind)}."
+    )
+    return ruled(not behind, evidence, TOO_SMALL if quick else "")
+
+
+def findings(made: Measured, half: str) -> Findings:
+    """All tables, figures and the claim, with everything that it takes to make them again."""
+    known = cells(made)
+    tables: list[Table | Figure] = [table_cells(known)] if known else []
+    tables += [table_all(made, budget) for budget in made.budgets]
+    corpora = [place.name for place in made.places if any(one.corpus == place.name for one in made.trials)]
+    tables += [*(table_corpus(made, name) for name in corpora), *(figure_share(made, name) for name in corpora)]
+    tables += [table_topics(made)] if known else []
+    crawls = len({(*one.unit, one.entrant) for one in made.trials})
+    claims: list[Claim] = [nowhere_behind(known, made.size.quick)] if known else []
+    topics = sum(map(len, made.hunted.values()))
+    return Findings(
+        "benchmark", "Benchmark of focused crawlers", tables, claims,
+        f"{many(len(made.entrants) - 1, 'entrant')} beside the oracle, {many(topics, 'topic')} of the {half} half of "
+        f"{', '.join(corpora)}, {many(len(made.size.settings), 'setting')}: {crawls:,} crawls. All are guided by the "
+        f"judge {made.size.judge}; labels that no entrant sees say what was found.",
+        {"version": __version__, "half": half, "size": asdict(made.size), "entrants": list(made.entrants)},
+        {place.name: place.facts(made.hunted[place.name]) for place in made.places},
+        _joined(made.remarks),
+    )  # fmt: skip
+
+
+def _joined(remarks: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(remarks))

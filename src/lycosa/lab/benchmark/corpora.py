@@ -1,0 +1,169 @@
+"""The benchmark's corpora: by name, by the digests of their files, and with checksums of their topics."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
+from lycosa.lab.benchmark.topics import DEVELOPMENT, REPORT, checksum, frozen
+from lycosa.lab.corpora.opening import open_corpus
+from lycosa.lab.index import FACTS, Index
+
+EMBEDDED = "embedded"
+LARGE = "embedded-large"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One that the benchmark knows."""
+
+    name: str
+    about: str
+    source: str
+    """A file in the directory of corpora, or what makes pages up."""
+    labels: str = ""
+    sha256: tuple[str, ...] = ()
+    """Of source and labels; none where pages are made up."""
+    topics: int = 8
+    """How many are hunted unless it is told otherwise."""
+    halves: dict[str, str] = field(default_factory=dict, hash=False)
+    """Checksums of the names in each half."""
+
+
+CORPORA = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus(
+            "wikispeedia-blind",
+            "Wikipedia for Schools, 2007, without the lines that print a page's classes; 'lycosa lab fetch wikispeedia'"
+            " gets the articles",
+            "wikispeedia-blind.warc.gz", "wikispeedia.labels.tsv",
+            (
+                "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
+                "82568c6b53ddfce21731d7df426f02463dcb58d99c67b09b5225c51e6e3f22db",
+            ),
+            12,
+        ),
+        Corpus(
+            "webkb",
+            "computer science departments, 1996, hundreds of hosts; 'lycosa lab fetch webkb' gets it",
+            "webkb.warc.gz", "webkb.labels.tsv",
+            (
+                "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",
+                "bb529e6d7c215fc4e65ab437995e93862025cae759f5f5735a7cbaf6d8d0ec7d",
+            ),
+            3,
+        ),
+        Corpus(
+            "mdn",
+            "Mozilla's archived developer documentation, by authors' tags",
+            "mdn.warc.gz", "mdn.labels.tsv",
+            (
+                "aa001ea103e8a00f2aca4b77988f612bca6e6b1072633717602f1717670ead5e",
+                "68fc8085de2ca51e127c0891188c97a2df08f7b30d47ffaa60a6c6804baa483a",
+            ),
+            7,
+        ),
+        Corpus(EMBEDDED, "a web that Lycosa makes up: everybody has it", "embedded:pages=3000,seed=1"),
+        Corpus(LARGE, "a larger one, for budgets of 5,000 pages; with --full", "embedded:pages=15000,seed=1"),
+    )
+}  # fmt: skip
+QUICK = Corpus("embedded-small", "for a look", "embedded:pages=300,seed=1", topics=2)
+
+
+@dataclass
+class Place:
+    """A corpus that is there, with the topics of a half of it."""
+
+    name: str
+    index: Index
+    topics: list[str]
+    """All of the half, in the order in which they are taken."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Digests of what it was made of."""
+    usual: int = 8
+
+    def facts(self, hunted: Sequence[str]) -> dict[str, Any]:
+        """What has to be known to have the same again."""
+        facts = self.index.facts
+        return {
+            "source": facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
+            "pages": len(self.index), "links": facts.get("links"), "topics": list(hunted),
+            "topics of the half": len(self.topics), "checksum of the half": checksum(self.topics),
+        }  # fmt: skip
+
+
+def places(
+    names: Sequence[str], corpora: Path | None, half: str, keep: Path, *, quick: bool, full: bool, tell: Tell = silent
+) -> list[Place]:
+    """The corpora that are named, or all that are there; indexes are made where they are missing, under `keep`."""
+    wanted = list(names) or _there(corpora, quick, full)
+    found = []
+    for name in wanted:
+        corpus = QUICK if name == QUICK.name else CORPORA.get(name)
+        if corpus is None:
+            found.append(_own(name, half))
+        else:
+            found.append(_known(corpus, corpora, half, keep, tell))
+    return found
+
+
+def _there(corpora: Path | None, quick: bool, full: bool) -> list[str]:
+    if quick and corpora is None:
+        return [QUICK.name]
+    if corpora is not None and not corpora.is_dir():
+        raise InputError(f"there is no directory {corpora}: --corpora names the one that holds the recorded pages")
+    recorded = [
+        name for name, one in CORPORA.items() if one.sha256 and corpora is not None and (corpora / one.source).is_file()
+    ]
+    if corpora is not None and not recorded:
+        files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
+        raise InputError(f"{corpora} holds none of the benchmark's corpora ({files}): leave --corpora out")
+    return [*recorded, *([EMBEDDED] if not quick else []), *([LARGE] if full else [])]
+
+
+def _known(corpus: Corpus, corpora: Path | None, half: str, keep: Path, tell: Tell) -> Place:
+    if not corpus.sha256:
+        index = open_corpus(corpus.source, keep, tell)
+        topics = frozen(index, half, corpus.name, corpus.halves.get(half, ""))
+        return Place(corpus.name, index, topics, {}, corpus.topics)
+    if corpora is None:
+        raise InputError(f"{corpus.name} is made of {corpus.source}: say where that is with --corpora DIR")
+    files = {}
+    for name, known in zip((corpus.source, corpus.labels), corpus.sha256, strict=True):
+        files[name] = _digest(corpora / name)
+        if files[name] != known:
+            raise InputError(
+                f"{corpora / name} is not the file of the benchmark: its SHA-256 begins with {files[name][:12]}, that "
+                f"of the benchmark with {known[:12]}. To hunt there all the same, make an index of it ('lycosa lab "
+                "index') and name that with --corpus"
+            )
+    index = open_corpus(str(corpora / corpus.source), keep, tell, labels=str(corpora / corpus.labels))
+    topics = frozen(index, half, corpus.name, corpus.halves.get(half, ""))
+    return Place(corpus.name, index, topics, files, corpus.topics)
+
+
+def _own(name: str, half: str) -> Place:
+    """An index of one's own, with topics by the same rule."""
+    if not (Path(name) / FACTS).is_file():
+        raise InputError(f"there is no corpus {name!r}: it is one of {', '.join(CORPORA)}, or an index")
+    index = Index.open(name)
+    if not index.has_text or not index.classes:
+        raise InputError(f"{name} has no text or no classes: the benchmark hunts pages with both")
+    return Place(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
+
+
+def _digest(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+__all__ = ["CORPORA", "DEVELOPMENT", "QUICK", "REPORT", "Corpus", "Place", "places"]

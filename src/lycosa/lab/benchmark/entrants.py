@@ -1,0 +1,92 @@
+"""Who is compared: the one list of published, modern and own strategies; programs from outside."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+
+from lycosa.core.errors import InputError
+from lycosa.core.spec import parse, spell
+from lycosa.estimators import STRATEGIES
+from lycosa.lab.hunters import AHEAD, ORACLE
+from lycosa.lab.papers.scent.crawls import PUBLISHED, SCENT
+
+BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")
+"""The six published ones that led leaderboard and cells, without those that need WordNet or training."""
+
+MODERN = ("sleeping-bandit", "tres", "deep-deep", "disco", "crawl4ai", "qfirst", "qmin")
+"""Of 2016 and later, from papers and programs."""
+
+FORESEEING = ("craw4llm",)
+"""Oracles that are told what the judge will say of pages before they are fetched: no rivals."""
+
+FORMER = ("scent-1",)
+"""Scent as it was."""
+
+QUICK = ("best-first", "breadth-first")
+
+PROGRAM = "lycosa.lab.strangers:Stranger"
+
+
+def entrants(*, quick: bool = False, full: bool = False) -> list[str]:
+    """Those of a table, oracle and scent first."""
+    if quick:
+        return [ORACLE, SCENT, *QUICK]
+    named = [*FORMER, *(PUBLISHED if full else BEST), *MODERN, *FORESEEING]
+    return [ORACLE, SCENT, *(name for name in named if name in STRATEGIES)]
+
+
+def kind(text: str) -> str:
+    """What a table says of an entrant.
+
+    >>> kind("scent"), kind("best-first"), kind("oracle"), kind(program("mine=true"))
+    ('ours', 'published', 'oracle', 'program')
+    """
+    name = parse(text)[0]
+    if name == PROGRAM:
+        return "program"
+    if name == ORACLE or name in FORESEEING:
+        return "oracle"
+    if name.startswith(SCENT) or (name in STRATEGIES and STRATEGIES[name].paper.startswith("ours")):
+        return "ours"
+    return "modern" if name in MODERN else "published" if name in STRATEGIES else "own"
+
+
+def is_rival(text: str) -> bool:
+    """Whether it is one that scent is held against."""
+    return kind(text) not in ("ours", "oracle")
+
+
+def label(text: str) -> str:
+    """What it is called in tables.
+
+    >>> label(program("mine=true")), label("best-first,q=.9")
+    ('mine', 'best-first,q=.9')
+    """
+    name, given = parse(text)
+    return given.get("name", text) if name == PROGRAM else "look-ahead" if text == AHEAD else text
+
+
+def program(told: str) -> str:
+    """A strategy that is a program: `NAME=command ...`."""
+    name, equals, command = told.partition("=")
+    if not equals or not name.strip() or not command.strip():
+        raise InputError(f"--rival is {told!r}: write NAME='command ...'")
+    try:
+        first = shlex.split(command)[0]
+    except (ValueError, IndexError) as error:
+        raise InputError(f"--rival {name}: the command {command!r} can't be read: {error}") from error
+    if shutil.which(first) is None:
+        raise InputError(f"--rival {name}: there is no program {first!r}")
+    return spell(PROGRAM, {"name": name.strip(), "command": command.strip()})
+
+
+def chosen(only: Sequence[str], also: Sequence[str], rivals: Sequence[str], *, quick: bool, full: bool) -> list[str]:
+    """All that are compared: the usual ones or only those named, others beside them, and programs."""
+    usual = [ORACLE, SCENT, *only] if only else entrants(quick=quick, full=full)
+    texts = list(dict.fromkeys([*usual, *also, *(program(told) for told in rivals)]))
+    names = [label(text) for text in texts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"two entrants are called {twice[0]!r}: give the program another name")
+    return texts
