@@ -121,6 +121,14 @@ def test_a_strategy_hears_of_lessons(web: Index, readings: Readings) -> None:
     assert all(len(nodes) == len(worths) for nodes, worths in heard)
 
 
+def test_what_the_judge_says_of_all_pages(web: Index, readings: Readings) -> None:
+    """When it has seen them all: of the topic's pages far more than of others."""
+    (subject,) = subjects_of(web, ["cooking"])
+    beta, relevant = learning_guide(web, subject, "words", "probability", readings).beta, subject.truth > 0
+    assert len(web) == len(beta)
+    assert beta[relevant].mean() > 0.5 > 0.1 > beta[~relevant].mean()
+
+
 def test_words_are_numbered_as_the_crawl_meets_them(web: Index, readings: Readings) -> None:
     """Two crawls of one corpus number its words each in its own order, as two vocabularies would."""
     for order in ([5, 2, 9], [9, 5, 2]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -138,6 +139,14 @@ class LearningGuide:
     def begin(self, seeds: Iterable[int], wants: Sequence[str] = ()) -> Guiding:
         """A judge that has seen nothing yet, for a crawl from these seeds."""
         return Guiding(self, seeds, wants)
+
+    @cached_property
+    def beta(self) -> NDArray[np.floating[Any]]:
+        """What the judge says of each page when it has seen them all: what no crawl knows."""
+        guiding = self.begin(())
+        said = np.array([guiding.visit(node, node + 1).beta for node in range(len(self.index))])
+        worths = guiding.teach(force=True)
+        return said if worths is None else worths
 
 
 class Guiding:
