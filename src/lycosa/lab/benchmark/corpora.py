@@ -47,7 +47,7 @@ CORPORA = {
                 "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
                 "82568c6b53ddfce21731d7df426f02463dcb58d99c67b09b5225c51e6e3f22db",
             ),
-            12,
+            12, {DEVELOPMENT: "c5d3f96e501df971", REPORT: "b22cf261bde940b7"},
         ),
         Corpus(
             "webkb",
@@ -57,7 +57,7 @@ CORPORA = {
                 "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",
                 "bb529e6d7c215fc4e65ab437995e93862025cae759f5f5735a7cbaf6d8d0ec7d",
             ),
-            3,
+            3, {DEVELOPMENT: "01b56d5d37b74ad3", REPORT: "c6f5f8152503258e"},
         ),
         Corpus(
             "mdn",
@@ -67,13 +67,16 @@ CORPORA = {
                 "aa001ea103e8a00f2aca4b77988f612bca6e6b1072633717602f1717670ead5e",
                 "68fc8085de2ca51e127c0891188c97a2df08f7b30d47ffaa60a6c6804baa483a",
             ),
-            7,
+            7, {DEVELOPMENT: "a809cea3b90739cf", REPORT: "620fd2ec79f7ee1f"},
         ),
-        Corpus(EMBEDDED, "a web that Lycosa makes up: everybody has it", "embedded:pages=3000,seed=1"),
+        Corpus(
+            EMBEDDED, "a web that Lycosa makes up: everybody has it", "embedded:pages=3000,seed=1",
+            halves={DEVELOPMENT: "dc374c976e0bf236", REPORT: "716e0ab638ed4ffe"},
+        ),
         Corpus(LARGE, "a larger one, for budgets of 5,000 pages; with --full", "embedded:pages=15000,seed=1"),
     )
 }  # fmt: skip
-QUICK = Corpus("embedded-small", "for a look", "embedded:pages=300,seed=1", topics=2)
+QUICK = Corpus("embedded-small", "for a look", "embedded:pages=600,seed=1", topics=2)
 
 
 @dataclass

@@ -1,0 +1,169 @@
+"""The benchmark: frozen topics, corpora by digest, all entrants in the same trials, and the page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+from lycosa.core.errors import InputError
+from lycosa.estimators import STRATEGIES
+from lycosa.lab import benchmark as lab
+from lycosa.lab.benchmark import corpora, entrants
+from lycosa.lab.benchmark.corpora import CORPORA, Corpus, Place, places
+from lycosa.lab.benchmark.topics import checksum, dealt, frozen
+from lycosa.lab.index import Index
+from lycosa.lab.measures import polite
+from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, half_of
+from lycosa.lab.seeds import seed_sets
+from lycosa.lab.subjects import Subject
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def classified(sizes: dict[str, int], pages: int) -> Index:
+    """A graph whose first nodes are of the first class, and so on."""
+    index = Index.of({f"n{number}": [] for number in range(pages)})
+    of = [place for place, size in enumerate(sizes.values()) for _ in range(size)]
+    columns = dict(index.columns)
+    columns["class_of"] = np.array(of, np.int32)
+    columns["class_start"] = np.minimum(np.arange(pages + 1), len(of)).astype(np.int64)
+    return replace(index, columns=columns, facts={**index.facts, "classes": list(sizes)})
+
+
+def test_topics_are_dealt_into_halves() -> None:
+    """By name; too small and too large ones are none, nor is one within another; larger ones come last."""
+    sizes = {"a": 30, "b": 24, "c": 40, "d/e": 30, "d/f": 26, "g": 650, "h": 1500}
+    index = classified(sizes, 3000)
+    both = {half: dealt(index, half) for half in (DEVELOPMENT, REPORT)}
+    for half, names in both.items():
+        assert all(half_of(name) == half for name in names)
+        assert not {"b", "h"} & set(names)  # 24 pages; more than a third
+        assert names == dealt(index, half)
+    every = both[DEVELOPMENT] + both[REPORT]
+    assert {"a", "c", "g"} <= set(every)
+    assert both[half_of("g")][-1] == "g"
+
+
+def test_a_changed_list_of_topics_is_refused() -> None:
+    """The checksum of the names is pinned."""
+    index = classified({"a": 30, "c": 40}, 300)
+    half = half_of("a")
+    names = dealt(index, half)
+    assert frozen(index, half, "mine", checksum(names)) == names
+    with pytest.raises(InputError, match=f"checksum is {checksum(names)}, it was 0123"):
+        frozen(index, half, "mine", "0123")
+
+
+def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the digest of its file, before anything is read."""
+    (tmp_path / "mine.warc.gz").write_bytes(b"other")
+    (tmp_path / "mine.tsv").write_bytes(b"")
+    monkeypatch.setitem(CORPORA, "mine", Corpus("mine", "", "mine.warc.gz", "mine.tsv", ("aa", "bb")))
+    with pytest.raises(InputError, match=r"mine.warc.gz is not the file of the benchmark: its SHA-256 begins with"):
+        places(["mine"], tmp_path, REPORT, tmp_path / "keep", quick=False, full=False)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InputError, match="holds none of the benchmark's corpora"):
+        places([], empty, REPORT, tmp_path, quick=False, full=False)
+    with pytest.raises(InputError, match="say where that is with --corpora"):
+        places(["mdn"], None, REPORT, tmp_path, quick=False, full=False)
+    with pytest.raises(InputError, match="there is no corpus 'moon'"):
+        places(["moon"], None, REPORT, tmp_path, quick=False, full=False)
+
+
+def test_cold_seeds_are_two_links_away() -> None:
+    """a -> b -> c, with c relevant: a is the only one."""
+    index = Index.of({"z": ["a"], "a": ["b", "d"], "b": ["c"], "d": []})
+    subject = Subject("x", np.array([float(name == "c") for name in index.names], np.float32))
+    assert [["a"]] == [[index.names[node] for node in seeds] for seeds in seed_sets(index, subject, "cold", count=3)]
+    near = Subject("x", np.array([float(name in "bczd") for name in index.names], np.float32))
+    with pytest.raises(InputError, match="no node is two links from"):
+        seed_sets(index, near, "cold")
+
+
+def test_politeness_takes_time() -> None:
+    """A second a host, in order: 0, then 1 for the same host, no wait for another, 2, and 2 for the third host."""
+    assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
+    assert polite(["a", "a"], pause=2.5).tolist() == [0.0, 2.5]
+
+
+def test_everyone_on_the_list_is_there() -> None:
+    """But for what was never named so; programs and oracles are told apart."""
+    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, "disco", "crawl4ai", "qfirst", "qmin"}
+    assert named <= set(STRATEGIES)
+    assert [entrants.kind(name) for name in ("oracle", "craw4llm", "scent", "disco", "fl_n")] == [
+        "oracle", "oracle", "ours", "modern", "published",
+    ]  # fmt: skip
+    assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm", *entrants.FORMER))
+
+
+@pytest.mark.parametrize(
+    ("told", "match"),
+    [("mine", "write NAME="), ("=true", "write NAME="), ("a='", "can't be read"), ("a=no-such-thing -x", "no program")],
+)
+def test_a_program_that_can_not_be_run_is_refused_at_once(told: str, match: str) -> None:
+    """Before anything else."""
+    with pytest.raises(InputError, match=match):
+        entrants.program(told)
+
+
+def test_two_entrants_of_one_name_are_refused() -> None:
+    """Nobody could tell them apart."""
+    with pytest.raises(InputError, match="two entrants are called 'scent'"):
+        entrants.chosen([], [], ["scent=true"], quick=True, full=False)
+
+
+def trial(corpus: str, topic: str, entrant: str, share: float) -> lab.Trial:
+    """One with a share only."""
+    return lab.Trial(corpus, lab.SETTINGS[0], topic, 20, entrant, {"relative": share})
+
+
+def test_cells_hold_scent_against_the_best_rival() -> None:
+    """Hindsight picks b, (.5 + .7) / 2 = .6 against a's .5; scent has (.8 + .6) / 2 = .7: .1 ahead in the mean."""
+    place = Place("x", classified({}, 60), [])
+    size = lab.Size(budgets=(20,), seeds=("on-topic",), told=("words",))
+    made = lab.Measured([place], size, ["oracle", "scent", "best-first", "nb-links", "craw4llm"])
+    for entrant, shares in (
+        ("oracle", (1.0, 1.0)), ("scent", (0.8, 0.6)), ("best-first", (0.5, 0.5)), ("nb-links", (0.5, 0.7)),
+        ("craw4llm", (0.9, 0.9)),
+    ):  # fmt: skip
+        made.trials += [trial("x", topic, entrant, share) for topic, share in zip("ab", shares, strict=True)]
+    (cell,) = lab.cells(made)
+    assert cell.best == "nb-links"
+    assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
+    assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
+    assert lab.nowhere_behind([cell], quick=False).verdict == "holds"
+    behind = replace(cell, ahead=cell.ahead._replace(low=-0.3, high=-0.1))
+    claim = lab.nowhere_behind([cell, behind], quick=False)
+    assert claim.verdict == "does not hold"
+    assert "x, words, 3 start pages, 20 pages: nb-links is ahead" in claim.evidence
+
+
+def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A look at it with a program in a shell; a second call runs nothing anew; page and JSON say how to do it again."""
+    monkeypatch.setattr(corpora, "QUICK", replace(corpora.QUICK, source="embedded:pages=150,seed=1,hosts=6"))
+    monkeypatch.setattr("lycosa.lab.benchmark.topics.LEAST", 8)
+    monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), topics=1))
+    call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--strategy", "best-first",
+            "--rival", f"shell=bash {EXAMPLES / 'rival.sh'}", "--json", "--quiet"]  # fmt: skip
+    assert run(monkeypatch, *call) == 0
+    told = json.loads(capsys.readouterr().out)
+    (table,) = [part for part in told["parts"] if part["key"] == "benchmark-20"]
+    assert {"scent", "best-first", "shell", "look-ahead"} >= {row[0] for row in table["rows"]} >= {"scent", "shell"}
+    place = told["corpus"]["embedded-small"]
+    assert place["fingerprint"]
+    assert place["topics"]
+    assert place["checksum of the half"]
+    assert told["configuration"]["entrants"][:2] == ["oracle", "scent"]
+    page = (tmp_path / "out" / "report" / "index.html").read_text()
+    assert "benchmark" in page
+    assert place["fingerprint"] in page
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("runs/*.npz")}
+    assert run(monkeypatch, *call) == 0
+    assert json.loads(capsys.readouterr().out)["parts"] == told["parts"]
+    assert kept == {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("runs/*.npz")}
