@@ -109,11 +109,10 @@ def _size(quick: bool, full: bool, topics: int, budgets: list[int], told: str, j
 
 def _print(known: Findings, page: Path, *, quick: bool) -> None:
     console = output()
-    shown = [part for part in known.parts if isinstance(part, Table) and not part.key.startswith("benchmark-topics")]
-    for part in [one for one in shown if one.key == "benchmark-cells" or one.timed]:
-        columns = [
-            Column(title, justify="left" if number < 2 else "right") for number, title in enumerate(part.columns)
-        ]
+    budgets = [f"benchmark-{budget}" for budget in known.configuration["size"]["budgets"]]
+    keys = ["benchmark-cells", *budgets, "benchmark-cpu"]
+    for part in [part for part in known.parts if isinstance(part, Table) and part.key in keys]:
+        columns = [Column(title, justify="left" if at < 2 else "right") for at, title in enumerate(part.columns)]
         rows = [[_cell(cell) for cell in row] for row in part.rows]
         console.print(listing(columns, rows, title=part.title, show_edge=True, pad_edge=False))
     for remark in known.remarks:

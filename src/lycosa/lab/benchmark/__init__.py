@@ -329,17 +329,33 @@ def table_all(made: Measured, budget: int, ours: str = SCENT) -> Table:
     return Table(
         f"benchmark-{budget}", f"All entrants after {budget:,} pages",
         ["entrant", "kind", "share of the oracle's", *_COLUMNS.values(), f"less {ours}", "p", "trials"], rows,
-        timed=True,
         note=f"{NOTE} p: sign flips of topics, corrected for the number of entrants (Holm). Sites: hosts with a "
         "relevant page, where a corpus has several. Polite: seconds if each host is asked once a second, in the order "
-        f"of the crawl. CPU: of picking and learning a page, without the judge. {YARDSTICKS}",
+        f"of the crawl. {YARDSTICKS}",
     )  # fmt: skip
 
 
 _COLUMNS = {
     "ahead": "of look-ahead's", "area": "area", "found": "found", "fetched": "fetched", "sites": "sites",
-    "polite": "polite s", "cpu": "CPU ms a step",
+    "polite": "polite s",
 }  # fmt: skip
+
+
+def table_cpu(made: Measured) -> Table:
+    """What a step costs."""
+    corpora = {place.name: made.size.budgets_for(len(place.index))[-1] for place in made.places}
+    rows: list[list[Cell]] = []
+    for text in made.entrants:
+        row: list[Cell] = [label(text)]
+        for corpus, budget in corpora.items():
+            units = made.units(budget, corpus)
+            row.append(plain(_mean(made.column(text, budget, "cpu", units), range(len(units)))))
+        rows.append(row)
+    return Table(
+        "benchmark-cpu", "Milliseconds of CPU a step", ["entrant", *corpora], rows, timed=True,
+        note="Of picking and learning a page, without the judge; of a program all that it took, its start included. "
+        "They differ from machine to machine, and with what else it does.",
+    )  # fmt: skip
 
 
 def _mean(values: Floats, groups: Sequence[Any]) -> float:
@@ -423,7 +439,7 @@ def findings(made: Measured, half: str) -> Findings:
     tables += [table_all(made, budget) for budget in made.budgets]
     corpora = [place.name for place in made.places if any(one.corpus == place.name for one in made.trials)]
     tables += [*(table_corpus(made, name) for name in corpora), *(figure_share(made, name) for name in corpora)]
-    tables += [table_topics(made)] if known else []
+    tables += [table_cpu(made), *([table_topics(made)] if known else [])]
     crawls = len({(*one.unit, one.entrant) for one in made.trials})
     claims: list[Claim] = [nowhere_behind(known, made.size.quick)] if known else []
     topics = sum(map(len, made.hunted.values()))

@@ -1,0 +1,56 @@
+"""Write what `lycosa lab benchmark` measured into docs/benchmark.md.
+
+    python tools/benchmark.py OUT
+
+OUT is the directory of the run. Only what stands between `<!-- measured: NAME -->` and `<!-- end -->` is replaced. NAME
+is `summary`, `claims`, `remarks`, `made` (when, and by which command), or the key of a table: `benchmark-cells`,
+`benchmark-100`, `benchmark-webkb`, `benchmark-topics`. A region whose table the report does not have stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from scent import REGION, table
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def regions(report: Path) -> dict[str, str]:
+    """By name what stands in each region."""
+    (found,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["findings"]
+    told = json.loads((report / "times.json").read_text(encoding="utf-8"))
+    timed: list[dict[str, Any]] = [part for part in told["parts"] if isinstance(part, dict)]
+    named = " ".join(Path(word).name if "/" in word else word for word in told["command"].split())
+    made = {
+        "summary": found["summary"],
+        "made": f"*{told['made']}: `{named}`*",  # not where it was on this machine
+        "claims": "\n".join(
+            f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
+            for claim in found["claims"]
+        ),
+        "remarks": "\n".join(f"- {' '.join(line.split())}" for line in found["remarks"]) or "Nothing was left out.",
+    }
+    for part in [*found["parts"], *timed]:
+        if part.get("columns"):
+            rows = table(part["columns"], part["rows"])
+            made[part["key"]] = "\n".join([f"**{part['title']}**", "", *rows, "", part["note"]])
+    return made
+
+
+def filled(text: str, known: dict[str, str]) -> str:
+    """The page with what was measured in its regions."""
+    return REGION.sub(lambda at: f"{at[1]}\n{known[at[2]]}\n\n{at[4]}" if at[2] in known else at[0], text)
+
+
+def main() -> None:
+    """Write the page."""
+    path = DOCS / "benchmark.md"
+    path.write_text(filled(path.read_text(encoding="utf-8"), regions(Path(sys.argv[1]) / "report")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
