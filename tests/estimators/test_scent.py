@@ -581,7 +581,7 @@ def test_bytes_of_a_row() -> None:
     trails.fit(1)
     elite.fit(1)
     columns = [*trails.columns().values(), elite.score, elite._until]
-    assert 215 == BYTES == sum(column.nbytes // len(column) for column in columns)
+    assert 223 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 
 # -- requests that give no page ---------------------------------------------------------------------------------
@@ -837,3 +837,42 @@ def test_a_step_without_links_of_its_own_is_fine() -> None:
     crawl = Crawl()
     step = Step(Visit(SEED, "redirect", "redirect", 1), 0, np.zeros(0, np.intp), np.zeros(0, np.float32))
     assert [0] == crawl.scent.learn(step, crawl.table).tolist()
+
+
+# -- the place of a link ---------------------------------------------------------------------------------------
+
+
+def placed(*places: tuple[str, str]) -> Links:
+    """Links, each with the path of tags to it."""
+    links = Links.to(*(node for node, _ in places))
+    links.paths = [path for _, path in places]
+    return links
+
+
+def test_the_lift_of_a_place_by_hand() -> None:
+    """Of two links that stand in a list one was fetched, .9, and one in the menu, 0. m0 = (0 + .9 + 0) / (3 + 5).
+
+    Where the list is, one page: (.9 - m0) / (1 + 10); by tags alone the same list and the menu, two pages:
+    (.9 - 2 m0) / (2 + 10), which counts 10 / (1 + 10). Other tags have led to nothing yet.
+    """
+    crawl = Crawl()
+    nodes = [f"http://b.test/{number}" for number in range(6)]
+    paths = ["ul.list li a", "ul.list li a", "ul.menu li a", "ul.menu li a", "ul li a", "p a"]
+    crawl.visit(SEED, 0.0, placed(*zip(nodes, paths, strict=True)))
+    crawl.visit(nodes[0], 0.9)
+    crawl.visit(nodes[2], 0.0)
+    mean, scale = 0.9 / 8, (0.9 + 0.05) / 1.5
+    tags = (0.9 - 2 * mean) / 12
+    assert close((0.9 - mean) / 11 + tags * 10 / 11) == crawl.said("place", nodes[1]) * scale
+    assert close((0.0 - mean) / 11 + tags * 10 / 11) == crawl.said("place", nodes[3]) * scale
+    assert close(tags) == crawl.said("place", nodes[4]) * scale
+    assert 0 == crawl.said("place", nodes[5])
+
+
+def test_places_are_those_of_a_host_and_none_where_nobody_knows() -> None:
+    """What the lists of one host are worth says nothing of another's; a page without paths has no places."""
+    crawl = Crawl(seeds=(SEED, OTHER))
+    crawl.visit(SEED, 0.0, placed((SALMON, "ul li a")))
+    crawl.visit(SALMON, 0.9)
+    crawl.visit(OTHER, 0.0, placed((TROUT, "ul li a"), (HERON, "")))
+    assert [0, 0] == [crawl.said("place", node) for node in (TROUT, HERON)]

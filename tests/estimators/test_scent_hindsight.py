@@ -16,6 +16,7 @@ from lycosa.core.protocols import Space, Strategy
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
+from lycosa.estimators import estimator
 from lycosa.estimators.scent import Scent
 from lycosa.estimators.scent.elite import FOREMOST, Elite
 from lycosa.store.log import MemoryLog
@@ -186,5 +187,10 @@ def test_a_crawl_tells_scent_whether_its_judge_is_exact(judge: str, exact: bool)
 
     assert 1 == len(asyncio.run(crawl()))
     assert made.engine is not None
-    estimator: Any = made.engine.strategy.estimator  # type: ignore[attr-defined]
-    assert (exact, judge == "probability") == (estimator.exact, estimator.probability)
+    guide: Any = made.engine.strategy.estimator  # type: ignore[attr-defined]
+    assert (exact, judge == "probability") == (guide.exact, guide.probability)
+
+
+def test_scent_1_is_scent_with_all_that_is_new_switched_off() -> None:
+    made: Any = estimator("scent-1", words="coral", exact=True, probability=True)
+    assert (False, False, True) == (made.hindsight, made.exact, made.probability)

@@ -41,6 +41,10 @@ ENTRIES = {
         "starts from what the topic says of a link, and learns from every page which words and places led to good ones",
         "ours", TOPIC,
     ),
+    "scent-1": Entry(
+        "scent", "Scent", "scent as it was at first, to compare with: no hindsight, no tag paths, no exact judges",
+        "ours", TOPIC, arguments={"hindsight": False, "exact": False, "without": "place"},
+    ),
     "best-first": Entry(
         "best_first", "BestFirst",
         "links of relevant pages with relevant anchors first: mean of page and anchor similarity",

@@ -15,6 +15,7 @@ from lycosa.estimators.present import linked
 from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
+from lycosa.estimators.scent.paths import PATHS, Paths
 from lycosa.estimators.scent.risk import Risk
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
@@ -60,6 +61,7 @@ WEIGHTS = {
     "context in pages": 0.4,
     "address words": 0.2,
     "new places": 0.3,
+    "place": 0.6,
 }
 """The terms of a score, and how much each counts at first."""
 
@@ -71,7 +73,7 @@ SHRINK = 3.0
 ANCESTORS = 3
 """Pages on the way that get credit for where it led."""
 
-PAGES_SHRINK, NEIGHBOURS_SHRINK = 2.0, 0.7
+PAGES_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
 
 ANY = 0.5
 """What any link is worth. It changes no order; but a choosy crawl waits for a host only if what it would get there is
@@ -120,6 +122,8 @@ class Scent:
         .4      context in pages   the same of the context's stems
         .2      address words      lift of the URL's stems by what links with them led to
         .3      new places         curiosity, below
+        .6      place              lift of the path of tags to it, by what links that stand there on pages of the same
+                                   host led to, shrunk by ten pages to that of the tags without ids and classes
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
     All of it is multiplied by the probability that the link gives a page, once a request has given none (Risk).
@@ -136,8 +140,8 @@ class Scent:
     first pages, which it could hardly tell apart, then teach what they should have taught.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 215 bytes; of a page, for
-    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 14 MB, beside the
+    turn, never all: a row's score is that of the last time. What is known of a link takes 223 bytes; of a page, for
+    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 15 MB, beside the
     vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
@@ -179,6 +183,8 @@ class Scent:
     groups_: Groups = field(init=False, repr=False, compare=False)  # of links, by words of anchors and of addresses
     directories_: Groups = field(init=False, repr=False, compare=False)
     hosts_: Groups = field(init=False, repr=False, compare=False)
+    paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
+    places_: Groups = field(init=False, repr=False, compare=False)  # of links, by their paths
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
@@ -202,6 +208,7 @@ class Scent:
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
         self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
+        self.places_ = np.zeros((2 * PATHS, 2), np.float32)
         self.directories_, self.hosts_ = np.zeros((SLOTS, 2), np.float32), np.zeros((SLOTS, 2), np.float32)
 
     @property
@@ -308,7 +315,8 @@ class Scent:
         """The groups of the link to a row have led to this much more."""
         trails, gain = self.trails_, np.array((outcome, pages), np.float32)
         self.groups_[trails.words[row, _LINK]] += gain
-        self.groups_[0] = 0.0  # the slot of no word
+        self.places_[trails.path[row]] += gain
+        self.groups_[0] = self.places_[0] = 0.0  # the slots of no word and of no path
         self.directories_[trails.directory[row]] += gain
         self.hosts_[trails.host[row]] += gain
 
@@ -342,20 +350,20 @@ class Scent:
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
         trails, share = self.trails_, outcome
-        for groups in (self.groups_, self.directories_, self.hosts_):
+        for groups in (self.groups_, self.places_, self.directories_, self.hosts_):
             groups[:, 0] = 0.0
         for _ in range(1 + ANCESTORS):
             for groups, slots in (
                 (self.groups_, trails.words[rows, _LINK]),
+                (self.places_, trails.path[rows]),
                 (self.directories_, trails.directory[rows][:, None]),
                 (self.hosts_, trails.host[rows][:, None]),
             ):
-                sums = np.bincount(slots.ravel(), np.repeat(share, slots.shape[1]), len(groups))
-                groups[:, 0] += sums.astype(np.float32)
+                np.add.at(groups[:, 0], slots, share.astype(np.float32)[:, None])
             rows, share = table.parent[rows].astype(np.intp), self.credit * share
             on_the_way = (rows >= 0) & (share != 0.0)
             rows, share = rows[on_the_way], share[on_the_way]
-        self.groups_[0] = 0.0  # the slot of no word
+        self.groups_[0] = self.places_[0] = 0.0  # the slots of no word and of no path
 
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""
@@ -390,6 +398,9 @@ class Scent:
             return
         rows, first = np.unique(of_link[blank], return_index=True)
         chosen, n = blank[first].tolist(), len(rows)
+        if links.paths:
+            host = step.visit.node.partition("://")[2].partition("/")[0]
+            trails.path[rows] = [self.paths_.groups(host, links.paths[at]) for at in chosen]
         texts = [links.contexts[at] for at in chosen]
         texts += [links.anchors[at] for at in chosen]
         texts += [words_of(links.urls[at]) for at in chosen]
@@ -459,12 +470,15 @@ class Scent:
         features[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
         curiosity = 0.5 / (1.0 + self.finds_ / SMELT)
         features[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        exact, tags = _lifts(self.places_, trails.path[rows], self.mean_, PLACE_SHRINK).T
+        known = self.places_[trails.path[rows, 0], 1]
+        features[18] = (exact + PLACE_SHRINK * tags / (known + PLACE_SHRINK)) / scale
         return features
 
 
-def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float) -> Groups:
+def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float, shrink: float = SHRINK) -> Groups:
     """The lift of each slot; the slot of no word has none."""
     sums = groups[slots]
     count = sums[..., 1]
-    lifts: Groups = (sums[..., 0] - np.float32(mean) * count) / (count + np.float32(SHRINK))
+    lifts: Groups = (sums[..., 0] - np.float32(mean) * count) / (count + np.float32(shrink))
     return lifts

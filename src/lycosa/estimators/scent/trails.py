@@ -43,8 +43,8 @@ _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(
 context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
 the anchor, 1 / length of its vector, and the context's cosine; the weight of neighbours that gave no page."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 1 + 2) + 3
-"""Of memory for each known link: 215."""
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 2 + 1 + 2) + 3
+"""Of memory for each known link: 223."""
 
 
 class Trails:
@@ -57,6 +57,7 @@ class Trails:
         self.known = np.zeros((0, 12), np.float32)
         self.directory = np.zeros(0, np.int32)
         self.host = np.zeros(0, np.int32)
+        self.path = np.zeros((0, 2), np.int32)
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
         self.dead = np.zeros(0, np.bool_)

@@ -1,0 +1,43 @@
+"""Where links stand in their documents: the path of tags to each, as the number of a group of links."""
+
+from __future__ import annotations
+
+import re
+from zlib import crc32
+
+PATHS = 1 << 16
+"""Places for paths, chosen by a hash, and as many for the same without ids and classes: 1 MB in all."""
+
+_REMEMBERED = 10_000
+_NAMES = re.compile(r"[.#][^ ]*")
+
+
+class Paths:
+    """Paths to groups: of one host those with the same tags, ids and classes, and behind them those with the same tags.
+
+    >>> paths = Paths()
+    >>> item, other = paths.groups("a.test", "ul.menu li a"), paths.groups("a.test", "ul.list li a")
+    >>> item[0] == other[0], item[1] == other[1], paths.groups("b.test", "ul.menu li a") == item
+    (False, True, False)
+    >>> paths.groups("a.test", "")
+    (0, 0)
+    """
+
+    def __init__(self) -> None:
+        self._met: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def groups(self, host: str, path: str) -> tuple[int, int]:
+        """The group of a path on the pages of a host, and that of its tags alone; 0 for no path."""
+        if not path:
+            return 0, 0
+        groups = self._met.get((host, path))
+        if groups is None:
+            if len(self._met) >= _REMEMBERED:
+                self._met.clear()
+            whole, tags = f"{host} {path}", f"{host} {_NAMES.sub('', path)}"
+            groups = self._met[host, path] = _slot(whole), PATHS + _slot(tags)
+        return groups
+
+
+def _slot(text: str) -> int:
+    return 1 + crc32(text.encode("utf-8", "replace")) % (PATHS - 1)
