@@ -27,12 +27,12 @@ from lycosa.core.protocols import Keeper, Learner, Topic, Warden
 from lycosa.core.table import Table
 from lycosa.core.tally import Tally
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Page, Seed, Task, Visit
+from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
 from lycosa.text.embeddings import DIMENSIONS
-from lycosa.text.vocabulary import BREAK, Vocabulary
+from lycosa.text.vocabulary import BREAK, Reading, Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
 from lycosa.topics.probability.judge import vector_of
@@ -51,6 +51,11 @@ class Readings:
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
         self._pages: dict[int, Page] = {}
+        self._read: dict[str, tuple[Reading, NDArray[np.int32]]] = {}
+
+    @cached_property
+    def _reader(self) -> CorpusWords:
+        return CorpusWords(self)
 
     @classmethod
     def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
@@ -91,9 +96,36 @@ class Readings:
                 del self._pages[next(iter(self._pages))]
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
+    def reading(self, page: Page) -> tuple[Reading, NDArray[np.int32]]:
+        """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
+        kept = self._read.get(page.node)
+        if kept is None:
+            reading, (_, every) = self._reader.read(page), self._reader.numbered(page)
+            words, first = np.unique(every[every >= 0], return_index=True)
+            kept = self._read[page.node] = reading, words[np.argsort(first)]
+            if len(self._read) > KEPT:
+                del self._read[next(iter(self._read))]
+        return kept
+
     def vector(self, page: Page, language: str) -> bytes:
         """As the judge would find it."""
         return bytes(self.vectors[self.index.number_of[page.node]])
+
+
+class CorpusWords(Vocabulary):
+    """Reads recorded pages by the numbers of the whole corpus."""
+
+    def __init__(self, readings: Readings) -> None:
+        super().__init__()
+        self._readings = readings
+        self._append(readings.words)
+        self._fit()
+
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
+        """As it was read before."""
+        readings = self._readings
+        node = readings.index.number_of[page.node]
+        return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]]
 
 
 class CrawlWords(Vocabulary):
@@ -103,23 +135,39 @@ class CrawlWords(Vocabulary):
         super().__init__()
         self._readings = readings
         known = len(readings.words)
-        self._number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
-        self._number[known:] = np.arange(BREAK, 0)
+        self.number = np.full(known - BREAK, -1, np.int32)  # behind the words what is no term, at its own number
+        self.number[known:] = np.arange(BREAK, 0)
 
-    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
-        """The same as reading it."""
-        readings = self._readings
-        node = readings.index.number_of[page.node]
-        every = readings.every[readings.start[node] : readings.start[node + 1]]
-        numbers = self._number[every]
-        strange = every[(numbers < 0) & (every >= 0)]
-        if len(strange):
-            distinct, first = np.unique(strange, return_index=True)
-            new = distinct[np.argsort(first)]
-            self._number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
-            self._append([readings.words[number] for number in new.tolist()])
-            numbers = self._number[every]
-        return readings.languages[node], numbers
+    def read(self, page: Page) -> Reading:
+        """The same as reading it: what a page has of each word is known, and only numbered anew."""
+        reading, order = self._readings.reading(page)
+        new = order[self.number[order] < 0]
+        self.number[new] = np.arange(len(self.terms), len(self.terms) + len(new))
+        stems = [self._readings.words[word] for word in new.tolist()]
+        self._append(stems)
+        self._fit()
+        ids = self.number[reading.terms.ids]
+        sort = ids.argsort()
+        terms = Terms(ids[sort].astype(np.uint32), reading.terms.counts[sort], stems, reading.terms.marks[sort])
+        return NumberedReading(reading, terms, self)
+
+
+class NumberedReading(Reading):
+    """One whose words in order are numbered when somebody asks for them."""
+
+    __slots__ = ("_ids", "_of")
+
+    def __init__(self, of: Reading, terms: Terms, words: CrawlWords) -> None:
+        self._of = of
+        self._ids: NDArray[np.int32] | None = None
+        self.terms, self.simhash, self.vocabulary, self.language = terms, of.simhash, words, of.language
+
+    @property
+    def ids(self) -> NDArray[np.int32]:  # type: ignore[override]
+        if self._ids is None:
+            assert isinstance(self.vocabulary, CrawlWords)
+            self._ids = self.vocabulary.number[self._of.ids]
+        return self._ids
 
 
 @dataclass
