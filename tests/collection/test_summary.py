@@ -48,6 +48,14 @@ def test_pages_and_harvest(directory: Path) -> None:
     assert [False, True, True, False] == summary.is_relevant
 
 
+def test_sites(directory: Path) -> None:
+    """One relevant page of a and one of b: two sites in four pages; by .5 only b's."""
+    summary = summarise(directory)
+    assert (2, 0.5) == (summary.sites, summary.site_harvest)
+    strict = summarise(directory, threshold=0.5).as_dict()
+    assert (1, 0.25) == (strict["sites"], strict["site_harvest"])
+
+
 def test_what_pages_are_worth_now(directory: Path) -> None:
     """Pages count by what the judge says by now, and by another line if one is given; requests stand beside pages."""
     log = SqliteLog(directory / NAME)

@@ -34,6 +34,7 @@ from lycosa.lab.measures import (
     precision_distance,
     r_squared,
     recall,
+    sites,
     targets,
 )
 from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
@@ -49,6 +50,19 @@ def trace(*nodes: int, seeds: int = 1) -> Trace:
 
 
 # -- gains -----------------------------------------------------------------------------------------------------
+
+
+def test_sites_are_first_relevant_pages_of_hosts() -> None:
+    """Hosts 0 1 1 2 2 -1 of nodes 1 to 6: host 0 is a relevant seed's, node 4 is not relevant, node 6 has no host."""
+    trace = Trace(np.array([0, 1, 2, 3, 4, 5, 6], np.int32), seeds=1)
+    hosts, truth = [0, 0, 1, 1, 2, 2, -1], np.array([1, 1, 1, 1, 0, 0.4, 1], np.float32)
+    assert [0, 1, 0, 0, 1, 0] == sites(trace, Subject("reefs", truth), hosts).tolist()
+    assert [0, 1, 0, 0, 0, 0] == sites(trace, Subject("reefs", truth), hosts, least=0.5).tolist()
+    assert [1.0, 2.0] == found(sites(trace, Subject("reefs", truth), hosts), [2, 9]).tolist()
+    seen = np.array(
+        [False, False, True, False, False, False, False]
+    )  # node 2 counts for nobody, so node 3 is the first
+    assert [0, 1, 0, 1, 0] == sites(trace, Subject("reefs", truth, seen=seen), hosts).tolist()
 
 
 def test_seeds_and_seen_pages_are_no_gains() -> None:

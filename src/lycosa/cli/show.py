@@ -47,7 +47,8 @@ def _show(console: Console, summary: Summary, options: Options, directory: Path)
     state = "running" if summary.running else f"ended: {summary.ending}" if summary.ending else "interrupted"
     console.print(f"[bold]{escape(options.subject)}[/]  {escape(options.strategy)}, {state}")
     of = f" of {options.budget}" if summary.pages <= options.budget else ""  # watching has a budget of its own
-    console.print(f"{summary.estimate.told}, score {summary.asked}: harvest rate [bold]{summary.harvest:.1%}[/]")
+    sites = f", on {many(summary.sites, 'site')}" if summary.sites else ""
+    console.print(f"{summary.estimate.told}, score {summary.asked}: harvest rate [bold]{summary.harvest:.1%}[/]{sites}")
     spent = f": {spending(summary.spent)}" if summary.requests > summary.pages else ""
     console.print(f"{many(summary.pages, 'page')}{of} by {many(summary.requests, 'request')}{spent}")
     if summary.warning:

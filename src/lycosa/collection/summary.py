@@ -62,6 +62,8 @@ class Summary:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     """For each kind and outcome that is a failure, what the last one of them said."""
     hosts: Counter[str] = field(default_factory=Counter)
+    sites: int = 0
+    """Hosts that have given a relevant page."""
     ending: str = ""
     held: int = 0
     """Addresses that were held back as likely traps when the last run ended, and in which groups."""
@@ -93,6 +95,11 @@ class Summary:
         """Share of the pages that are relevant."""
         return self.relevant / self.pages if self.pages else 0.0
 
+    @property
+    def site_harvest(self) -> float:
+        """Share of the pages that are the first relevant one of their host."""
+        return self.sites / self.pages if self.pages else 0.0
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -101,6 +108,8 @@ class Summary:
             "spent": dict(self.spent),
             **self.estimate.as_dict(),
             "harvest": round(self.harvest, 4),
+            "sites": self.sites,
+            "site_harvest": round(self.site_harvest, 4),
             "threshold": self.threshold,
             "running": self.running,
             "ending": self.ending,
@@ -156,6 +165,7 @@ def _count(collection: Collection, summary: Summary) -> None:
     summary.pages = len(summary.is_relevant)
     summary.estimate = view.estimate(summary.threshold)
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
+    summary.sites = view.sites(summary.threshold)
     summary.spent = Counter({what: count for what, count in tally.spent.items() if what != LOOKS})
     for (kind, outcome), count in tally.kinds.items():
         if kind == "revisit":

@@ -362,6 +362,10 @@ class CrawlView(Follower):
                 host.relevant = count
             return hosts
 
+    def sites(self, threshold: float | None = None) -> int:
+        """How many hosts have given a relevant page; nodes that are no web addresses are of none."""
+        return sum(host.relevant > 0 for host in self.hosts(threshold) if host.name)
+
     def relevant_by_language(self, threshold: float | None = None) -> Counter[str]:
         """Relevant pages by the code of their language."""
         by_code: Counter[str] = Counter()

@@ -147,6 +147,11 @@ class Options:
         "Let a slot wait when all that could be fetched now promises less than this share of the best page whose host "
         "rests: finds more, takes longer. 0: never wait, 1: always the best. For strategies whose scores allow it.",
     )
+    spread: float = option(
+        0.0,
+        "Prefer new sites: what a link promises is divided by (1 + pages fetched from its host) to this power. 0: any "
+        "pages, wherever they are; .25 finds more sites for a few pages less. For strategies of one estimator.",
+    )
     random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.")
     budget: int = option(1000, "Pages to fetch at most; what else is asked for, --max-requests bounds.")
     max_requests: int = option(
@@ -315,6 +320,7 @@ class Options:
             "budget": 1, "max_requests": 0, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0,
             "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
+            "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
         }  # fmt: skip
         for name, low in least.items():

@@ -30,6 +30,7 @@ from lycosa.core.frontier import Frontier, Order, Ready
 from lycosa.core.pool import Linear, is_linear
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
+from lycosa.core.spread import MOST_SPREAD, Spread
 from lycosa.core.types import Pick, Rows, Step
 
 if TYPE_CHECKING:
@@ -267,6 +268,7 @@ def steer(
     zeta: float = 0.0,
     ties: Ties = "first",
     dry: Dry = "rank",
+    spread: float = 0.0,
 ) -> Strategy:
     """Greedy over an estimator, or one of its variants. An estimator may ask for a `batch` of its own."""
     size = int(getattr(estimator, "batch", 1)) if batch is None else batch
@@ -278,6 +280,12 @@ def steer(
         raise ValueError(f"zeta is {zeta}: it has to be from 0 to 1, a share of the best score")
     if ties not in ("first", "random"):
         raise ValueError(f"ties is {ties!r}: it has to be first or random")
+    if not 0 <= spread <= MOST_SPREAD:
+        raise ValueError(f"spread is {spread}: it has to be from 0 (pages wherever they are) to {MOST_SPREAD:g}")
+    if spread and is_linear(estimator):
+        raise ValueError("spread is not for a regression: its scores are made of features, none can be discounted")
+    if spread:
+        estimator = Spread(estimator, spread)
     greedy = Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)
     if dry not in ("rank", "random"):
         raise ValueError(f"dry is {dry!r}: it has to be rank or random")

@@ -17,7 +17,7 @@ from lycosa.core.budget import Budget, requests_for
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
-from lycosa.core.spec import parse
+from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.crawling.asking import check_search
 from lycosa.crawling.seeds import Seeds, read_seeds
@@ -188,15 +188,22 @@ class Request:
         options, topic = self.located, self._topic
         if self.strategy is not None:
             own = self.strategy
-            return steer(own, options.strategy) if isinstance(own, Estimator) else own
+            if isinstance(own, Estimator):
+                return build(steer, {"spread": str(options.spread)}, "--spread", estimator=own, name=options.strategy)
+            if options.spread:
+                raise InputError(f"--spread is for strategies that rank by one estimator: {own!r} picks by itself")
+            return own
         entry = STRATEGIES.get(parse(options.strategy)[0])
         if entry is not None and entry.needs == TAXONOMY and not options.model and self.topic is None:
             raise InputError(
                 f"the strategy {options.strategy} needs to know the classes of pages: give it --model FILE, "
                 "as 'lycosa train' makes it"
             )
+        name, given = parse(options.strategy)
+        if options.spread:
+            given.setdefault("spread", f"{options.spread:g}")
         return strategy_by_name(
-            options.strategy,
+            spell(name, given),
             targets=tuple(options.targets or getattr(topic, "targets", ())),
             seed=options.random_seed,
             budget=options.budget,

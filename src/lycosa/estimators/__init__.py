@@ -1,12 +1,13 @@
 """What to fetch next. One algorithm, one file, its paper in the docstring.
 
 `STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
-`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these five of all but bandits:
+`strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these six of all but bandits:
 
     batch=N        see the scores of N pages ago: rank again after every N pages only (1)
     dry=random     when a batch has used up what is ranked: what was found since in any order, as the paper has it
     q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
     ties=random    among equal scores not the first discovered, but any
+    spread=S       new sites first: scores are divided by (1 + pages of the link's host) to the power of S (0)
 
 Paper items:
     batsakis-figure-1: `lycosa strategies`. Test: cli/test_topics.py::test_everything_is_listed.
@@ -278,7 +279,7 @@ STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")
 """What mab_discounted plays, the bandit of our own."""
 
 
-STEERING = ("batch", "dry", "q", "zeta", "ties")
+STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")
 """Parameters of every strategy that is greedy over an estimator."""
 
 

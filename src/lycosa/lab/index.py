@@ -20,6 +20,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from lycosa.collection.tally import host_of
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Terms
 from lycosa.store.codec import unpack_paths
@@ -105,6 +106,13 @@ class Index:
     def number_of(self) -> dict[str, int]:
         """The node of a name; made when it is first asked for."""
         return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def hosts(self) -> NDArray[np.int32]:
+        """The number of each node's host; -1 for a node whose name is no web address."""
+        number: dict[str, int] = {}
+        hosts = map(host_of, self.names)
+        return np.array([number.setdefault(host, len(number)) if host else -1 for host in hosts], np.int32)
 
     @cached_property
     def stems(self) -> list[str]:

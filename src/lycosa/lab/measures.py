@@ -124,6 +124,31 @@ def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
     return np.array(times, np.float64)
 
 
+def sites(
+    trace: Trace, subject: Subject, hosts: ArrayLike, truth: ArrayLike | None = None, least: float = 0.0
+) -> Floats:
+    """For each page that counts, in the order of fetching, 1 if it is the first relevant one of its host, else 0.
+
+    `hosts` has the number of each node's host, -1 for none. Relevant is what has a truth above 0, and of `least` or
+    more. Hosts on which a seed is relevant are had already: they are no one's merit. What was seen counts for no one.
+
+    >>> trace = Trace(np.array([0, 1, 2, 3, 4], np.int32), seeds=1)
+    >>> subject = Subject("reefs", np.array([1, 1, 1, 0, 1], np.float32))
+    >>> sites(trace, subject, [0, 0, 1, 2, 1]).tolist()      # of node 1 the seed's host, of node 4 that of node 2
+    [0.0, 1.0, 0.0, 0.0]
+    """
+    worth, host = np.asarray(subject.truth if truth is None else truth), np.asarray(hosts)
+    relevant = (worth > 0) & (worth >= least)
+    seeds = trace.nodes[: trace.seeds]
+    had, nodes = {-1, *host[seeds[relevant[seeds]]].tolist()}, subject.counted(trace.found)
+    first = np.zeros(len(nodes))
+    for at in np.flatnonzero(relevant[nodes]).tolist():
+        if (here := host.item(nodes.item(at))) not in had:
+            had.add(here)
+            first[at] = 1.0
+    return first
+
+
 def harvest(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """The mean gain of the pages fetched within each budget; 0 where none was.
 

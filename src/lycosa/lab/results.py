@@ -52,6 +52,7 @@ COLUMNS: dict[str, str] = {
     "recall": "score as a share of all that there is to find",
     "relative": "score as a share of what the oracle-greedy crawl has; empty without one",
     "ahead": "score as a share of what the oracle that looks ahead has, a lower bound of the optimum; empty without",
+    "sites": "hosts with a relevant page among them, those of relevant seeds left out; empty where nodes have no hosts",
     "area": "under the harvest curve up to the budget, as a share of the whole",
     "harvest_labels": "as-published only: the harvest as labels have it, who know nothing of the guide",
     "recall_labels": "as-published only: the recall as labels have it",
@@ -196,6 +197,7 @@ class Results:
             "recall": measures.recall(gains, measures.targets(one.trace, subject, truth), budgets),
             "relative": nothing if greedy is None else np.divide(score, greedy, out=nothing.copy(), where=greedy > 0),
             "ahead": nothing if ahead is None else np.divide(score, ahead, out=nothing.copy(), where=ahead > 0),
+            "sites": self._sites(one, truth, least),
             "area": np.array([measures.area(curve, budget) for budget in budgets]),
             "harvest_labels": nothing,
             "recall_labels": nothing,
@@ -205,6 +207,13 @@ class Results:
             figures["harvest_labels"] = measures.harvest(fair, budgets)
             figures["recall_labels"] = measures.recall(fair, measures.targets(one.trace, subject), budgets)
         return figures
+
+    def _sites(self, one: Outcome, truth: NDArray[Any], least: float) -> measures.Floats:
+        """Sites found at each budget."""
+        hosts, budgets = self.index.hosts, self.experiment.budgets
+        if not (hosts >= 0).any():
+            return np.full(len(budgets), math.nan)
+        return measures.found(measures.sites(one.trace, self.subjects[one.subject], hosts, truth, least), budgets)
 
     @cached_property
     def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
@@ -343,13 +352,14 @@ class Results:
     def _table(self, budget: int) -> Table:
         labelled = self.mode == AS_PUBLISHED and any(not math.isnan(row["harvest_labels"]) for row in self.rows)
         yardsticks = {"relative": "of the oracle's", "ahead": "of look-ahead's"} if ORACLE in self.strategies else {}
-        columns = ["strategy", "given", "harvest", "low", "high", "recall", "area", "found", "fetched"]
+        sited = ["sites"] if len(np.unique(self.index.hosts)) > 1 else []  # of one host there is nothing to tell
+        columns = ["strategy", "given", "harvest", "low", "high", "recall", "area", "found", "fetched", *sited]
         columns += [*yardsticks.values()] + ["harvest by labels", "low", "high"] * labelled
         rows: list[list[Cell]] = []
         for text in self.ranked(budget):
             mean, low, high, _ = self.interval(text, budget)
             row: list[Cell] = [text, self.given(text), mean, low, high]
-            row += [self.mean(text, budget, column) for column in ("recall", "area", "found", "fetched")]
+            row += [self.mean(text, budget, column) for column in ("recall", "area", "found", "fetched", *sited)]
             row += [self.mean(text, budget, column) for column in yardsticks]
             row += list(self.interval(text, budget, "harvest_labels")[:3]) if labelled else []
             rows.append([plain(cell) for cell in row])

@@ -254,6 +254,8 @@ class Report:
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
+    sites: int = 0
+    """Hosts that have given a relevant page."""
     version: str = ""
     made: float = 0.0
 

@@ -82,6 +82,7 @@ def gather(collection: Collection) -> Report:
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
     report.pages, report.relevant = len(pages), int(relevant.sum())
+    report.sites = view.sites(collection.threshold)
     report.estimate = view.estimate(collection.threshold)
     if not report.estimate.sure:
         report.unsure = questions(collection)

@@ -1,0 +1,131 @@
+"""New sites before more of the same: discounts by hand, which rows change, and that a crawl is spread."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lycosa.checks import CHECKS, check_strategy
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.spread import Spread
+from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Seed, Visit
+from lycosa.crawling.request import Request
+from lycosa.estimators import strategy
+from lycosa.estimators.best_first import BestFirst
+from lycosa.estimators.url_depth import UrlDepth
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
+from lycosa.topics.given import Given
+
+A, B, C = "http://a.test", "http://b.test", "http://c.test:81"
+
+
+class Told:
+    """Scores by node."""
+
+    def __init__(self, **scores: float) -> None:
+        self.scores = scores
+
+    def learn(self, step: object, table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        return np.zeros(0, np.int32)
+
+    def score(self, rows: object, table: Table) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.array([self.scores[table.nodes[row][-1]] for row in np.asarray(rows).tolist()])
+
+
+def test_scores_by_hand() -> None:
+    """After three pages of a: 8 / (1 + 3) ** .5 = 4, and -8 - (1 - 1/2) * 8 = -12. Of others nothing is taken."""
+    table, spread = Table(), Spread(Told(x=8.0, y=-8.0, z=8.0), 0.5)
+    nodes = [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/x", f"{A}/y", f"{C}/z"]
+    rows = np.array([table.add_seed(node) for node in nodes], np.int32)[3:]
+    assert [8.0, -8.0, 8.0] == spread.score(rows, table).tolist()
+    for node in nodes[:3]:
+        step = table.absorb(Visit(node, "page", "ok", 1))
+        assert step is not None
+        changed = spread.learn(step, table).tolist()
+        assert {*rows[:2].tolist()} <= {*changed}
+        assert rows[2] not in changed
+    assert [4.0, -12.0, 8.0] == spread.score(rows, table).tolist()
+    failed = table.absorb(Visit(f"{C}/z", "page", "gone", 4))
+    assert failed is not None
+    assert [] == spread.learn(failed, table).tolist()
+
+
+def test_reasons_add_up() -> None:
+    """An estimator that explains still does, with what was taken; one that does not, does not."""
+    table, spread = Table(), Spread(UrlDepth(), 1.0)
+    table.add_seed(f"{A}/")
+    step = table.absorb(Visit(f"{A}/", "page", "ok", 1, links=Links.to(f"{A}/x/y")))
+    assert step is not None
+    spread.learn(step, table)
+    row = table.row_of[f"{A}/x/y"]
+    terms = spread.explain(row, table)
+    assert terms["spread"] < 0
+    assert sum(terms.values()) == pytest.approx(spread.score(np.array([row], np.int32), table)[0])
+    assert not hasattr(Spread(Told(), 1.0), "explain")
+
+
+def test_it_can_be_resumed_and_replayed() -> None:
+    """Whatever a strategy has to do it does: resumed crawls, failures, redirects and revisits are among it."""
+    assert list(CHECKS["strategy"]) == check_strategy(lambda: strategy("best-first,spread=.5"))
+
+
+def picks(name: str) -> list[str]:
+    """What a strategy fetches of a page that links to five pages of a, better than those of b and c."""
+    links = {"http://s.test/": [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"]}
+    alphas = dict(zip(links["http://s.test/"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.45], strict=True))
+    space = GraphSpace(links, alpha={("http://s.test/", node): value for node, value in alphas.items()})
+    log = MemoryLog()
+    engine = Engine(
+        space, Given(), strategy(name), log, clock=lambda: 0.0, concurrency=1, budget=Budget(pages=7)
+    )  # fmt: skip
+    engine.fold(Seed("http://s.test/"))
+
+    async def run() -> list[str]:
+        return [visit.node async for visit in engine.run()]
+
+    return asyncio.run(run())[1:]
+
+
+def test_a_crawl_is_spread() -> None:
+    """a: .9, then .8 / 2 = .4, .7 / 3, .6 / 4: b (.5) comes second, c (.45) third."""
+    assert [f"{A}/1", f"{A}/2", f"{A}/3", f"{A}/4", f"{B}/1", f"{C}/1"] == picks("fl_e")
+    assert [f"{A}/1", f"{B}/1", f"{C}/1", f"{A}/2", f"{A}/3", f"{A}/4"] == picks("fl_e,spread=1")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("best-first,spread=-1", "it has to be from 0"),
+        ("best-first,spread=5", "it has to be from 0"),
+        ("lr_fl,spread=.5", "not for a regression"),
+        ("mab_var,spread=.5", "has no parameter 'spread'"),
+    ],
+)
+def test_what_cannot_be_spread_is_refused(name: str, told: str) -> None:
+    """With a line that says why."""
+    with pytest.raises(InputError, match=told):
+        strategy(name)
+
+
+def test_the_option_spreads_what_is_named_or_given() -> None:
+    """By name, with what the name says itself first; an estimator of one's own; no strategy that picks by itself."""
+    options = Options(topic="coral", seeds=["http://a.test/"], spread=0.25, strategy="best-first")
+    assert "best-first,spread=0.25" == getattr(Request(options).make_strategy(), "name", "")
+    named = replace(options, strategy="best-first,spread=1")
+    assert "best-first,spread=1" == getattr(Request(named).make_strategy(), "name", "")
+    own = Request(options, strategy=BestFirst()).make_strategy()
+    assert isinstance(own, Greedy)
+    assert isinstance(own.estimator, Spread)
+    with pytest.raises(InputError, match="picks by itself"):
+        Request(options, strategy=strategy("mab_var"))
+    with pytest.raises(InputError, match="--spread is -1"):
+        Request(replace(options, spread=-1))
