@@ -114,7 +114,7 @@ def hunter(
         "stems": guide.stems,
         "ontology": "",
         "targets": subject.targets,
-        "examples": [index.names[node] for node in subject.examples] if told == "examples" else [],
+        "example_pages": [index.names[node] for node in subject.examples] if told == "examples" else [],
     }
     return strategy_by_name(_with_files(text, subject), **facts)
 

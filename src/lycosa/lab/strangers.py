@@ -70,12 +70,12 @@ class Stranger:
         command: str,
         name: str = "",
         words: str | Mapping[str, float] = "",
-        examples: Sequence[str] = (),
+        example_pages: Sequence[str] = (),
         budget: int = 0,
         seed: int = 0,
     ) -> None:
         self.command, self.name = command, name or command
-        self.words, self.examples, self.budget, self.seed = words, examples, budget, seed
+        self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
         self.ending = ""
         """How its trial ended, if it was by its own doing."""
         self.seconds = 0.0
