@@ -17,6 +17,8 @@ from lycosa.lab import benchmark as lab
 from lycosa.lab.benchmark import corpora, entrants
 from lycosa.lab.benchmark.corpora import CORPORA, Corpus, Place, places
 from lycosa.lab.benchmark.topics import checksum, dealt, frozen
+from lycosa.lab.guides import Guide
+from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import polite
 from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, half_of
@@ -95,12 +97,21 @@ def test_politeness_takes_time() -> None:
 
 def test_everyone_on_the_list_is_there() -> None:
     """But for what was never named so; programs and oracles are told apart."""
-    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, "disco", "crawl4ai", "qfirst", "qmin"}
+    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, *entrants.FORMER, "disco", "crawl4ai", "qmin"}
     assert named <= set(STRATEGIES)
     assert [entrants.kind(name) for name in ("oracle", "craw4llm", "scent", "disco", "fl_n")] == [
         "oracle", "oracle", "ours", "modern", "published",
     ]  # fmt: skip
     assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm", *entrants.FORMER))
+
+
+def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
+    """Each entrant can be made with all that a trial knows, as if nothing but its name had been given."""
+    index = Index.of({"a": ["b"]}, score={"b": 1.0})
+    subject = Subject("x", index.score, "reef", (1,))
+    guide = Guide.given(index)
+    for text in entrants.entrants(full=True):
+        assert hunter(text, index, subject, guide, budget=9, random_seed=1, told="examples").wants is not None, text
 
 
 @pytest.mark.parametrize(

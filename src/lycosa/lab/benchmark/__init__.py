@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from lycosa.lab.certainty import Difference, Interval, against, curve, holm, int
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Cell, Claim, Figure, Findings, Ruling, Table, ruled, says
 from lycosa.lab.hunters import AHEAD, ORACLE
+from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, gains, polite
 from lycosa.lab.papers import TOO_SMALL
 from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT
@@ -201,13 +201,13 @@ def _subjects(place: Place, setting: Setting, topics: Sequence[str]) -> list[Sub
 
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:
     """The numbers of a run."""
-    hosts = [urlsplit(name).netloc for name in place.index.names]
+    several = len(np.unique(place.index.hosts)) > 1  # of one host there is nothing to tell
     outcomes = {(one.strategy, one.subject): one for one in results.outcomes}
     for row in results.rows:
         one = outcomes[row["strategy"], row["subject"]]
         values = {name: float(row[name]) for name in ("found", "fetched", "relative", "ahead", "area")}
-        values |= {"sites": float(row["sites"])} if "sites" in row else {}
-        values |= _costs(one, row["budget"], hosts)
+        values |= {"sites": float(row["sites"])} if several else {}
+        values |= _costs(one, row["budget"], place.index)
         made.trials.append(Trial(place.name, setting, row["subject"], row["budget"], row["strategy"], values))
     _draw(made, place, results)
     told = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
@@ -216,10 +216,9 @@ def _take(made: Measured, place: Place, setting: Setting, results: Results) -> N
     made.remarks += [f"{place.name}, {setting.title}: {line}" for line in told]
 
 
-def _costs(one: Outcome, budget: int, hosts: Sequence[str]) -> dict[str, float]:
+def _costs(one: Outcome, budget: int, index: Index) -> dict[str, float]:
     """CPU of a step in milliseconds, and how long it would take politely, a second a host."""
-    pages = one.trace.nodes[: one.trace.seeds + budget].tolist()
-    times = polite([hosts[node] for node in pages])
+    times = polite(index.hosts[one.trace.nodes[: one.trace.seeds + budget]])
     return {
         "cpu": 1000.0 * one.trace.seconds / max(1, len(one.trace.nodes)),
         "polite": float(times[-1]) if len(times) else 0.0,
