@@ -112,6 +112,7 @@ class Disco:
     started_: list[set[int]] = learned(lambda: [set() for _ in OPERATORS])  # numbers of pages that each started from
     bandit_: Ucb1 = learned(lambda: Ucb1(len(OPERATORS)))
     likeness_: Likeness = learned()
+    ranking_: NDArray[np.intp] = column(np.intp)
     now_: int = learned(lambda: -1)  # the operator of this round; -1: seeds
     left_: int = learned(int)  # pages of this round that are still to come
     first_: int = learned(int)  # number of the first page that came in it
@@ -154,10 +155,11 @@ class Disco:
         return fit(self.value_, len(table))[rows]
 
     def ranking(self) -> NDArray[np.intp]:
-        """The numbers of all pages, the best first."""
-        if self.likeness_.positive_:
-            return self.likeness_.order()
-        return np.argsort(-np.array(self.betas_), kind="stable")
+        """The numbers of all pages, the best first: found when there are more of them than the last time."""
+        if len(self.ranking_) < len(self.pages_):
+            known = bool(self.likeness_.positive_)
+            self.ranking_ = self.likeness_.order() if known else np.argsort(-np.array(self.betas_), kind="stable")
+        return self.ranking_
 
     def _hand_on(self, row: int, targets: Rows) -> None:
         better = targets[self.value_[targets] < self.value_[row]]
