@@ -132,7 +132,7 @@ def test_two_entrants_of_one_name_are_refused() -> None:
 
 def trial(corpus: str, topic: str, entrant: str, share: float) -> lab.Trial:
     """One with a share only."""
-    return lab.Trial(corpus, lab.SETTINGS[0], topic, 20, entrant, {"relative": share})
+    return lab.Trial(corpus, lab.SETTINGS[0], topic, 20, entrant, {lab.SHARE: share, lab.GREEDY: 2 * share})
 
 
 def test_cells_hold_scent_against_the_best_rival() -> None:
@@ -149,6 +149,7 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
     assert cell.best == "nb-links"
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
+    assert cell.greedy == pytest.approx(1.4)
     assert lab.nowhere_behind([cell], quick=False).verdict == "holds"
     behind = replace(cell, ahead=cell.ahead._replace(low=-0.3, high=-0.1))
     claim = lab.nowhere_behind([cell, behind], quick=False)
@@ -166,7 +167,7 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     assert run(monkeypatch, *call) == 0
     told = json.loads(capsys.readouterr().out)
     (table,) = [part for part in told["parts"] if part["key"] == "benchmark-20"]
-    assert {"scent", "best-first", "shell", "look-ahead"} >= {row[0] for row in table["rows"]} >= {"scent", "shell"}
+    assert {"oracle", "scent", "best-first", "shell"} >= {row[0] for row in table["rows"]} >= {"scent", "shell"}
     place = told["corpus"]["embedded-small"]
     assert place["fingerprint"]
     assert place["topics"]
