@@ -1,0 +1,50 @@
+"""What is found for each request: a recorded web with dead links and redirects, counted by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from lycosa.estimators import strategy
+from lycosa.lab.indexing import Recorded, write_index
+from lycosa.lab.measures import found, harvest
+from lycosa.lab.requests import requests
+from lycosa.lab.subjects import Subject
+from lycosa.topics.query import Query
+from lycosa.training.sources import page_of
+from lycosa.web.html import extract
+
+S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
+
+
+def page(url: str, *links: str) -> Recorded:
+    """A page with links."""
+    html = f"<title>coral</title><p>coral reefs {' '.join(f'<a href={to}>coral {to[-1]}</a>' for to in links)}"
+    return Recorded(url, page_of(extract(html.encode(), url)))
+
+
+def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
+    """s links to a dead address, to a by way of two redirects, and to b: breadth-first needs 5 requests for 2 pages."""
+
+    def web() -> dict[str, Recorded]:
+        pages = [page(S, "http://a.test/gone", OLDER, B), page(A), page(B)]
+        return {one.url: one for one in [*pages, Recorded(OLDER, target=OLD), Recorded(OLD, target=A)]}
+
+    index = write_index(web().values(), tmp_path / "x", source="web")
+    subject = Subject("coral", np.array([index.names[node] == A for node in range(3)], np.float32))
+
+    def brought(budget: int, subject: Subject = subject) -> list[float]:
+        seeds = [index.number_of[S]]
+        return requests(
+            web().get, index, subject, Query("coral"), strategy("breadth-first"), seeds, budget
+        ).tolist()  # fmt: skip
+
+    # In order of discovery: gone, older, b; then where older leads, which stands in its place: old, and at last a.
+    whole = brought(100)
+    assert (5, 1.0, 1.0) == (len(whole), sum(whole), whole[-1] + whole[-2])
+    assert whole[:2] == brought(2)
+    assert [0.0, 1.0] == found(whole, [2, 100]).tolist()
+    assert 1 / 5 == harvest(whole, [100])[0]
+    seen = Subject("coral", subject.truth, seen=subject.truth > 0)
+    assert [0.0] * 5 == brought(100, seen)
