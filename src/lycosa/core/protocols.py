@@ -183,7 +183,8 @@ class Estimator(Protocol):
     `step.facet(name)`. One whose scores change all over the frontier at once says `sweeping = True`, and returns
     `table.rows()` when they do: they are then kept in one column that is looked through at each pick, and not in heaps.
     If they are weights times features (pool.Linear), the rows whose features changed are enough. One that wants to be
-    ranked only after every few pages says how many, `batch = 8`. A row scored `frontier.PRUNED` is not fetched.
+    ranked only after every few pages says how many, `batch = 8`. A row scored `frontier.PRUNED` is not fetched. One
+    that does not take the best row but draws has `choose(rows, number, table)` as well: see strategies.Drawn.
     """
 
     def learn(self, step: Step, table: Table) -> Rows:

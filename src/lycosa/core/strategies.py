@@ -1,7 +1,7 @@
 """A strategy decides which row to take, given what its estimator thinks of them.
 
 `Greedy` takes the best. `Altered` now and then takes another good one, `Batched` looks at the scores of some pages ago;
-the two go together. `steer` makes the one that some parameters ask for.
+the two go together. `Drawn` leaves the choice to its estimator. `steer` makes the one that some parameters ask for.
 
 Paper items:
     batsakis-priority: `--strategy`. Test: crawl/test_every_strategy.py::test_it_finds_its_topic.
@@ -20,7 +20,7 @@ Paper items:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,36 @@ class Altered(Greedy):
         frontier.untake(best.row)
         rows = frontier.candidates(int(frontier.level[best.row]), least, now)
         row = int(rows[int(which * len(rows))]) if len(rows) else best.row
+        frontier.take_this(row, now)
+        return Pick(row, self.name, float(frontier.score[row]))
+
+
+@runtime_checkable
+class Chooser(Estimator, Protocol):
+    """An estimator with a policy of its own, which is not to take the row with the highest score."""
+
+    def choose(self, rows: Rows, number: int, table: Table) -> int:
+        """One of the rows, for the pick of this number; chance is drawn from a seed and that number."""
+
+
+class Drawn(Greedy):
+    """The estimator chooses (`choose`), among the rows that could be taken now: for policies that draw.
+
+    As ever, seeds come first, and held rows only where no free one is left. Each pick looks at every row.
+    """
+
+    def __init__(self, estimator: Chooser, name: str = "", seed: int = 0, ties: Ties = "first") -> None:
+        super().__init__(estimator, name, seed, ties)
+        self._choose = estimator.choose
+
+    def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
+        """What the estimator chooses, if any row is ready."""
+        best = super().pick(number, frontier, now)
+        if best.row < 0 or best.score == math.inf:
+            return best
+        frontier.untake(best.row)
+        rows = frontier.candidates(int(frontier.level[best.row]), -math.inf, now)
+        row = self._choose(rows, number, frontier.table) if len(rows) else best.row
         frontier.take_this(row, now)
         return Pick(row, self.name, float(frontier.score[row]))
 
@@ -284,11 +314,19 @@ def steer(
         raise ValueError(f"spread is {spread}: it has to be from 0 (pages wherever they are) to {MOST_SPREAD:g}")
     if spread and is_linear(estimator):
         raise ValueError("spread is not for a regression: its scores are made of features, none can be discounted")
-    if spread:
-        estimator = Spread(estimator, spread)
-    greedy = Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)
+    greedy = _greedy(estimator, name, seed, ties, q, zeta, spread)
     if dry not in ("rank", "random"):
         raise ValueError(f"dry is {dry!r}: it has to be rank or random")
     if dry == "random" and is_linear(estimator):
         raise ValueError("dry=random is not for a regression: its scores are made of features, none can be drawn")
     return Batched(greedy, size, dry) if size > 1 else greedy
+
+
+def _greedy(estimator: Estimator, name: str, seed: int, ties: Ties, q: float, zeta: float, spread: float) -> Greedy:
+    if isinstance(estimator, Chooser):
+        if q < 1 or spread:
+            raise ValueError("q and spread are not for a strategy that draws what it fetches: it has its own chances")
+        return Drawn(estimator, name, seed, ties)
+    if spread:
+        estimator = Spread(estimator, spread)
+    return Altered(estimator, name, seed, ties, q, zeta) if q < 1 else Greedy(estimator, name, seed, ties)

@@ -269,6 +269,21 @@ ENTRIES = {
         "rates pages before they are fetched, by what the judge will say of them: an oracle, for recorded crawls",
         "Yu, Liu, Xiong 2025", TRUTH,
     ),
+    "sb-classifier": Entry(
+        "sleeping_bandit", "SleepingBandit",
+        "a bandit over groups of links in like places of their pages, and a classifier of addresses",
+        "Gauquier, Manolescu, Senellart 2026", TOPIC,
+    ),
+    "deep-deep": Entry(
+        "deep_deep", "DeepDeep",
+        "Q-learning as the crawl goes: letters of anchor and address say what a link will lead to, now and later",
+        "TeamHG-Memex 2016", TOPIC,
+    ),
+    "tres": Entry(
+        "tres", "Tres",
+        "a tree sorts links by what is known of them, a network trained as the crawl goes chooses among its leaves",
+        "Kontogiannis et al. 2021", TOPIC,
+    ),
 }  # fmt: skip
 STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")
 

@@ -1,0 +1,305 @@
+"""SB-CLASSIFIER: a sleeping bandit over groups of links that stand in like places, and a classifier of addresses.
+
+A rival of today (docs/rivals.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import column, fit, learned
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Rows, Scores, Step
+
+PRIME, M, W = 766_245_317, 12, 15
+"""Of the hash that takes numbers of n-grams to 2^M dimensions: the high M bits of the low W bits of a product."""
+
+MOST_GROUPS = 1024
+"""Beyond it, a path joins the nearest group whatever its similarity."""
+
+MOST_GRAMS = 1 << 16
+"""Pairs of tags that have a number; later ones count for nothing."""
+
+LETTERS = range(32, 127)
+"""Characters of an address that count."""
+
+MOST_LETTERS = 300
+"""Characters that are read of an address."""
+
+BATCH = 10
+"""Pages between two lessons of the classifier."""
+
+DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0
+"""Of the classifier: its L2 penalty, by how much less the intercept moves, and the rate of the first step."""
+
+TARGET = 1e6
+"""What an address that looks relevant has more than all others: it is fetched at once."""
+
+EPSILON = 1e-6
+
+
+def hashed(number: int) -> int:
+    """The dimension of an n-gram.
+
+    >>> hashed(1), hashed(2)             # 766245317 % 32768 = 31173, / 8 = 3896.6; 62346 % 32768 = 29578, / 8 = 3697.25
+    (3896, 3697)
+    """
+    return ((number * PRIME) % (1 << W)) >> (W - M)
+
+
+@lru_cache(maxsize=1 << 14)
+def bigrams(address: str) -> NDArray[np.intp]:
+    """The pairs of letters of an address, by number, as often as they are there."""
+    codes = np.frombuffer(address[:MOST_LETTERS].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
+    known = (codes >= LETTERS.start) & (codes < LETTERS.stop)
+    both = known[:-1] & known[1:]
+    pairs: NDArray[np.intp] = ((codes[:-1] - LETTERS.start) * len(LETTERS) + codes[1:] - LETTERS.start)[both]
+    return pairs
+
+
+class AddressClassifier:
+    """Logistic regression on counts of pairs of letters, by stochastic gradient: relevant, or not."""
+
+    def __init__(self) -> None:
+        self.weights = np.zeros(len(LETTERS) ** 2)
+        self.intercept = 0.0
+        self.steps = 0
+        self.waiting: list[tuple[str, bool]] = []
+        """Addresses of the next batch, and whether each was relevant."""
+
+    def decision(self, address: str) -> float:
+        """Above 0: relevant. Before the first lesson it says no to everything."""
+        return float(self.weights[bigrams(address)].sum()) + self.intercept if self.steps else -math.inf
+
+    def add(self, address: str, relevant: bool) -> None:
+        """See how an address turned out; every ten are a lesson."""
+        self.waiting.append((address, relevant))
+        if len(self.waiting) >= BATCH:
+            for one in self.waiting:
+                self._step(*one)
+            self.waiting = []
+
+    def _step(self, address: str, relevant: bool) -> None:
+        """The gradient of log(1 + exp(-y p)), at a rate of 1 / (decay (t0 + t)), which begins with 10."""
+        pairs, y = bigrams(address), 1.0 if relevant else -1.0
+        p = float(self.weights[pairs].sum()) + self.intercept
+        rate = 1 / (DECAY * (1 / (DECAY * FIRST_RATE) + self.steps))
+        update = rate * y / (math.exp(min(y * p, 500.0)) + 1)
+        self.steps += 1
+        self.weights *= max(0.0, 1 - rate * DECAY)
+        np.add.at(self.weights, pairs, update)
+        self.intercept += INTERCEPT_DECAY * update
+
+
+class Groups:
+    """Groups of tag paths, each with the mean of its members' vectors, and what pulls of it have brought."""
+
+    def __init__(self, theta: float) -> None:
+        self.theta = theta
+        self.names: list[str] = []
+        """Of each group the path that it began with."""
+        self.centres = np.zeros((0, 1 << M), np.float32)
+        self.lengths = np.zeros(0)
+        self.members = np.zeros(0)
+        self.pulls = np.zeros(0)
+        self.rewards = np.zeros(0)
+        self._grams: dict[tuple[str, str], int] = {}
+        self._shared = np.zeros(1 << M, np.int64)
+        """How many n-grams each dimension has."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def vector(self, path: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The pairs of neighbouring tags, their shares, in 2^12 dimensions: those that are not 0, and their values.
+
+        N-grams that fall into the same dimension are averaged there, those that the path does not have as well.
+        """
+        pairs = list(pairwise(["[SOS]", *path.split(" "), "[EOS]"]))
+        values: dict[int, float] = {}
+        for pair in pairs:
+            if pair not in self._grams and len(self._grams) < MOST_GRAMS:
+                self._shared[hashed(len(self._grams))] += 1
+                self._grams[pair] = len(self._grams)
+            if pair in self._grams:
+                at = hashed(self._grams[pair])
+                values[at] = values.get(at, 0.0) + 1 / len(pairs)
+        where = np.fromiter(values, np.intp, len(values))
+        return where, np.fromiter(values.values(), np.float64, len(values)) / self._shared[where]
+
+    def join(self, path: str, times: int = 1) -> int:
+        """The group of a path that stands there so many times in a row: the nearest by cosine, or a new one."""
+        where, values = self.vector(path)
+        length = math.sqrt(float(values @ values))
+        found = -1
+        if len(self):
+            inner = self.centres[: len(self), where] @ values
+            similarity = inner / np.maximum(self.lengths[: len(self)] * length, 1e-30)
+            found = int(similarity.argmax())
+            if similarity[found] < self.theta and len(self) < MOST_GROUPS:
+                found = -1
+        if found < 0:
+            found = self._begin(path)
+        centre, members = self.centres[found], self.members[found]
+        centre *= members / (members + times)
+        centre[where] += (values * times / (members + times)).astype(np.float32)
+        self.members[found] += times
+        self.lengths[found] = math.sqrt(float(centre @ centre))
+        return found
+
+    def _begin(self, path: str) -> int:
+        self.names.append(path)
+        if len(self) > len(self.centres):  # fit's thousand at once would be 16 MB
+            more = min(MOST_GROUPS, 16 + 2 * len(self.centres))
+            self.centres = np.concatenate((self.centres, np.zeros((more - len(self.centres), 1 << M), np.float32)))
+        for name in ("lengths", "members", "pulls", "rewards"):
+            setattr(self, name, fit(getattr(self, name), len(self)))
+        return len(self) - 1
+
+    def means(self) -> Scores:
+        """Of each group the mean reward of a pull."""
+        n = len(self)
+        mean: Scores = self.rewards[:n] / np.maximum(1, self.pulls[:n])
+        return mean
+
+    def bonuses(self, alpha: float, t: int) -> Scores:
+        """Of each group what it has for having been tried seldom."""
+        bonus: Scores = alpha * np.sqrt(math.log(max(1, t)) / (self.pulls[: len(self)] + EPSILON))
+        return bonus
+
+
+@dataclass
+class SleepingBandit:
+    """score = mean reward of the link's group + alpha sqrt(log t / pulls of the group): AUER, over groups awake.
+
+    A link's group is told by its place in the document, the path of tags from the root. A path is a vector: the shares
+    of its pairs of neighbouring tags, hashed into 2^12 dimensions. It joins the group whose centre, the mean of its
+    members, is nearest by cosine, if that is at least `theta`; else it begins a group. A group with links that wait is
+    awake. Of the best one any link is fetched: a pull, and t counts requests.
+
+    A classifier reads addresses (logistic regression on pairs of letters, taught by every ten pages). A link whose
+    address it takes for relevant is fetched at once, before any pull; if it is relevant, that is a reward of 1 for the
+    group of the page that it was found on. What a pull brings is so the number of relevant pages that its page's links
+    lead to.
+
+    Parameters:
+        theta   cosine that makes paths a group
+        alpha   how much is explored
+
+    Paper: Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv 2602.11874, and
+    its program, whose numbers these are. There a site is crawled for data files. Where it differs: a target is a page
+    that the judge finds relevant, and as that has links, too, each page is a pull of its group, and a relevant one that
+    no classifier foretold a reward for its own group. No HEAD requests, which can't tell: until ten pages are known,
+    no address is taken for relevant. Neighbours are looked for among all groups, not by an approximate index; a batch
+    is learned in order; links with the same path in a row join at once; 1,024 groups at most. Where a space knows of no
+    paths, all links are one group, and what is left is the classifier.
+
+    16 kB a group; 5 bytes a known link.
+
+    >>> bandit = SleepingBandit(); table = Table()
+    >>> bandit.score(np.array([table.add("a", 0)]), table).tolist()
+    [0.0]
+    """
+
+    sweeping: ClassVar[bool] = True
+
+    theta: float = 0.75
+    alpha: float = 2 * math.sqrt(2)
+    seed: int = 0
+    threshold: float = 0.1
+    groups_: Groups = learned()
+    addresses_: AddressClassifier = learned(AddressClassifier)
+    group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))
+    """Of each row its group, from 1; 0: none."""
+    foretold_: NDArray[np.bool_] = column(np.bool_)
+    """Whether the address of a row was taken for relevant."""
+    requests_: int = learned(int)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.theta <= 1:
+            raise ValueError(f"theta={self.theta:g} is a cosine: take a number from 0 to 1")
+        if not self.alpha >= 0:
+            raise ValueError(f"alpha={self.alpha:g} is how much is explored: take 0 or more")
+        self.groups_ = Groups(self.theta)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Pay the group that led here, teach the classifier, and put the new links into groups."""
+        self.group_, self.foretold_ = fit(self.group_, len(table)), fit(self.foretold_, len(table))
+        visit, row = step.visit, step.row
+        if not visit.follows:
+            self.requests_ += 1
+            if visit.is_page:
+                self._pay(row, visit.beta >= self.threshold and not visit.same_as, table)
+        if visit.outcome == "redirect":
+            new = step.children[self.group_[step.children] == 0]
+            self.group_[new], self.foretold_[new] = self.group_[row], self.foretold_[row]
+        else:
+            self._sort(step, table)
+        return np.union1d(table.rows(), step.children).astype(np.int32)
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The group's mean and bonus; an address that looks relevant is before all others."""
+        worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
+        foretold = fit(self.foretold_, len(table))[rows]
+        scores: Scores = worth[fit(self.group_, len(table))[rows]] + TARGET * foretold
+        return scores
+
+    def choose(self, rows: Rows, number: int, table: Table) -> int:
+        """The first that looks relevant, else any of the best group that is awake."""
+        foretold = rows[fit(self.foretold_, len(table))[rows]]
+        if len(foretold):
+            return int(foretold[0])
+        group = fit(self.group_, len(table))[rows]
+        awake = np.unique(group)
+        worth = np.append(0.0, self.groups_.means() + self.groups_.bonuses(self.alpha, self.requests_))
+        rows = rows[group == awake[worth[awake].argmax()]]
+        which = float(np.random.default_rng((self.seed % 2**64, number)).random())
+        return int(rows[int(which * len(rows))])
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """What pulls of its group have brought, what it has for being tried seldom, and what its address says."""
+        group = int(fit(self.group_, len(table))[row]) - 1
+        if group < 0:
+            return {"no link led here": 0.0}
+        place = self.groups_.names[group] or "anywhere"
+        terms = {
+            f"links at {place}": float(self.groups_.means()[group]),
+            "tried seldom": float(self.groups_.bonuses(self.alpha, self.requests_)[group]),
+        }
+        if fit(self.foretold_, len(table))[row]:
+            terms["address looks relevant"] = TARGET
+        return dict(sorted(terms.items(), key=lambda term: -term[1]))
+
+    def _pay(self, row: int, relevant: bool, table: Table) -> None:
+        """A pull of the page's group. A page that was foretold is to the credit of that which had the link to it."""
+        group, groups = int(self.group_[row]) - 1, self.groups_
+        if group < 0:  # a seed
+            return
+        self.addresses_.add(table.nodes[row], relevant)
+        groups.pulls[group] += 1
+        if self.foretold_[row]:
+            group = int(self.group_[table.parent[row]]) - 1
+        if relevant and group >= 0:
+            groups.rewards[group] += 1
+
+    def _sort(self, step: Step, table: Table) -> None:
+        """The links that are new, in page order: their groups, and what their addresses say."""
+        links, to = step.visit.links, step.of_link
+        new = np.flatnonzero((to >= 0) & (table.state[to] == OPEN) & (self.group_[to] == 0))
+        rows = list(dict.fromkeys(to[new].tolist()))
+        if not rows:
+            return
+        place = dict(zip(to[new[::-1]].tolist(), new[::-1].tolist(), strict=True))  # the first link of each
+        paths = links.paths or [""] * len(links)
+        for path, run in groupby(rows, key=lambda row: paths[place[row]]):
+            same = list(run)
+            self.group_[same] = 1 + self.groups_.join(path, len(same))
+        if self.addresses_.steps:
+            self.foretold_[rows] = [self.addresses_.decision(table.nodes[row]) > 0 for row in rows]

@@ -1,0 +1,369 @@
+"""TRES: reinforcement learning with a tree for a frontier, of which each leaf offers one link.
+
+A rival of today (docs/rivals.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import column, fit, learned
+from lycosa.core.strategies import GOLDEN, splitmix
+from lycosa.core.table import OPEN, Table
+from lycosa.core.types import Rows, Scores, Step
+
+Matrix = NDArray[np.float32]
+
+FEATURES = (
+    "parent relevant", "closeness", "path relevant", "address", "anchor", "context", "host", "unknown host", "promise",
+)  # fmt: skip
+PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
+
+DEPTH, TO_SPLIT = 18, 5
+"""How deep the tree may get, and how many pages a leaf needs to be split."""
+
+HIDDEN = (30, 15)
+SLOPE = 0.1
+"""Of the leaky ReLU."""
+
+GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
+BATCH, EVERY = 60, 3
+"""Pages in a batch, and pages between two batches."""
+
+MEMORY = 20_000
+"""Pages in the replay memory: the last ones."""
+
+MOST_LINKS = 256
+"""Links of a page among which the next action is looked for: the first ones."""
+
+
+def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tenths, rounded down, but that what is above 0 stays above it.
+
+    >>> quantized(np.array([0, .04, .39, 1])).tolist()
+    [0.0, 1e-05, 0.3, 1.0]
+    """
+    tenths: NDArray[np.float64] = np.floor(share * 10 + 1e-9) / 10
+    return np.where((share > 0) & (tenths == 0), 1e-5, tenths)
+
+
+class Network:
+    """9 -> 30 -> 15 -> 1 with leaky ReLUs, trained by Adam on the squared error."""
+
+    def __init__(self, seed: int) -> None:
+        chance = np.random.default_rng((seed % 2**64, 0))
+        sizes = (len(FEATURES), *HIDDEN, 1)
+        self.weights: list[NDArray[np.float64]] = []
+        for inner, outer in pairwise(sizes):
+            most = np.sqrt(6 / (inner + outer))  # Glorot
+            self.weights += [chance.uniform(-most, most, (inner, outer)), np.zeros(outer)]
+        self.target = [weight.copy() for weight in self.weights]
+        self._mean = [np.zeros_like(weight) for weight in self.weights]
+        self._square = [np.zeros_like(weight) for weight in self.weights]
+        self._steps = 0
+
+    def value(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]] | None = None) -> Scores:
+        """Q of each line."""
+        return self._forward(x, weights or self.weights)[-1][:, 0]
+
+    def _forward(self, x: NDArray[np.floating], weights: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        layers: list[NDArray[np.float64]] = [x.astype(np.float64)]
+        for number in range(0, len(weights), 2):
+            z = layers[-1] @ weights[number] + weights[number + 1]
+            layers.append(np.where(z > 0, z, SLOPE * z) if number + 2 < len(weights) else z)
+        return layers
+
+    def train(self, x: NDArray[np.floating], y: Scores) -> None:
+        """One step of Adam towards y."""
+        layers = self._forward(x, self.weights)
+        error = 2 * (layers[-1] - y[:, np.newaxis]) / len(y)
+        self._steps += 1
+        for number in range(len(self.weights) - 2, -1, -2):
+            slopes = [layers[number // 2].T @ error, error.sum(axis=0)]
+            error = (error @ self.weights[number].T) * np.where(layers[number // 2] > 0, 1.0, SLOPE)
+            for at, slope in enumerate(slopes, number):
+                self._adam(at, np.clip(slope, -CLIP, CLIP))
+
+    def _adam(self, at: int, slope: NDArray[np.float64]) -> None:
+        self._mean[at] += 0.1 * (slope - self._mean[at])
+        self._square[at] += 0.001 * (slope**2 - self._square[at])
+        rate = LEARNING_RATE * np.sqrt(1 - 0.999**self._steps) / (1 - 0.9**self._steps)
+        self.weights[at] -= rate * self._mean[at] / (np.sqrt(self._square[at]) + 1e-7)
+
+    def copy(self) -> None:
+        """The target is as the network is now."""
+        self.target = [weight.copy() for weight in self.weights]
+
+
+def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | None:
+    """The feature and the value at or below which pages go left, so that the rewards' variance falls most.
+
+    >>> best_split(np.array([[0, 1], [0, 2], [1, 3.]]), np.array([0, 1, 1.]))      # into [0] and [1, 1]: 0, and not 2/9
+    (1, 1.0)
+    """
+    n, best, found = len(rewards), 1e-12, None
+    for feature in range(x.shape[1]) if np.ptp(rewards) > 0 else ():
+        order = np.argsort(x[:, feature], kind="stable")
+        value, reward = x[order, feature], rewards[order]
+        last = np.flatnonzero(value[1:] > value[:-1])  # of each value but the largest
+        if not len(last):
+            continue
+        left = np.cumsum(reward)[last]
+        size = last + 1.0
+        # Var = mean of squares - square of mean; the squares are the same on both sides of the equation.
+        fall = left**2 / size + (reward.sum() - left) ** 2 / (n - size) - reward.sum() ** 2 / n
+        if fall.max() / n > best:
+            best, found = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
+    return found
+
+
+@dataclass
+class Tres:
+    """A link is a point x of nine features; a tree over them offers a link of each leaf, a network chooses the best.
+
+    x = what is known of the way: whether the page that it stands on is relevant, 1 / the links since the last relevant
+    page, the share of relevant pages on the path from the seed; and of the link itself: whether address, anchor and the
+    words around it have to do with the topic, the share of relevant pages on its host (.5 if unknown), whether the host
+    is unknown, and what the judge promises of the anchor. Shares are in tenths.
+
+    The tree holds pages that were fetched (x, reward: 1 if relevant, else 0) and links that wait. A leaf of 5 pages or
+    more is split, up to 18 deep, where the variance of the rewards falls most. To choose, one link is drawn of each
+    leaf, and that with the largest Q(x) is fetched; up to `start` pages any of them. Q is a network of 30 and 15 units,
+    trained after every third page on 60 pages of the last 20,000 by double Q-learning, with A the links of the page:
+
+        y = r + .99 Q'(argmax over A of Q)                               (Q': the network, copied every `switch` pages)
+
+    The score is the mean reward of the pages in a link's leaf.
+
+    Parameters:
+        start   pages before the network is trained and has a say
+        switch  pages between two copies of the network to Q'. Their crawls are of 20,000 pages: in one of 1,000, both
+                take half of it, and `start=25,switch=25` is what is the same share
+
+    Paper: Kontogiannis et al., Tree-based Focused Web Crawling with Reinforcement Learning, arXiv 2112.07620, and its
+    program (ddaedalus/tres), whose numbers these are. It learns as it crawls: nothing is trained before. Where it
+    differs: there is no keyword expansion and no KwBiLSTM, the judge's word stands for both (a page is relevant if beta
+    >= threshold, promise is alpha; the three binary features say whether the judge gives address, anchor and context
+    more than 0, where theirs look for keywords in address and anchor and for phrases in the anchor). An address waits
+    once, with the link that promises most, theirs once for each page that links there. No limit of pages a host
+    (`--host-budget` is one), and the hosts of seeds are as unknown as others. The learning rate is constant, as it is
+    in effect in the program. A seed counts as relevant, as there.
+
+    >>> tres = Tres(); table = Table(); _ = table.add_seed("s")
+    >>> tres.choose(np.array([table.add("a", 1)]), number=1, table=table)
+    1
+    """
+
+    wants: ClassVar[tuple[str, ...]] = ("context", "url")
+    sweeping: ClassVar[bool] = True
+
+    start: int = 500
+    switch: int = 500
+    seed: int = 0
+    threshold: float = 0.1
+    network_: Network = learned()
+    steps_: int = learned(int)
+    x_: Matrix = learned(lambda: np.zeros((0, len(FEATURES)), np.float32))
+    leaf_: NDArray[np.int32] = column(np.int32)
+    """Of each row that waits its node of the tree."""
+    fetched_: NDArray[np.int32] = column(np.int32)
+    """Of each page in the tree its node, from 1; 0: none."""
+    reward_: NDArray[np.float32] = column(np.float32)
+    path_: NDArray[np.int32] = learned(lambda: np.zeros((0, 3), np.int32))
+    """Of each row: relevant and irrelevant pages on the path to it, and links since the last relevant one."""
+    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))
+    """Of each host the pages, and those that are relevant."""
+    memory_: NDArray[np.int32] = column(np.int32)
+    known_: NDArray[np.bool_] = column(np.bool_)
+    """Whether a row is in the replay memory."""
+    size_: int = learned(int)
+    next_: int = learned(int)
+    feature_: list[int] = learned(lambda: [-1])
+    """The tree, node by node: what it is split by (-1: a leaf), at which value, the left child (the right one is the
+    next), how deep it is, and of its pages the number and the sum of rewards."""
+    value_: list[float] = learned(lambda: [0.0])
+    child_: list[int] = learned(lambda: [0])
+    depth_: list[int] = learned(lambda: [0])
+    pages_: NDArray[np.float64] = learned(lambda: np.zeros((1, 2)))
+
+    def __post_init__(self) -> None:
+        if self.start < 0:
+            raise ValueError(f"start={self.start} pages are fetched before the network has a say: take 0 or more")
+        if self.switch < 1:
+            raise ValueError(f"switch={self.switch} pages between two copies of the network: take 1 or more")
+        self.network_ = Network(self.seed)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """A page more in the tree, perhaps a leaf is split; then a batch, and the links join."""
+        self._fit(table)
+        visit, row, changed = step.visit, step.row, -1
+        if visit.is_page and not visit.follows:
+            reward = float(visit.beta >= self.threshold and not visit.same_as)
+            changed = self._experience(row, reward, table)
+            self._replay(table)
+        if visit.outcome == "redirect":
+            rows = step.children[table.state[step.children] == OPEN]
+            new = rows[~self.path_[rows].any(axis=1)]
+            for known in (self.x_, self.leaf_, self.path_):
+                known[new] = known[row]
+        else:
+            self._join(step, table)
+        if changed < 0:
+            return step.children
+        moved = np.flatnonzero((self.leaf_[: len(table)] >= changed) & (table.state[: len(table)] == OPEN))
+        return np.union1d(moved, step.children).astype(np.int32)
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The mean reward of the pages in each link's leaf."""
+        leaf = fit(self.leaf_, len(table))[rows]
+        mean: Scores = self.pages_[leaf, 1] / np.maximum(1, self.pages_[leaf, 0])
+        return mean
+
+    def choose(self, rows: Rows, number: int, table: Table) -> int:
+        """Of each leaf a link, and of these the best."""
+        start = np.uint64(((self.seed + 1) * 0xD1342543DE82EF95 + number * 0x632BE59BD9B4E019) % 2**64)
+        drawn = splitmix(rows.astype(np.uint64) * GOLDEN + start)
+        leaf = fit(self.leaf_, len(table))[rows]
+        least = np.full(len(self.feature_), np.iinfo(np.uint64).max)
+        np.minimum.at(least, leaf, drawn)
+        offered = rows[np.flatnonzero(drawn == least[leaf])]
+        if self.steps_ < self.start:
+            which = float(np.random.default_rng((self.seed % 2**64, number)).random())
+            offered = offered[np.argsort(fit(self.leaf_, len(table))[offered], kind="stable")]
+            return int(offered[int(which * len(offered))])
+        return int(offered[self.network_.value(self._present(offered, table)).argmax()])
+
+    def explain(self, row: int, table: Table) -> dict[str, float]:
+        """What the pages of its leaf were worth, by the way there."""
+        (score,) = self.score(np.array([row]), table).tolist()
+        node, told = 0, []
+        x = fit(self.x_, len(table))[row]
+        while self.feature_[node] >= 0:
+            feature, value = self.feature_[node], self.value_[node]
+            right = bool(x[feature] > value)
+            told.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
+            node = self.child_[node] + right
+        return {f"pages with {', '.join(told)}" if told else "all pages so far": score}
+
+    def _fit(self, table: Table) -> None:
+        rows = len(table)
+        self.x_, self.path_ = fit(self.x_, rows), fit(self.path_, rows)
+        self.leaf_, self.fetched_, self.known_ = fit(self.leaf_, rows), fit(self.fetched_, rows), fit(self.known_, rows)
+        self.reward_, self.host_ = fit(self.reward_, rows), fit(self.host_, len(table.lanes))
+
+    def _present(self, rows: Rows, table: Table) -> Matrix:
+        """x of some rows, with what is known of their hosts by now."""
+        x = self.x_[rows]
+        pages, relevant = self.host_[table.lane[rows]].T
+        x[:, HOST] = np.where(pages > 0, quantized(relevant / np.maximum(1, pages)), 0.5)
+        x[:, UNKNOWN] = pages == 0
+        return x
+
+    def _experience(self, row: int, reward: float, table: Table) -> int:
+        """The page joins the tree and the memory; the first node whose pages have changed."""
+        one = np.array([row])
+        if table.is_seed[row]:
+            reward = 1.0
+            self.x_[row, [HOST, UNKNOWN]] = 1.0, 0.0
+        else:
+            self.x_[row] = self._present(one, table)[0]
+            self.host_[table.lane[row]] += 1, reward > 0
+        self.steps_ += not table.is_seed[row]
+        if not self.known_[row] and table.edges.out_degree(one)[0]:  # without links there is nothing to choose next
+            self.memory_ = fit(self.memory_, min(self.size_ + 1, MEMORY))
+            if self.size_ == MEMORY:
+                self.known_[self.memory_[self.next_]] = False
+            self.memory_[self.next_], self.known_[row] = row, True
+            self.size_, self.next_ = min(self.size_ + 1, MEMORY), (self.next_ + 1) % MEMORY
+        if self.fetched_[row]:
+            self.pages_[self.fetched_[row] - 1] -= 1, self.reward_[row]
+        leaf = int(self._leaves(self.x_[one])[0])
+        self.reward_[row], self.fetched_[row] = reward, leaf + 1
+        self.pages_[leaf] += 1, reward
+        return self._split(leaf, table)
+
+    def _leaves(self, x: Matrix) -> NDArray[np.int32]:
+        """The leaf of each line."""
+        feature, value, child = np.array(self.feature_), np.array(self.value_), np.array(self.child_)
+        node = np.zeros(len(x), np.int32)
+        while len(inner := np.flatnonzero(feature[node] >= 0)):
+            at = node[inner]
+            node[inner] = child[at] + (x[inner, feature[at]] > value[at])
+        return node
+
+    def _split(self, leaf: int, table: Table) -> int:
+        """Split a leaf if that makes its rewards more alike; the first node that has changed."""
+        pages, rewards = self.pages_[leaf].tolist()
+        if pages < TO_SPLIT or self.depth_[leaf] >= DEPTH or rewards in (0, pages):
+            return leaf
+        inside = np.flatnonzero(self.fetched_ == leaf + 1)
+        split = best_split(self.x_[inside], self.reward_[inside].astype(np.float64))
+        if split is None:
+            return leaf
+        left = len(self.feature_)
+        self.feature_[leaf], self.value_[leaf], self.child_[leaf] = *split, left
+        self.feature_ += [-1, -1]
+        self.value_ += [0.0, 0.0]
+        self.child_ += [0, 0]
+        self.depth_ += [self.depth_[leaf] + 1] * 2
+        waiting = np.flatnonzero(self.leaf_[: len(table)] == leaf)
+        self.leaf_[waiting] = left + (self.x_[waiting, split[0]] > split[1])
+        self.fetched_[inside] = left + 1 + (self.x_[inside, split[0]] > split[1])
+        sides = self.fetched_[inside] - 1 - left
+        counts = np.bincount(sides, minlength=2), np.bincount(sides, self.reward_[inside], 2)
+        self.pages_ = np.concatenate((self.pages_, np.column_stack(counts)))
+        self.pages_[leaf] = 0
+        return leaf
+
+    def _join(self, step: Step, table: Table) -> None:
+        """The links of a page, with what is known of them: those that are new, or promise more here than elsewhere."""
+        row, children = step.row, step.children
+        if not len(children):
+            return
+        path, state = self._after(np.array([row]), table)
+        better = ~self.path_[children].any(axis=1) | (step.alphas > self.x_[children, PROMISE])
+        better &= table.state[children] == OPEN
+        rows = children[better]
+        x = np.zeros((len(rows), len(FEATURES)), np.float32)
+        x[:, :ADDRESS] = state
+        x[:, ADDRESS], x[:, CONTEXT] = step.facet("url")[better] > 0, step.facet("context")[better] > 0
+        x[:, ANCHOR], x[:, PROMISE] = step.alphas[better] > 0, step.alphas[better]
+        self.x_[rows], self.path_[rows] = x, path
+        self.x_[rows] = x = self._present(rows, table)
+        self.leaf_[rows] = self._leaves(x)
+
+    def _after(self, rows: Rows, table: Table) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What is known of the way behind some pages: their links' path, and the first three features."""
+        relevant = (self.reward_[rows] > 0) | table.is_seed[rows]
+        good, bad, since = self.path_[rows].T.astype(np.int64)
+        good, bad, since = good + relevant, bad + ~relevant, np.where(relevant, 1, since + 1)
+        state = np.column_stack((relevant.astype(np.float64), quantized(1 / since), quantized(good / (good + bad))))
+        return np.column_stack((good, bad, since)), state
+
+    def _replay(self, table: Table) -> None:
+        """A batch, after every third page."""
+        if self.steps_ and self.steps_ % self.switch == 0:
+            self.network_.copy()
+        if self.steps_ < self.start or self.steps_ % EVERY or not self.size_:
+            return
+        chance = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
+        rows = self.memory_[chance.choice(self.size_, min(BATCH, self.size_), replace=False)]
+        degree = table.edges.out_degree(rows).astype(np.int64)
+        edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
+        near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
+        links, whose = table.edges.child[edges[near]], whose[near]
+        x = self.x_[links]
+        x[:, :ADDRESS] = self._after(rows, table)[1][whose]
+        values = self.network_.value(x)
+        best = np.full(len(rows), -np.inf)
+        np.maximum.at(best, whose, values)
+        top = np.flatnonzero(values == best[whose])
+        whose, first = np.unique(whose[top], return_index=True)
+        promised = np.zeros(len(rows))
+        promised[whose] = self.network_.value(x[top[first]], self.network_.target)
+        self.network_.train(self.x_[rows], self.reward_[rows] + GAMMA * promised)

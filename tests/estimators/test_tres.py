@@ -1,0 +1,172 @@
+"""TRES: the tree's splits, the features of a link, the network and its target, and which link is drawn, by hand."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from teaching import redirect, score, see, seeded
+
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators.tres import GAMMA, Network, Tres, best_split
+
+
+def page(node: str, beta: float, *links: str, **more: list[float]) -> Visit:
+    """A page with links, and their alphas, and what the judge says of their addresses and contexts."""
+    made = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    made.links.alphas[:] = more.get("alphas", [0.0] * len(links))
+    for name in ("url", "context"):
+        made.links.facets[name] = np.array(more.get(name, [0.0] * len(links)), np.float32)
+    return made
+
+
+def x_of(tres: Tres, table: Table, node: str) -> list[float]:
+    """The features of a link."""
+    return [pytest.approx(value) for value in tres.x_[table.row_of[node]].tolist()]
+
+
+def test_a_split_is_where_the_variance_falls_most() -> None:
+    """Rewards 0 0 0 1 1 (variance .24). Feature 0 parts them at .2 (a variance of 0 on both sides), feature 1 at 1:
+    0 0 0 1 | 1, which leaves 4/5 * 3/16 = .15."""
+    x = np.array([[0.1, 1], [0.2, 1], [0.1, 1], [0.5, 1], [0.6, 2]])
+    rewards = np.array([0, 0, 0, 1, 1.0])
+    assert (0, 0.2) == best_split(x, rewards)
+    assert (0, 1.0) == best_split(x[:, 1:], rewards)
+    assert best_split(x[:, :1] * 0, rewards) is None
+    assert best_split(x, np.ones(5)) is None
+
+
+def test_what_is_known_of_a_link() -> None:
+    """From a seed, which counts as relevant: parent 1, closeness 1 / 1, path 1 / 1; two irrelevant pages later 0,
+    1 / 3 = .3 in tenths, path 1 / 3. The host: one of two pages relevant, .5."""
+    table, tres = seeded("s"), Tres(threshold=0.5)
+    see(tres, table, page("s", 0.0, "a", "b", alphas=[0.25, 0.0], url=[0.0, 0.5]))
+    assert [1, 1, 1, 0, 1, 0, 0.5, 1, 0.25] == x_of(tres, table, "a")
+    assert [1, 1, 1, 1, 0, 0, 0.5, 1, 0] == x_of(tres, table, "b")
+    see(tres, table, page("b", 0.9))
+    see(tres, table, page("a", 0.1, "c", context=[0.5]))
+    assert [0, 0.5, 0.5, 0, 0, 1, 0.5, 0, 0] == x_of(tres, table, "c")  # one link since a relevant page: 1 / 2
+    see(tres, table, page("c", 0.1, "d"))
+    assert [0, 0.3, 0.3, 0, 0, 0, 0.3, 0, 0] == x_of(tres, table, "d")
+
+
+def test_an_address_waits_with_the_link_that_promises_most() -> None:
+    """A second page that promises more replaces what is known, one that promises less does not."""
+    table, tres = seeded("s"), Tres(threshold=0.5)
+    see(tres, table, page("s", 0.0, "a", "b", "x", alphas=[0.0, 0.0, 0.25]))
+    see(tres, table, page("a", 0.0, "x", alphas=[0.125]))
+    assert tres.x_[table.row_of["x"], 0] == 1
+    see(tres, table, page("b", 0.0, "x", alphas=[0.5]))
+    assert [0, 0.5, 0.5, 0, 1, 0, 0, 0, 0.5] == x_of(tres, table, "x")
+
+
+def test_a_leaf_of_five_pages_is_split() -> None:
+    """Pages a1 a2 (promised .5) are relevant, b1 b2 (promised 0) are not: with the seed five, and split by the anchor.
+
+    Links that wait go to the side they are on; the score of each is the mean reward there. The seed (reward 1, a link
+    without features) stands with the b's: 1/3; the a's have 2/2.
+    """
+    table, tres = seeded("s"), Tres(threshold=0.5)
+    see(tres, table, page("s", 0.0, "a1", "a2", "b1", "b2", "a3", "b3", alphas=[0.5, 0.5, 0, 0, 0.5, 0]))
+    for node, beta in (("a1", 1.0), ("b1", 0.0), ("a2", 1.0)):
+        see(tres, table, page(node, beta))
+    assert [pytest.approx(3 / 4)] * 2 == score(tres, table, "a3", "b3")
+    changed = see(tres, table, page("b2", 0.0))
+    assert {"a3", "b3"} <= set(changed)
+    assert (4, 0.0) == (tres.feature_[0], tres.value_[0])  # the anchor
+    assert [1.0, pytest.approx(1 / 3)] == score(tres, table, "a3", "b3")
+    assert {"pages with anchor > 0": 1.0} == tres.explain(table.row_of["a3"], table)
+
+
+def test_a_link_of_each_leaf_and_of_these_any_at_first() -> None:
+    """Two leaves with one and nine links: until `start` each leaf is as likely, and within it each link."""
+    table, tres = seeded("s"), Tres(start=10)
+    see(tres, table, page("s", 0.0, *"abcdefghij"))
+    tres.feature_ += [-1, -1]
+    rows = np.arange(1, 11)
+    tres.leaf_[rows] = 2
+    tres.leaf_[1] = 1
+    drawn = Counter(table.nodes[tres.choose(rows, number, table)] for number in range(1800))
+    assert drawn["a"] == pytest.approx(900, abs=90)
+    assert all(drawn[node] == pytest.approx(100, abs=45) for node in "bcdefghij")
+
+
+def test_then_that_with_the_largest_q() -> None:
+    """With a network that returns what the anchor promises, the better leaf's link is taken."""
+    table, tres = seeded("s"), Tres(start=0)
+    see(tres, table, page("s", 0.0, "a", "b", alphas=[0.25, 0.75]))
+    tres.feature_ += [-1, -1]
+    tres.leaf_[[1, 2]] = 1, 2
+    tres.network_.weights = [np.zeros_like(weight) for weight in tres.network_.weights]
+    tres.network_.weights[0][8, 0] = tres.network_.weights[2][0, 0] = tres.network_.weights[4][0, 0] = 1.0
+    assert pytest.approx([0.25, 0.75]) == tres.network_.value(tres.x_[[1, 2]]).tolist()
+    assert all(2 == tres.choose(np.array([1, 2]), number, table) for number in range(5))
+
+
+def test_a_leaky_network() -> None:
+    """x = 2 through weights 1, -3 and 1, biases 1, 0 and 5: 2 + 1 = 3, -9 becomes -.9, and 5 - .9 = 4.1."""
+    net = Network(0)
+    net.weights = [np.zeros_like(weight) for weight in net.weights]
+    net.weights[0][0, 0], net.weights[1][0] = 1.0, 1.0
+    net.weights[2][0, 0], net.weights[4][0, 0], net.weights[5][0] = -3.0, 1.0, 5.0
+    x = np.zeros((1, 9))
+    x[0, 0] = 2.0
+    assert pytest.approx([4.1]) == net.value(x).tolist()
+
+
+def test_the_first_step_of_adam() -> None:
+    """The first step moves each weight by the rate against the sign of its slope, .001, and the output towards y."""
+    net, x = Network(1), np.random.default_rng(1).random((4, 9))
+    before, y = [weight.copy() for weight in net.weights], np.full(4, 3.0)
+    net.train(x, y)
+    assert pytest.approx(before[5][0] + 0.001, abs=1e-6) == net.weights[5][0]
+    # by differences: the slope of the mean squared error in one weight of the first layer
+    slopes = []
+    for step in (1e-6, -1e-6):
+        moved = [weight.copy() for weight in before]
+        moved[0][2, 3] += step
+        slopes.append(((net.value(x, moved) - y) ** 2).mean())
+    slope = (slopes[0] - slopes[1]) / 2e-6
+    assert pytest.approx(before[0][2, 3] - 0.001 * np.sign(slope), abs=1e-6) == net.weights[0][2, 3]
+    for _ in range(300):
+        net.train(x, y)
+    assert net.value(x).mean() == pytest.approx(3.0, abs=0.2)
+
+
+def test_the_target_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y = r + .99 Q'(the link that is best by Q), the links seen from their page: it is relevant, so r = 1."""
+    table, tres = seeded("s"), Tres(start=0, threshold=0.5)
+    see(tres, table, page("s", 0.0, "a", "b", "c"))
+    see(tres, table, page("b", 0.0))
+    see(tres, table, page("c", 0.0))
+    net, told = tres.network_, []
+    monkeypatch.setattr(net, "value", lambda x, weights=None: x[:, 8] if weights is None else 0.5 + x[:, 0] / 4)
+    monkeypatch.setattr(net, "train", lambda x, y: told.append(dict(zip(x[:, 8].tolist(), y.tolist(), strict=True))))
+    tres.x_[table.row_of["a"], 8] = 0.75
+    see(tres, table, page("a", 1.0, "d", "e", alphas=[0.5, 0.25]))  # the third page
+    # of `a` (promise .75): its best link is d, and the feature `parent relevant` is 1: 1 + .99 (.5 + .25); of the seed:
+    # its best link is a, which was fetched, seen from a seed, which counts as relevant
+    assert [{0.75: pytest.approx(1 + GAMMA * 0.75), 0.0: pytest.approx(1 + GAMMA * 0.75)}] == told
+
+
+def test_what_teaches() -> None:
+    """A copy and an irrelevant page have no reward; failures and pages looked at again teach nothing."""
+    table, tres = seeded("s"), Tres(threshold=0.5)
+    see(tres, table, page("s", 0.0, "a", "b", "c"))
+    see(tres, table, Visit("a", "page", "gone", 1))
+    copy = page("b", 0.9)
+    copy.same_as = "s"
+    see(tres, table, copy)
+    assert (1, [2.0, 1.0]) == (tres.steps_, tres.pages_[0].tolist())  # the seed and b
+    again = page("b", 0.9, "d")
+    again.data["follows"] = 1.0
+    see(tres, table, again)
+    assert (1, [2.0, 1.0]) == (tres.steps_, tres.pages_[0].tolist())
+
+
+def test_a_redirect_hands_on_what_is_known() -> None:
+    """Its target stands where its source stood."""
+    table, tres = seeded("s"), Tres()
+    see(tres, table, page("s", 0.0, "a", alphas=[0.5]))
+    redirect(tres, table, "a", "b")
+    assert tres.x_[table.row_of["a"]].tolist() == tres.x_[table.row_of["b"]].tolist()
