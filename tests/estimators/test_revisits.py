@@ -366,7 +366,7 @@ def test_a_revisit_is_no_page_of_a_batch() -> None:
 
 def scent() -> Crawl:
     """A page that led to a good one, with words."""
-    crawl = Crawl(Scent(words="coral", vectors=False), "http://a.test/")
+    crawl = Crawl(Scent(words="coral", vectors=False, lean=False), "http://a.test/")
     crawl.page("http://a.test/", 0.5, {"http://a.test/b": 0.5, "http://a.test/c": 0.0}, terms=crawl.words("coral"))
     crawl.page("http://a.test/b", 0.9, {"http://a.test/d": 0.1}, terms=crawl.words("coral", "reef"))
     return crawl

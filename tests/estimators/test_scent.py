@@ -39,7 +39,7 @@ class Crawl:
     """A table and a scent that learns what is visited. By default outcomes are betas and weights are fixed."""
 
     def __init__(self, scent: Scent | None = None, seeds: Sequence[str] = (SEED,)) -> None:
-        self.scent = scent or Scent(vectors=False, sharpen=False, adapt=False)
+        self.scent = scent or Scent(lean=False, vectors=False, sharpen=False, adapt=False)
         self.table = Table()
         self.ids: dict[str, int] = {}
         for seed in seeds:
@@ -315,7 +315,7 @@ def test_curiosity_falls_with_finds(beta: float, finds: int) -> None:
 
 def test_terms_sum_to_the_score() -> None:
     """Right after learning, of all rows that were scored again, whatever weights are in force."""
-    crawl = Crawl(Scent(words="coral reef", vectors=False))
+    crawl = Crawl(Scent(lean=False, words="coral reef", vectors=False))
     for number in range(60):
         links = linked(*((f"http://b.test/{chr(97 + k)}/{number + k}", "coral reef"[: k + 3], "sea") for k in range(4)))
         links.alphas[:] = (0.5, 0.1, 0.3, 0.0)
@@ -330,7 +330,10 @@ def test_terms_sum_to_the_score() -> None:
 
 def test_without_drops_terms() -> None:
     """The score is the sum of the others, and the explanation has no word of them."""
-    crawl, less = two_pages(), Crawl(Scent(vectors=False, sharpen=False, adapt=False, without="siblings+anchor_words"))
+    crawl, less = (
+        two_pages(),
+        Crawl(Scent(lean=False, vectors=False, sharpen=False, adapt=False, without="siblings+anchor_words")),
+    )
     links = linked((SALMON, "coral reefs", "sea"), (TROUT, "coral caves", "caves under water"), (HERON, "", ""))
     links.alphas[:] = (0.8, 0.6, 0.0)
     links.facets = {"context": np.array((0, 0.25, 0), np.float32), "url": np.array((0, 0.125, 0), np.float32)}
@@ -344,7 +347,7 @@ def test_without_drops_terms() -> None:
 
 def test_without_everything() -> None:
     """Nothing is left to say but what any link is worth."""
-    crawl = Crawl(Scent(vectors=False, without="+".join(TERMS)))
+    crawl = Crawl(Scent(lean=False, vectors=False, without="+".join(TERMS)))
     crawl.visit(SEED, 0.5, Links.to(SALMON))
     assert ANY == crawl.score(SALMON)
     assert {"any link": ANY} == crawl.scent.explain(crawl.row(SALMON), crawl.table)
@@ -352,7 +355,7 @@ def test_without_everything() -> None:
 
 def test_without_a_term_it_stays_out_when_weights_shift() -> None:
     """The regression does not bring back what was left out."""
-    scent = Scent(vectors=False, without="pages+address")
+    scent = Scent(lean=False, vectors=False, without="pages+address")
     chance = np.random.default_rng(1)
     for _ in range(40):
         terms = chance.random(len(TERMS))
@@ -413,7 +416,7 @@ def test_three_pages_on_the_way_get_credit() -> None:
 
 def test_without_credit_only_the_link_itself() -> None:
     """credit=0 hands nothing back."""
-    crawl = Crawl(Scent(vectors=False, sharpen=False, credit=0))
+    crawl = Crawl(Scent(lean=False, vectors=False, sharpen=False, credit=0))
     crawl.visit(SEED, 0.0, linked((SALMON, "alpha", "")))
     crawl.visit(SALMON, 0.0, linked((TROUT, "gamma", "")))
     crawl.visit(TROUT, 1.0)
@@ -422,7 +425,7 @@ def test_without_credit_only_the_link_itself() -> None:
 
 def test_a_copy_is_worth_nothing() -> None:
     """Its judge says .9, but we have it already: siblings and words hear 0, and it is no find."""
-    crawl = Crawl(Scent(vectors=False, adapt=False))
+    crawl = Crawl(Scent(lean=False, vectors=False, adapt=False))
     crawl.visit(SEED, 0.5, linked((SALMON, "coral", ""), (TROUT, "coral", "")), "coral")
     crawl.visit(SALMON, 0.9, None, "coral", same_as=SEED)
     assert 0 == crawl.said("siblings", TROUT)
@@ -685,7 +688,7 @@ def test_stuffed_pages_are_worth_nothing() -> None:
     """What the judge says of a page's text counts for the outcome, too: our own reading would fall for it."""
     worth: list[float] = []
     for data in ({}, {"quality": 0.1}):
-        crawl = Crawl(Scent(words="coral", vectors=False))
+        crawl = Crawl(Scent(lean=False, words="coral", vectors=False))
         crawl.visit(SEED, 0.5, None, "coral coral", data=data)
         worth.append(float(crawl.scent.trails_.outcome[crawl.row(SEED)]))
     assert worth[1] == close(0.1 * worth[0])
@@ -716,7 +719,7 @@ def test_without_wordllama_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("lycosa.text.embeddings.vectors", missing)
     scores = []
-    for scent in (Scent(words="coral reef"), Scent(words="coral reef", vectors=False)):
+    for scent in (Scent(lean=False, words="coral reef"), Scent(lean=False, words="coral reef", vectors=False)):
         assert scent.meaning_ is None
         crawl = Crawl(scent)
         crawl.visit(SEED, 0.5, linked((SALMON, "coral reefs", "sea"), (TROUT, "trains", "sea")), "coral sea")
@@ -729,7 +732,7 @@ def test_without_wordllama_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> 
 @needs_vectors
 def test_meaning_smells_what_words_do_not_say() -> None:
     """Nothing of the topic is in either anchor, but one of them means something like it."""
-    crawl = Crawl(Scent(words="marine biology"))
+    crawl = Crawl(Scent(lean=False, words="marine biology"))
     crawl.visit(SEED, 0.0, linked((SALMON, "ocean fish", "underwater life"), (TROUT, "parliament", "general election")))
     assert crawl.said("anchor meaning", SALMON) > 0.2 > crawl.said("anchor meaning", TROUT)
     assert crawl.said("context meaning", SALMON) > 0.2 > crawl.said("context meaning", TROUT)
@@ -739,7 +742,7 @@ def test_meaning_smells_what_words_do_not_say() -> None:
 @needs_vectors
 def test_learned_meaning_follows_outcomes() -> None:
     """After good pages on birds and worthless ones on engines, anchors point one way and the other, also new ones."""
-    crawl = Crawl(Scent(words="zebra"))
+    crawl = Crawl(Scent(lean=False, words="zebra"))
     anchors = ["sparrow", "heron", "eagle", "falcon", "robin", "crow", "owl", "swan"]
     anchors += ["gearbox", "engine", "turbine", "motor"] * 2
     links = [(f"http://b.test/{number}", anchor, "") for number, anchor in enumerate(anchors)]
@@ -810,10 +813,10 @@ def odd_stream(seed: int, scent: Scent, pages: int = 60) -> Crawl:
 def test_odd_pages_have_finite_scores(seed: int) -> None:
     """Pages without words, odd addresses, links to itself, copies, redirects to seeds, pages fetched again."""
     made = [
-        Scent(words="coral reef", vectors=False),
-        Scent(stems={"coral": 1.0, "サンゴ": 0.5}),
-        Scent(words="", sharpen=False),
-        Scent(words="the"),
+        Scent(lean=False, words="coral reef", vectors=False),
+        Scent(lean=False, stems={"coral": 1.0, "サンゴ": 0.5}),
+        Scent(lean=False, words="", sharpen=False),
+        Scent(lean=False, words="the"),
     ][seed % 4]
     crawl = odd_stream(seed, made)
     assert len(crawl.table) > 10
@@ -821,7 +824,7 @@ def test_odd_pages_have_finite_scores(seed: int) -> None:
 
 def test_odd_pages_replay_exactly() -> None:
     """The same stream gives the same scores, to the last bit."""
-    one, other = (odd_stream(3, Scent(words="coral reef")) for _ in range(2))
+    one, other = (odd_stream(3, Scent(lean=False, words="coral reef")) for _ in range(2))
     rows = np.arange(len(one.table))
     assert one.scent.score(rows, one.table).tobytes() == other.scent.score(rows, other.table).tobytes()
 

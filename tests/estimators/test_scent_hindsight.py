@@ -17,8 +17,9 @@ from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.scent import Scent
+from lycosa.estimators.scent import TERMS, Scent
 from lycosa.estimators.scent.elite import FOREMOST, Elite
+from lycosa.estimators.scent.estimator import WEIGHTS
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
@@ -85,9 +86,10 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
     assert np.allclose(scent.score(rows, table), known.score(rows, table), atol=0.02)
 
 
-def test_the_same_worth_changes_nothing() -> None:
+@pytest.mark.parametrize("lean", [True, False])
+def test_the_same_worth_changes_nothing(lean: bool) -> None:
     """Sums that were added up page by page are those that are made at once: no own reading, so betas are outcomes."""
-    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False)
+    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False, lean=lean)
     fresh = Table()
     fresh.add_seed(SEED)
     links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea", "sea", "rail"])
@@ -194,3 +196,19 @@ def test_a_crawl_tells_scent_whether_its_judge_is_exact(judge: str, exact: bool)
 def test_scent_1_is_scent_with_all_that_is_new_switched_off() -> None:
     made: Any = estimator("scent-1", words="coral", exact=True, probability=True)
     assert (False, False, True) == (made.hindsight, made.exact, made.probability)
+    assert {"place": 0.0} | {name: WEIGHTS[name] for name in WEIGHTS if name != "place"} == weights(made)
+
+
+def test_lean_leaves_out_three_terms() -> None:
+    """And counts new places twice; what is left out is not looked at either."""
+    made: Any = estimator("scent", words="coral")
+    assert {"many pages", "learned meaning", "siblings"} == {
+        name for name, weight in weights(made).items() if not weight
+    }
+    assert 2 * WEIGHTS["new places"] == weights(made)["new places"]
+    assert not made.trails_.siblings
+    assert not made.directed_
+
+
+def weights(made: Scent) -> dict[str, float]:
+    return dict(zip(TERMS, made.mixing_.fixed.tolist(), strict=True))

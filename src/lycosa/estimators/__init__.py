@@ -44,7 +44,7 @@ ENTRIES = {
     ),
     "scent-1": Entry(
         "scent", "Scent", "scent as it was at first, to compare with: no hindsight, no tag paths, no exact judges",
-        "ours", TOPIC, arguments={"hindsight": False, "exact": False, "without": "place"},
+        "ours", TOPIC, arguments={"hindsight": False, "exact": False, "lean": False, "without": "place"},
     ),
     "best-first": Entry(
         "best_first", "BestFirst",

@@ -67,6 +67,10 @@ WEIGHTS = {
 
 TERMS = tuple(WEIGHTS)
 
+LEAN = {"many pages": 0.0, "learned meaning": 0.0, "siblings": 0.0, "new places": 0.6}
+"""Of these three terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
+off the topic more curiosity finds more."""
+
 SHRINK = 3.0
 """A group of so many pages is half known: lifts and means are shrunk towards what is known without them."""
 
@@ -126,7 +130,9 @@ class Scent:
                                    host led to, shrunk by ten pages to that of the tags without ids and classes
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
-    All of it is multiplied by the probability that the link gives a page, once a request has given none (Risk).
+    Unless `lean` is off, many pages, learned meaning and siblings are left out, as nothing is lost without them, and
+    new places count .6. All of it is multiplied by the probability that the link gives a page, once a request has given
+    none (Risk).
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 
@@ -146,7 +152,7 @@ class Scent:
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
     `adapt`, `hindsight` and `vectors` switch off relevance feedback, the shifting of weights, hindsight, and the
-    vectors, which are also left out where wordllama is not installed.
+    vectors, which are also left out where wordllama is not installed. Without `lean` no term is left out.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
@@ -173,6 +179,7 @@ class Scent:
     adapt: bool = True
     vectors: bool = True
     hindsight: bool = True
+    lean: bool = True
     meaning_: Meaning | None = field(init=False, repr=False, compare=False)
     words_: LinkWords = field(init=False, repr=False, compare=False)
     sharpening_: Sharpening = field(init=False, repr=False, compare=False)
@@ -186,6 +193,7 @@ class Scent:
     paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
     places_: Groups = field(init=False, repr=False, compare=False)  # of links, by their paths
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
+    directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -205,7 +213,10 @@ class Scent:
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
         self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability, exact=self.exact)
-        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
+        weights = WEIGHTS | LEAN if self.lean else WEIGHTS
+        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
+        self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
+        self.directed_ = bool(self.mixing_.fixed[TERMS.index("learned meaning")])
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
         self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
         self.places_ = np.zeros((2 * PATHS, 2), np.float32)
@@ -298,7 +309,7 @@ class Scent:
                 break
             self._credit(ancestor, share, 0)
             share, ancestor = share * self.credit, int(table.parent[ancestor])
-        if self.meaning_ is not None:
+        if self.meaning_ is not None and self.directed_:
             self.meaning_.learn(trails.words[row, OF_ANCHOR], outcome, self.mean_)
         return trails.tell(row, outcome, table.edges)
 
@@ -339,7 +350,7 @@ class Scent:
         self.positives_ = int(np.count_nonzero(positive))
         self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
         self._credit_anew(pages, outcome, table)
-        if self.meaning_ is not None:
+        if self.meaning_ is not None and self.directed_:
             self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
         trails.retell(table.edges)
         best = self.elite_.foremost(table)
@@ -455,7 +466,8 @@ class Scent:
         words = trails.words[rows]
         if self.meaning_ is not None:
             features[7], features[8] = sums[ANCHOR_NEAR], sums[CONTEXT_NEAR]
-            features[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * sums[ANCHOR_SCALE] / scale
+            if self.directed_:
+                features[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * sums[ANCHOR_SCALE] / scale
         features[10] = sums[SIBLINGS] / (np.maximum(sums[SIBLING_COUNT], 1.0) * scale)
         features[11] = sums[NEIGHBOURS] / ((sums[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
         host, directory = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T

@@ -32,6 +32,7 @@ NEAR, WINDOW = 4, 32
 DECAY = 0.6
 _OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset], np.intp)
 _CLOSE = np.abs(_OFFSETS) <= NEAR
+_EVERY, _NEXT = np.arange(len(_OFFSETS)), np.flatnonzero(_CLOSE)
 _WEIGHTS = (DECAY ** np.abs(_OFFSETS) * _CLOSE).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
@@ -62,6 +63,8 @@ class Trails:
         self.done = np.zeros(0, np.bool_)
         self.dead = np.zeros(0, np.bool_)
         self._moves: list[tuple[int, int]] = []
+        self.siblings = True
+        """Whether siblings are told how a page turned out, or its neighbours alone."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """All of them, by name."""
@@ -98,18 +101,20 @@ class Trails:
         if not count:
             return
         outcome = np.where(done, self.outcome[children], np.float32(0))
-        lines[:, SIBLINGS] += outcome.sum() - outcome
-        lines[:, SIBLING_COUNT] += count - done
+        if self.siblings:
+            lines[:, SIBLINGS] += outcome.sum() - outcome
+            lines[:, SIBLING_COUNT] += count - done
         lines[:, NEIGHBOURS] += np.convolve(outcome, _KERNEL)[NEAR : NEAR + len(children)]
         lines[:, NEIGHBOUR_WEIGHT] += np.convolve(done, _KERNEL)[NEAR : NEAR + len(children)]
 
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
-        rows, which = self._around(row, edges)
+        rows, which = self._around(row, edges, _EVERY if self.siblings else _NEXT)
         flat, width = self.known.reshape(-1), self.known.shape[1]
-        sibling = rows * width + SIBLINGS
-        np.add.at(flat, sibling, np.float32(outcome))
-        np.add.at(flat, sibling + (SIBLING_COUNT - SIBLINGS), np.float32(1))
+        if self.siblings:
+            sibling = rows * width + SIBLINGS
+            np.add.at(flat, sibling, np.float32(outcome))
+            np.add.at(flat, sibling + (SIBLING_COUNT - SIBLINGS), np.float32(1))
         close = _CLOSE[which].nonzero()[0]
         near: NDArray[np.intp] = rows[close]
         weight = _WEIGHTS[which[close]]
@@ -136,15 +141,12 @@ class Trails:
             for here, there in ((slice(apart, None), slice(-apart)), (slice(-apart), slice(apart, None))):
                 near[here] += weight * outcome[there]
                 near_weight[here] += weight * done[there]
-        for column, told in (
-            (OUTCOMES, given),
-            (PROMISE, given * edges.alpha),
-            (SIBLINGS, _between(outcome, first, last) - outcome),
-            (SIBLING_COUNT, _between(done, first, last) - done),
-            (NEIGHBOURS, near),
-            (NEIGHBOUR_WEIGHT, near_weight),
-        ):
-            sums = np.bincount(child, told, rows)
+        told = {OUTCOMES: given, PROMISE: given * edges.alpha, NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
+        if self.siblings:
+            told[SIBLINGS] = _between(outcome, first, last) - outcome
+            told[SIBLING_COUNT] = _between(done, first, last) - done
+        for column, said in told.items():
+            sums = np.bincount(child, said, rows)
             for row, target in self._moves:
                 sums[target] += sums[row]
             self.known[:, column] = sums
@@ -152,20 +154,18 @@ class Trails:
     def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
         """Neighbours of a link that led to no page hear of it. Returned they are."""
         self.dead[row] = True
-        rows, which = self._around(row, edges)
-        close = _CLOSE[which].nonzero()[0]
-        near: NDArray[np.intp] = rows[close]
-        np.add.at(self.known[:, DEAD], near, _WEIGHTS[which[close]])
+        near, which = self._around(row, edges, _NEXT)
+        np.add.at(self.known[:, DEAD], near, _WEIGHTS[which])
         return near
 
-    def _around(self, row: int, edges: Edges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The links within the window around the links to a row, and which place each has there."""
+    def _around(self, row: int, edges: Edges, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The links at some places of the window around the links to a row, and which place each has there."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
-        at = edge[:, None] + _OFFSETS
+        at = edge[:, None] + _OFFSETS[places]
         inside = (at >= 0) & (at < len(edges))
         np.clip(at, 0, len(edges) - 1, out=at)
         same = inside & (edges.parent[at] == edges.parent[edge][:, None])
-        at, which = at[same], np.broadcast_to(np.arange(len(_OFFSETS)), same.shape)[same]
+        at, which = at[same], np.broadcast_to(places, same.shape)[same]
         rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
         return rows, which
 
