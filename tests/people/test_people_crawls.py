@@ -243,6 +243,18 @@ def test_only_the_newest_is_looked_at_again(database: Database) -> None:
     assert [newer] == crawls.schedule(database, NOW + 1e6)
 
 
+def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> None:
+    """Ann's were kept by another version, say: Bob's crawl is looked at again all the same."""
+    ended(database)
+    bobs = running(database, interest="Bob's")
+    crawls.end(database, NOW + 2, bobs, Ending(EXHAUSTED))
+    database.run("UPDATE interest SET look_again = '1h'")
+    for broken in ("not JSON", "[]", '{"frequent": 7, "frequently": ["a"]}'):
+        database.run("UPDATE interest SET wishes = ? WHERE id = 'Ann''s'", broken)
+        database.run("UPDATE crawl SET state = 'finished', task = 'crawl', ended = ? WHERE id = ?", NOW, bobs)
+        assert bobs in crawls.schedule(database, NOW + 1e6)
+
+
 def test_deleted_meanwhile(database: Database) -> None:
     """What is asked of a crawl that is gone is refused; its end is no news."""
     crawl = running(database)

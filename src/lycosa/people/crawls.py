@@ -382,8 +382,12 @@ def schedule(database: Database, now: float) -> list[str]:
         "AND (i.look_again <> '' OR c.due IS NOT NULL) AND NOT EXISTS "
         "(SELECT 1 FROM crawl newer WHERE newer.interest = c.interest AND newer.number > c.number)"
     ):
-        wishes, again = Wishes.of_json(row["wishes"]), row["look_again"]
-        due = (row["ended"] or now) + wishes.next_look(again) if again else None
+        again = row["look_again"]
+        try:
+            wishes = Wishes.of_json(row["wishes"])
+            due = (row["ended"] or now) + wishes.next_look(again) if again else None
+        except (InputError, ValueError, TypeError):  # of another version: its interest waits, the others don't
+            continue
         if due is not None and due <= now:
             try:
                 refresh(database, now, row["id"], everything=not (wishes.frequently or wishes.infrequently))

@@ -154,6 +154,8 @@ class Wishes:
     def of_json(cls, text: str) -> Wishes:
         """Wishes that were checked when they were kept; a field that came later has its default."""
         kept = json.loads(text)
+        if not isinstance(kept, dict):
+            raise InputError("wishes are no object: they were kept by another version, or damaged")
         made = cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
         if kept.get("format", 1) < FORMAT and made.judge == AUTOMATIC:
             made.judge = FORMER
