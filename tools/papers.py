@@ -1,10 +1,10 @@
 """Write docs/papers.md and docs/leaderboard.md from reports of the lab: verdicts, the main tables, the curves.
 
-    python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS leaderboard=REPORT
+    python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS quick:MDN=REPORTS leaderboard=REPORT
 
 REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; what the page says of a paper without a
-report there stays, with its date. REPORT is what `lycosa lab leaderboard
---out` wrote. Pictures of papers go to docs/papers/.
+report there stays, with its date. Of those after `quick:`, made with --quick, only the verdicts are counted. REPORT is
+what `lycosa lab leaderboard --out` wrote. Pictures of papers go to docs/papers/.
 """
 
 from __future__ import annotations
@@ -48,6 +48,13 @@ are read without the line under the title that names their own subjects: with it
 """
 
 
+QUICK = "Quick runs"
+QUICK_INTRODUCTION = """`lycosa lab paper all --quick` makes every table and figure with budgets, topics and
+repetitions that fit into minutes. It is a look at what the reports have, on any corpus; it is too small for verdicts
+that count, and says so on every page.
+"""
+
+
 LEADERBOARD = """# Leaderboard
 
 All strategies on three webs that Lycosa grows itself, twelve topics, from pages off the topic; in the third web topics
@@ -77,7 +84,10 @@ def _papers(places: dict[str, str]) -> list[str]:
     pictures.mkdir(exist_ok=True)
     before = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split("\n## ")[1:]
     kept = {section.partition("\n")[0]: section.partition("\n")[2] for section in before}
+    quick = {name.removeprefix("quick:"): Path(place) for name, place in places.items() if name.startswith("quick:")}
     for corpus, place in places.items():
+        if corpus.startswith("quick:"):
+            continue
         for paper, title in PAPERS.items():
             report, heading = Path(place) / paper, f"{title}, on {corpus}"
             if not (report / "report.json").is_file():
@@ -96,10 +106,26 @@ def _papers(places: dict[str, str]) -> list[str]:
                     shutil.copy(picture, pictures / f"{corpus.lower()}-{key}.svg")
                     lines += [f"![{parts[key]['title']}](papers/{corpus.lower()}-{key}.svg)", ""]
             lines += [f"*{told['made']}: `{told['command']}`*", ""]
+    if quick or QUICK in kept:
+        lines += [f"## {QUICK}", *(["", QUICK_INTRODUCTION, *_verdicts(quick)] if quick else [kept[QUICK]])]
     for picture in pictures.iterdir():
         if not any(f"(papers/{picture.name})" in line for line in lines):
             picture.unlink()
     return lines
+
+
+def _verdicts(places: dict[str, Path]) -> list[str]:
+    """A line for each paper and corpus: how many of its claims hold, and how many do not."""
+    lines = [f"| corpus | paper | {' | '.join(ORDER)} | made |", "|---|---|---|---|---|---|"]
+    for corpus, place in places.items():
+        for paper, title in PAPERS.items():
+            if not (place / paper / "report.json").is_file():
+                continue
+            found, told = _read(place / paper)
+            claims = found["claims"] + [part for part in told["parts"] if part["is"] == "claim"]
+            counts = [str(sum(claim["verdict"] == verdict for claim in claims)) for verdict in ORDER]
+            lines.append(f"| {corpus} | {title.partition(':')[0]} | {' | '.join(counts)} | {told['made']} |")
+    return [*lines, ""]
 
 
 def _leaderboard(report: Path) -> list[str]:
