@@ -2,7 +2,7 @@
 
     score' = score - (1 - (1 + n) ** -spread) * |score|        that is score / (1 + n) ** spread where it is positive
 
-n is the number of pages that were fetched from the link's host, relevant or not: counting adding up beta found
+n is the number of pages that were fetched from the link's host, relevant or not: adding up their beta instead found
 fewer sites for the same loss of pages. Any estimator can be spread, and within a host the order stays its own.
 """
 
