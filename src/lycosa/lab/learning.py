@@ -32,7 +32,7 @@ from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
 from lycosa.text.embeddings import DIMENSIONS
-from lycosa.text.vocabulary import BREAK, Reading, Vocabulary
+from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
 from lycosa.topics.probability.judge import vector_of
@@ -75,10 +75,10 @@ class Readings:
         words, languages, every, vectors = Vocabulary(), [], [], []
         for node in range(len(index)):
             page = index.page(node)
-            language, numbers = words.numbered(page)
+            language, numbers, head = words.numbered(page)
             languages.append(language)
             every.append(numbers)
-            vectors.append(np.frombuffer(vector_of(page, language), np.int8))
+            vectors.append(np.frombuffer(vector_of(page, language, head), np.int8))
             tell("reading pages", node + 1, len(index))
         columns = {
             "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
@@ -100,14 +100,14 @@ class Readings:
         """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
         kept = self._read.get(page.node)
         if kept is None:
-            reading, (_, every) = self._reader.read(page), self._reader.numbered(page)
+            reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
             words, first = np.unique(every[every >= 0], return_index=True)
             kept = self._read[page.node] = reading, words[np.argsort(first)]
             if len(self._read) > KEPT:
                 del self._read[next(iter(self._read))]
         return kept
 
-    def vector(self, page: Page, language: str) -> bytes:
+    def vector(self, page: Page, language: str, head: Head | None) -> bytes:
         """As the judge would find it."""
         return bytes(self.vectors[self.index.number_of[page.node]])
 
@@ -121,11 +121,11 @@ class CorpusWords(Vocabulary):
         self._append(readings.words)
         self._fit()
 
-    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
         """As it was read before."""
         readings = self._readings
         node = readings.index.number_of[page.node]
-        return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]]
+        return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]], None
 
 
 class CrawlWords(Vocabulary):
@@ -161,6 +161,7 @@ class NumberedReading(Reading):
         self._of = of
         self._ids: NDArray[np.int32] | None = None
         self.terms, self.simhash, self.vocabulary, self.language = terms, of.simhash, words, of.language
+        self.head = None
 
     @property
     def ids(self) -> NDArray[np.int32]:  # type: ignore[override]

@@ -20,6 +20,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import xxhash
@@ -30,7 +31,7 @@ from lycosa.core.errors import InputError
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
-from lycosa.text.lexicon import Lexicon
+from lycosa.text.lexicon import Lexicon, Tokens, new_among
 from lycosa.text.tokens import OPEN_TOKEN, fold, fold_all, stem_all
 
 DIMENSIONS = 256
@@ -54,7 +55,8 @@ COMMON = 60
 _FILES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 _WORD = "\u2581"
 """What the first piece of a word starts with."""
-_SKIP, _BREAK = -1, -2
+_SKIP, _BREAK, _UNMET = -1, -2, -9
+_NOBODY = np.zeros(0, np.int32)
 _STEPS = 320
 """The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
 the difference."""
@@ -85,8 +87,18 @@ def vector(text: str, language: str = ENGLISH, *, rare: bool = True) -> Vectors:
     True
     """
     words = _model().words(language, rare)
-    numbers, counts = words.read_one(text)
-    return unit(counts.astype(np.float32) @ words.rows[numbers].astype(np.float32))
+    return words.sum(words.read_one(text))
+
+
+def vector_from(tokens: Tokens, numbers: NDArray[np.int32], *, rare: bool = True) -> Vectors:
+    """The same for a text that was cut already: its tokens by their numbers.
+
+    >>> tokens = Tokens()
+    >>> bool((vector_from(tokens, tokens.read(b"a doctor saw a doctor")) == vector("a doctor saw a doctor")).all())
+    True
+    """
+    words = _model().words(tokens.language, rare)
+    return words.sum(words.numbers_of(tokens, numbers))
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
@@ -110,8 +122,8 @@ class _Model:
     begins: NDArray[np.bool_]
     """Which pieces stand at the beginning of a word."""
     digest: str
-    whole: frozenset[str]
-    """Words that are one piece."""
+    whole: dict[str, int]
+    """Words that are one piece: that piece. Cutting them would give it, too."""
     _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
 
     def words(self, language: str, rare: bool) -> _Words:
@@ -149,6 +161,7 @@ class _Words:
         self.rows = np.zeros((1024, DIMENSIONS), np.int8)
         """What a word's pieces sum to, of length _STEPS."""
         self._lexicon = Lexicon(self._numbers, bits=18)
+        self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
     def read(self, texts: Sequence[str]) -> Bags:
         """The texts as bags of words; their counts are how much each word counts."""
@@ -163,20 +176,40 @@ class _Words:
         starts = np.searchsorted(distinct >> 32, np.arange(len(texts) + 1))
         return Bags(starts, (distinct & 0xFFFFFFFF).astype(np.intp), np.log1p(frequency))
 
-    def read_one(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The words of one text, and how much each counts."""
-        numbers = self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
+    def read_one(self, text: str) -> NDArray[np.int32]:
+        """The words of one text by number, in order."""
+        return self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
+
+    def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The same for tokens that somebody else has numbered."""
+        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
+        numbers = column[cut]
+        new = new_among(cut, numbers, _UNMET)
+        if new:
+            stem_of = {tokens.names[token]: tokens.stems[token] for token in new}  # nobody stems them again
+            column[new] = self._lexicon.of(list(stem_of), lambda names: self._add(names, [stem_of[n] for n in names]))
+            numbers = column[cut]
+        self._columns[tokens] = column
+        return numbers
+
+    def sum(self, numbers: NDArray[np.int32]) -> Vectors:
+        """The vector of a text of these words."""
         numbers = numbers[numbers >= 0]
         if not len(numbers):
-            return numbers, np.zeros(0)
+            return np.zeros(DIMENSIONS, np.float32)
         order = numbers.argsort(kind="stable")
         ordered = numbers[order]
         starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-        return ordered[starts], np.log1p(np.add.reduceat(_WEIGHTS[order], starts))
+        counts = np.log1p(np.add.reduceat(_WEIGHTS[order], starts)).astype(np.float32)
+        total: Vectors = counts @ self.rows[ordered[starts]].astype(np.float32)
+        length = np.sqrt((total * total).sum())
+        return total / length if length > 0.0 else total
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
         """The numbers of raw tokens, for the lexicon to remember."""
-        stems = stem_all(tokens, self.language)
+        return self._add(tokens, stem_all(tokens, self.language))
+
+    def _add(self, tokens: list[bytes], stems: list[str]) -> list[int]:
         words = [token.decode("utf-8", "ignore") if stem else "" for token, stem in zip(tokens, stems, strict=True)]
         if self._common is not None:
             whole, common = self.model.whole, self._common
@@ -184,22 +217,32 @@ class _Words:
             words = [word if counts else "" for word, counts in zip(words, is_known, strict=True)]
         new = iter(range(self.count, self.count + len(words)))
         numbers = [next(new) if word else _SKIP for word in words]
-        self._add([word for word in words if word])
+        self._look_up([word for word in words if word])
         return [_BREAK if token == OPEN_TOKEN else number for token, number in zip(tokens, numbers, strict=True)]
 
-    def _add(self, words: list[str]) -> None:
+    def _look_up(self, words: list[str]) -> None:
+        """The vectors of words, kept behind those that are known."""
         if not words:
             return
-        pieces, starts = self.model.cut(words)
         count = self.count + len(words)
-        counts = np.diff(starts, append=len(pieces))
+        whole = [self.model.whole.get(word, -1) for word in words]
+        sums = self.model.pieces[whole]
+        cut = [at for at, piece in enumerate(whole) if piece < 0]
+        if cut:
+            sums[cut] = self._of_pieces([words[at] for at in cut])
+        self.rows = fit(self.rows, count)
+        self.rows[self.count : count] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127)
+        self.count = count
+
+    def _of_pieces(self, words: list[str]) -> Vectors:
+        """What the pieces of words sum to."""
+        pieces, starts = self.model.cut(words)
+        counts = np.concatenate([starts[1:], [len(pieces)]]) - starts
         sums = self.model.pieces[pieces[starts]]
         for nth in range(1, int(counts.max())):  # add.reduceat takes three times as long
             longer = (counts > nth).nonzero()[0]
             sums[longer] += self.model.pieces[pieces[starts[longer] + nth]]
-        self.rows = fit(self.rows, count)
-        self.rows[self.count : count] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127)
-        self.count = count
+        return sums
 
 
 @cache
@@ -225,7 +268,7 @@ def _model() -> _Model:
     begins = np.fromiter((name.startswith(_WORD) for name in names), bool, len(pieces))
     content = xxhash.xxh3_64(pieces.data)
     content.update(cutting.read_bytes())
-    whole = frozenset(name[1:] for name in names if name.startswith(_WORD))
+    whole = {name[1:]: number for number, name in enumerate(names) if name.startswith(_WORD)}
     return _Model(pieces, tokenizer, begins, content.hexdigest(), whole)
 
 

@@ -18,18 +18,19 @@ class Signs:
     """The 64 votes of each term, as one hash per term id."""
 
     def __init__(self) -> None:
-        self._hashes = np.zeros(4096, np.uint64)
+        self.hashes = np.zeros(4096, np.uint64)
+        """XXH3 of each term."""
         self._known = 0
 
     def extend(self, terms: list[str]) -> None:
         """Hash the terms added since the last call."""
         if self._known == len(terms):
             return
-        if len(terms) > len(self._hashes):
-            grown = np.zeros(max(len(terms), 2 * len(self._hashes)), np.uint64)
-            grown[: self._known] = self._hashes[: self._known]
-            self._hashes = grown
-        self._hashes[self._known : len(terms)] = [
+        if len(terms) > len(self.hashes):
+            grown = np.zeros(max(len(terms), 2 * len(self.hashes)), np.uint64)
+            grown[: self._known] = self.hashes[: self._known]
+            self.hashes = grown
+        self.hashes[self._known : len(terms)] = [
             xxhash.xxh3_64_intdigest(term.encode()) for term in terms[self._known :]
         ]
         self._known = len(terms)
@@ -38,7 +39,7 @@ class Signs:
         """The page's fingerprint; 0 for a page without words."""
         if not len(ids):
             return 0
-        bits = np.unpackbits(self._hashes[ids].view(np.uint8).reshape(-1, 8), axis=1)
+        bits = np.unpackbits(self.hashes[ids].view(np.uint8).reshape(-1, 8), axis=1)
         weights = counts.astype(np.float32)
         votes = weights @ bits.astype(np.float32)
         return int.from_bytes(np.packbits(votes * 2 > weights.sum()).tobytes(), "big")

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.text.tokens import LONGEST
+from lycosa.text.languages import ENGLISH
+from lycosa.text.tokens import LONGEST, stem_all
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
@@ -67,15 +68,56 @@ class Lexicon:
 
     def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
         """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
-        id_of = self._known
-        if len(id_of) >= self._most:
-            id_of.clear()
+        if len(self._known) >= self._most:
+            self._known.clear()
             self._keys[:] = 0
-        tokens = [buffer[start:end] for start, end in zip(starts, ends, strict=True)]
+        return np.array(self.of([buffer[start:end] for start, end in zip(starts, ends, strict=True)]), np.int32)
+
+    def of(self, tokens: list[bytes], look_up: Callable[[list[bytes]], list[int]] | None = None) -> list[int]:
+        """The ids of some raw tokens; `look_up` is asked instead of the usual one."""
+        id_of = self._known
         new = [token for token in dict.fromkeys(tokens) if token not in id_of]
         if new:
-            id_of.update(zip(new, self._look_up(new), strict=True))
-        return np.array([id_of[token] for token in tokens], np.int32)
+            id_of.update(zip(new, (look_up or self._look_up)(new), strict=True))
+        return [id_of[token] for token in tokens]
+
+
+class Tokens:
+    """Raw tokens of a language by number, in the order in which they were met, with their stems.
+
+    Whoever needs something of words (their terms, their vectors) keeps a column by these numbers: so a text is cut, and
+    its words are looked up, once for all.
+
+    >>> tokens = Tokens()
+    >>> tokens.read(b"corals of the reef corals").tolist(), tokens.stems
+    ([0, 1, 2, 3, 0], ['coral', '', '', 'reef'])
+    """
+
+    def __init__(self, language: str = ENGLISH, *, bits: int = _BITS) -> None:
+        self.language = language
+        self.names: list[bytes] = []
+        self.stems: list[str] = []
+        """Empty for what is no word: stop words, marks of links, noise."""
+        self._lexicon = Lexicon(self._meet, bits=bits)
+
+    def read(self, folded: bytes) -> NDArray[np.int32]:
+        """The numbers of a folded text's tokens, in order."""
+        return self._lexicon.ids(folded)
+
+    def _meet(self, tokens: list[bytes]) -> list[int]:
+        before = len(self.names)
+        self.names += tokens
+        self.stems += stem_all(tokens, self.language)
+        return list(range(before, len(self.names)))
+
+
+def new_among(numbers: NDArray[np.int32], known: NDArray[np.int32], unknown: int) -> list[int]:
+    """The distinct numbers of which nothing is known yet, in the order in which they come.
+
+    >>> new_among(np.array([2, 0, 2, 1], np.int32), np.array([-9, -9, -9, 5], np.int32), -9)
+    [2, 0]
+    """
+    return list(dict.fromkeys(numbers[known == unknown].tolist()))
 
 
 def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:

@@ -1,7 +1,7 @@
 """Words to term ids: a page is tokenised once, and everyone who needs words takes slices of the same array.
 
-The lexicon remembers the id of every raw token, which stands in for stop list, stemmer and vocabulary. Ids are given
-in the order in which the log met the terms, so the vocabulary is a fold over the log like everything else.
+A lexicon remembers every raw token, which stands in for stop list, stemmer and vocabulary. Ids are given in the order
+in which the log met the terms, so the vocabulary is a fold over the log like everything else.
 
 A page is read in the language it declares, each by a lexicon of its own. The terms are common to all: a stem has one
 id, whatever language it came from. The log keeps stems, so a replay need not know the languages.
@@ -13,32 +13,45 @@ Paper items:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.errors import DamagedError
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.fingerprint import Signs
 from lycosa.text.languages import ENGLISH, code_of, sounds_like
-from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold, stem_all
+from lycosa.text.lexicon import Tokens, new_among
+from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, fold
 
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
 """Ids of what is not a term: stop words and single letters, the start of a link, its end, the next part of a page."""
 
-LEXICONS = 8
-"""Languages, beside the vocabulary's own, whose tokens are remembered: 3 MB and at most 131,072 tokens each."""
+HEAD = 2000
+"""Characters of a page that tell what it is about."""
 
-_BITS, _MOST_TOKENS = 18, 1 << 17
+LEXICONS = 8
+"""Languages, beside the vocabulary's own, whose tokens are remembered: 3 MB and some 131,072 tokens each."""
+
+_BITS, _MOST_TOKENS, _MOST_OWN = 18, 1 << 17, 1_000_000
+"""When there are more tokens, they are met anew."""
+
+_UNMET = -9
 
 _BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
 _MARKS = {OPEN_TOKEN: OPENS, CLOSE_TOKEN: CLOSES, _BREAK_TOKEN: BREAK}
 _BREAK_BETWEEN = b" " + _BREAK_TOKEN + b" "
 _PARTS = (TITLE, HEADING, LEAD, ADDRESS)
+
+
+class Head(NamedTuple):
+    """The title and the first `HEAD` characters of the main part, or of the text: what a page is about."""
+
+    tokens: Tokens
+    numbers: NDArray[np.int32]
 
 
 @dataclass(slots=True)
@@ -51,6 +64,8 @@ class Reading:
     vocabulary: Vocabulary
     language: str = ENGLISH
     """Whose stop words and stemmer were used; empty: none, words are as they stand. `stems` takes it as it is."""
+    head: Head | None = None
+    """How the page begins; None if it was not read just now."""
 
     def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where each link's words begin and end in `ids`, by the link's position on the page.
@@ -96,46 +111,73 @@ class Vocabulary:
         self.pages = 0
         self.frequency = np.zeros(4096, np.uint32)
         """In how many pages of the log each term occurs."""
-        self._lexicon = Lexicon(partial(self._numbers, self.language))
-        self._others: dict[str, Lexicon] = {}
-        self._signs = Signs()
+        self._own = _Language(Tokens(self.language))
+        self._others: dict[str, _Language] = {}
+        self.signs = Signs()
         self._marked = np.zeros(4096, np.uint8)
 
     def read(self, page: Page) -> Reading:
         """Tokenise a page. New words get the next free ids."""
         before = len(self.terms)
-        language, every = self.numbered(page)
-        ends = np.flatnonzero(every == BREAK).tolist()
-        ids = every[: ends[0]]
-        bag = _bag(every[ends[4] :], every[ends[0] : ends[1]]) if page.main else _bag(ids)
+        language, every, head = self.numbered(page)
+        breaks = np.flatnonzero(every == BREAK).tolist()
+        ids = every[: breaks[0]]
+        title = _words(every[breaks[0] : breaks[1]])
+        bag = _bag(_words(every[breaks[4] :]), title) if page.main else _bag(_words(ids))
         bag.new = self.terms[before:]
         self._fit()
-        bag.marks = self._where(bag.ids, every, ends, MAIN if not page.main else 0)
-        self._signs.extend(self.terms)
-        return Reading(ids, bag, self._signs.simhash(bag.ids, bag.counts), self, language)
+        bag.marks = self._where(bag, every, breaks, title if page.main else title[:0])
+        self.signs.extend(self.terms)
+        return Reading(ids, bag, self.signs.simhash(bag.ids, bag.counts), self, language, head)
 
-    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32]]:
-        """The language of a page, and the ids of all its words: the whole, and again part by part."""
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
+        """The language of a page, the ids of all its words (the whole, and again part by part), and how it begins."""
         language = self._language_of(page)
-        lexicon = self._lexicon if language == self.language else self._other(language)
+        known = self._known(language)
         # The whole comes first, so that its new words have the ids that they would have without the parts.
         parts = [f"{page.title} {page.marked}", page.title, page.headings, page.lead, words_of(page.node), page.main]
-        return language, lexicon.ids(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
+        parts.append(f"{page.title} {(page.main or page.text)[:HEAD]}")  # cut within a word, which is none of the page
+        tokens = known.tokens.read(_BREAK_BETWEEN.join([fold(part, language) for part in parts]))
+        end = int(np.flatnonzero(tokens == known.mark)[-1])
+        return language, self._terms_of(tokens[:end], known), Head(known.tokens, tokens[end + 1 :])
+
+    def _terms_of(self, tokens: NDArray[np.int32], known: _Language) -> NDArray[np.int32]:
+        """The ids of tokens; a new stem gets the next free one."""
+        known.terms = fit(known.terms, len(known.tokens.names), _UNMET)
+        ids = known.terms[tokens]
+        new = new_among(tokens, ids, _UNMET)
+        if not new:
+            return ids
+        id_of, terms, stems, names = self.id_of, self.terms, known.tokens.stems, known.tokens.names
+        numbers = []
+        for token in new:
+            term = stems[token]
+            number = id_of.get(term) if term else _MARKS.get(names[token], SKIP)
+            if number is None:
+                number = id_of[term] = len(terms)
+                terms.append(term)
+            elif term:
+                stems[token] = terms[number]  # one string for all tokens that have it
+            numbers.append(number)
+        known.terms[new] = numbers
+        return known.terms[tokens]
 
     def _where(
-        self, terms: NDArray[np.uint32], every: NDArray[np.int32], ends: list[int], already: int
+        self, bag: Terms, every: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]
     ) -> NDArray[np.uint8]:
-        """In which parts each of the bag's terms occurs."""
+        """In which parts each of the bag's terms occurs; `title` are the words of it that are not of the main part."""
         if len(self._marked) < len(self.terms):
             self._marked = np.zeros(len(self.frequency), np.uint8)
         marked = self._marked
-        if not already:
-            marked[_words(every[ends[4] :])] = MAIN
-        for bit, start, end in zip(_PARTS, ends, ends[1:], strict=False):
+        for bit, start, end in zip(_PARTS, breaks, breaks[1:], strict=False):
             if end > start + 1:
                 marked[_words(every[start:end])] |= bit
-        marks: NDArray[np.uint8] = marked[terms] | np.uint8(already)
-        marked[_words(every[ends[0] :])] = 0
+        marks: NDArray[np.uint8] = marked[bag.ids]
+        marked[_words(every[breaks[0] : breaks[4]])] = 0
+        if len(title):
+            marks[bag.counts > np.bincount(np.searchsorted(bag.ids, title), minlength=len(marks))] |= MAIN
+        else:
+            marks |= MAIN
         return marks
 
     def _language_of(self, page: Page) -> str:
@@ -179,27 +221,19 @@ class Vocabulary:
         rarity: NDArray[np.float64] = np.log((self.pages + 1) / (np.maximum(frequency, 1) + 0.5)) + 1.0
         return rarity
 
-    def _other(self, language: str) -> Lexicon:
-        """The lexicon of another language, moved to the end: the one at the front has not been used for longest."""
-        lexicon = self._others.pop(language, None)
-        if lexicon is None:
-            lexicon = Lexicon(partial(self._numbers, language), bits=_BITS, most=_MOST_TOKENS)
+    def _known(self, language: str) -> _Language:
+        """What was met of a language. Of the others it moves to the end: the first was not used for longest."""
+        if language == self.language:
+            if len(self._own.tokens.names) >= _MOST_OWN:
+                self._own = _Language(Tokens(language))
+            return self._own
+        known = self._others.pop(language, None)
+        if known is None or len(known.tokens.names) >= _MOST_TOKENS:
+            known = _Language(Tokens(language, bits=_BITS))
             if len(self._others) >= LEXICONS:
                 del self._others[next(iter(self._others))]
-        self._others[language] = lexicon
-        return lexicon
-
-    def _numbers(self, language: str, tokens: list[bytes]) -> list[int]:
-        """The ids of raw tokens, for the lexicon to remember; a new stem gets the next free one."""
-        id_of, terms = self.id_of, self.terms
-        numbers = []
-        for token, term in zip(tokens, stem_all(tokens, language), strict=True):
-            number = id_of.get(term) if term else _MARKS.get(token, SKIP)
-            if number is None:
-                number = id_of[term] = len(terms)
-                terms.append(term)
-            numbers.append(number)
-        return numbers
+        self._others[language] = known
+        return known
 
     def _fit(self) -> None:
         if len(self.terms) > len(self.frequency):
@@ -208,13 +242,22 @@ class Vocabulary:
             self.frequency = grown
 
 
+class _Language:
+    """The tokens of a language, and of each the id of its term."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.mark = int(tokens.read(_BREAK_TOKEN)[0])
+        self.terms = np.full(1024, _UNMET, np.int32)
+
+
 def _words(ids: NDArray[np.int32]) -> NDArray[np.int32]:
     return ids[ids >= 0]
 
 
 def _bag(*parts: NDArray[np.int32]) -> Terms:
     """How often each word occurs in some parts of a page together."""
-    words = np.concatenate([_words(part) for part in parts])
+    words = np.concatenate(parts)
     if not len(words):
         return Terms()
     words.sort()

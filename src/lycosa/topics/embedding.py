@@ -148,7 +148,7 @@ def _text(page: Page) -> str:
 
 
 def packed(vector: Vector) -> bytes:
-    return np.clip(np.rint(vector * STEPS), -127, 127).astype(np.int8).tobytes()
+    return np.minimum(np.maximum(np.rint(vector * STEPS), -127), 127).astype(np.int8).tobytes()
 
 
 def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:

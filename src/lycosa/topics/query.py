@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import runs
+from lycosa.core.columns import fit, runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.text.background import Background
@@ -95,6 +95,7 @@ class Query(Judge):
         self._weights: dict[str, dict[str, float]] = {}
         self.link_words: dict[str, _Words] = {}
         """By language. Judges of the same pages may share them."""
+        self._wanted, self._weight = np.zeros(0, bool), np.zeros(0)  # of words by number; nothing but while one looks
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
             raise InputError(
@@ -140,12 +141,17 @@ class Query(Judge):
         # Marked anchors are part of the text: where it has no word of the query, they have none either.
         if self.link == "anchor" and len(page.links) and (answers or "\x01" not in page.marked):
             judgement.alphas = self._anchors(page, reading, lens)
-        contexts = "context" in self.facets or self.link == "context"
-        around = self._texts(page.links.contexts, lens) if contexts else judgement.alphas
-        if self.link == "context":
-            judgement.alphas = around
-        for name in self.facets:
-            judgement.facets[name] = around if name == "context" else self._texts(facet_texts(page.links, name), lens)
+        # What stands around links comes first, as words get their numbers in the order in which they are read.
+        around = ["context"] if "context" in self.facets or self.link == "context" else []
+        names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
+        if names and n:
+            scores = self._texts([text for name in names for text in facet_texts(page.links, name)], lens)
+            columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
+            if self.link == "context":
+                judgement.alphas = columns["context"]
+            judgement.facets = {name: columns[name] for name in self.facets}
+        else:
+            judgement.facets = dict.fromkeys(self.facets, judgement.alphas)
         return judgement
 
     # -- the query, as seen from a page ------------------------------------------------------------------------
@@ -190,10 +196,11 @@ class Query(Judge):
         starts, ends = reading.spans()
         if not len(starts):
             return self._texts(page.links.anchors, lens)
-        wanted = np.zeros(len(lens.words.terms) + 3, bool)  # three more, for the ids that are no terms
+        wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
         wanted[lens.wanted] = True
         ids = reading.ids
         places = wanted[ids].nonzero()[0]
+        wanted[lens.wanted] = False
         inside = starts.searchsorted(places, side="right") - 1
         inside = inside[(inside >= 0) & (places < ends[inside])]
         if not len(inside):
@@ -217,22 +224,24 @@ class Query(Judge):
         if words is None or len(words.terms) > _REMEMBERED:
             words = self.link_words[lens.language] = _Words(lens.language)
         ids = words.read(texts)
-        weight = np.zeros(len(words.terms) + 2)  # two more, for the ids that are no terms
-        for stem, value in lens.weights.items():
-            if stem in words.id_of:
-                weight[words.id_of[stem]] = value
-        places = (weight > 0.0)[ids].nonzero()[0]
+        known = {words.id_of[stem]: value for stem, value in lens.weights.items() if stem in words.id_of}
+        column = self._weight = fit(self._weight, len(words.terms) + 2)  # two more, for the ids that are no terms
+        column[list(known)] = list(known.values())
+        weight = column[ids]
+        column[list(known)] = 0.0
+        places = (weight > 0.0).nonzero()[0]
         if not len(places):
             return scores
         owners = np.cumsum(ids == _BREAK)
         hit = np.zeros(len(texts), bool)
         hit[owners[places]] = True
         counts_here = hit[owners] & (ids >= 0)
-        owners, ids = owners[counts_here], ids[counts_here]
+        owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
         distinct, at = np.unique(ids, return_inverse=True)
-        stems_here = [(words.terms[number],) for number in distinct.tolist()]
-        idf = self._rarity.of(stems_here, lens.words, lens.language)[at]
-        return self._cosines(owners, ids, idf, weight[ids] * idf, lens.length, len(texts))
+        idf = self._rarity.of_words([words.terms[number] for number in distinct.tolist()], lens.words, lens.language)[
+            at
+        ]
+        return self._cosines(owners, ids, idf, weight * idf, lens.length, len(texts))
 
     def _cosines(
         self,

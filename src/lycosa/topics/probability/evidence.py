@@ -53,6 +53,9 @@ LINK = 1
 TENTHS = 16
 """1 + log f is kept as so many parts of 1."""
 
+_OFTEN = 1.0 + np.log(np.maximum(np.arange(1 << 16, dtype=np.uint16), 1))
+"""1 + log f of every count that a page can have."""
+
 SATURATION, LENGTH = 1.2, 0.75
 """k1 and b of BM25 (Robertson et al. 1995)."""
 
@@ -84,7 +87,11 @@ def slot_of(text: str, kind: int = 0) -> int:
 def slots_of(texts: Collection[str], kind: int = 0) -> NDArray[np.int32]:
     """The same for many texts of one kind."""
     hashed = [xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), kind) for text in texts]
-    return (1 + np.array(hashed, np.uint64) % (SLOTS - 1)).astype(np.int32)
+    return _slots(np.array(hashed, np.uint64))
+
+
+def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+    return (1 + hashes % (SLOTS - 1)).astype(np.int32)
 
 
 class Looking:
@@ -105,6 +112,7 @@ class Looking:
         """The words of the crawl, by number."""
         self._common = np.full(SLOTS, 0.5, np.float32)
         """The two together; looked up for every word of a page."""
+        self._idf: Column | None = None
         self._words_met: dict[tuple[str, str], int] = {}
         self._links_met = _LinkSlots()
         self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
@@ -114,14 +122,15 @@ class Looking:
 
     # -- the crawl's words -------------------------------------------------------------------------------------
 
-    def meet(self, new: Sequence[str]) -> None:
-        """The next words of the crawl, in the order of their numbers."""
+    def meet(self, new: Sequence[str], hashes: NDArray[np.uint64] | None = None) -> None:
+        """The next words of the crawl, in the order of their numbers; with their hashes, where somebody has them."""
         if not new:
             return
         before = len(self.names)
         self.names += new
         self._slot_of = fit(self._slot_of, len(self.names))
-        slots = self._slot_of[before : len(self.names)] = slots_of(new)
+        slots = slots_of(new) if hashes is None else _slots(hashes)
+        self._slot_of[before : len(self.names)] = slots
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
         self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
@@ -129,11 +138,14 @@ class Looking:
 
     def _recount(self, slots: NDArray[np.int32]) -> None:
         self._common[slots] = self.frequency[slots] + BACKGROUND * self.share[slots] + 0.5
+        self._idf = None
 
     def idf(self) -> Column:
         """How rare each feature is by now: log of one over its share, on pages here and elsewhere."""
-        rare: Column = np.log((self.pages + BACKGROUND + 1.0) / self._common)
-        return np.maximum(rare, 0.0)
+        if self._idf is None:  # asked for twice with each lesson
+            rare: Column = np.log((self.pages + BACKGROUND + 1.0) / self._common)
+            self._idf = np.maximum(rare, 0.0)
+        return self._idf
 
     # -- seeing ------------------------------------------------------------------------------------------------
 
@@ -180,7 +192,7 @@ class Looking:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
         if not len(found):  # a page without a word, whatever its address
             return slots, amounts
-        often = 1.0 + np.log(np.maximum(terms.counts, 1))
+        often = _OFTEN[terms.counts]
         rows: Any = slice(None)
         if len(found) > STEMS:
             light = often * (np.log(self._common[found]) - math.log(self.pages + BACKGROUND + 1.0))

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector
+from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
-from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
 from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
@@ -59,9 +59,6 @@ SEEN = 2
 
 NAMED = 8
 """Words and links that an explanation names."""
-
-READ = 2000
-"""Characters of a page that its vector is made of."""
 
 Column = NDArray[np.float32]
 
@@ -113,7 +110,7 @@ class Probability:
         """Judges links."""
         self.notes: list[str] = []
         self.meaning = _meaning(self.asked.words, self.notes)
-        self.vector_of: Callable[[Page, str], bytes] = vector_of
+        self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
         """Of a page in a language. Whoever judges the same pages again and again may remember it."""
         self._looking = Looking(self.asked.words, self.asked.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.asked.phrases, 1.0)) if self.asked.phrases else None
@@ -169,7 +166,7 @@ class Probability:
                         "node": page.node,
                         "links": list(dict.fromkeys(page.links.urls))[:1000],
                         "language": reading.language,
-                        "vector": vector_of(page, reading.language),
+                        "vector": vector_of(page, reading.language, reading.head),
                     }
                 )
         return {"centroid": centroid(readable), "pages": rows}
@@ -180,14 +177,19 @@ class Probability:
         """Score the page, and each link by its anchor."""
         assert isinstance(reading, Reading), "this judge needs a reader; pass reader=Vocabulary() to the engine"
         judgement = self.query.judge_links(page, reading)
-        data: dict[str, Any] = {"vector": self.vector_of(page, reading.language)} if self.meaning is not None else {}
+        data: dict[str, Any] = {}
+        if self.meaning is not None:
+            data["vector"] = self.vector_of(page, reading.language, reading.head)
         if reading.language != code_of(page.language, ENGLISH):  # a guess that did not sound like it
             data["read"] = reading.language
         if self._phrases is not None:
             text = folded(f"{page.title}\n{page.main or page.text}")
             data["phrases"] = round(self._phrases.contained(text) / len(self.asked.phrases), 3)
         looking = self._looking
-        looking.meet(reading.vocabulary.terms[len(looking.names) :])
+        words, met = reading.vocabulary, len(looking.names)
+        if met < len(words.terms):
+            words.signs.extend(words.terms)
+            looking.meet(words.terms[met:], words.signs.hashes[met : len(words.terms)])
         evidence = looking.see(
             looking.slots(reading.terms), reading.terms, page.node, page.links.urls, reading.language, data
         )
@@ -265,7 +267,7 @@ class Probability:
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
         """What the pages so far teach; only after so many more of them."""
-        count = int(np.count_nonzero(self._pages.first[: self._pages.count]))
+        count = self._pages.firsts
         if count < self._next and not force:
             return None
         self._next = max(self._next, math.ceil(GROWTH * count))
@@ -277,7 +279,7 @@ class Probability:
         """Judge by it: new pages from now on, and all that are known."""
         self._model = Model.of(lesson.data, self._looking.idf())
         pages = self._pages
-        self._next = max(FIRST, math.ceil(GROWTH * int(np.count_nonzero(pages.first[: pages.count]))))
+        self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
         something = pages.slots[: pages.count].any(axis=1)
         pages.worth[: pages.count] = np.where(something, sigmoid(odds.astype(np.float64)), 0.0)
@@ -362,11 +364,13 @@ class Probability:
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
 
 
-def vector_of(page: Page, language: str) -> bytes:
-    """What the log keeps of a page's meaning."""
-    try:  # what is rare in English may be common in another language
-        rare = language != ENGLISH
-        return packed(vector(f"{page.title} {(page.main or page.text)[:READ]}", language, rare=rare))
+def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
+    """What the log keeps of a page's meaning; `head` is how it begins, where it was read already."""
+    rare = language != ENGLISH  # what is rare in English may be common in another language
+    try:
+        if head is not None:
+            return packed(vector_from(*head, rare=rare))
+        return packed(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
     except InputError:  # no vectors are installed
         return bytes(DIMENSIONS)
 

@@ -96,9 +96,12 @@ def prevalence(odds: Scores) -> float:
     0.09
     """
     likely, share = sigmoid(odds), 0.1
+    rest = 1.0 - likely
     for _ in range(_ROUNDS):
         weighed = likely * share
-        share = float(np.clip(np.mean(weighed / (weighed + (1.0 - likely) * (1.0 - share))), 1e-4, 0.99))
+        before, share = share, min(max(float(np.mean(weighed / (weighed + rest * (1.0 - share)))), 1e-4), 0.99)
+        if share == before:
+            break
     return share
 
 

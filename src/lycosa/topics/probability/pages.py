@@ -32,6 +32,8 @@ class Pages:
         self.quality = np.zeros(0, np.float32)
         self.first = np.zeros(0, np.bool_)
         """Whether the row is a page's first version, and no copy of another page."""
+        self.firsts = 0
+        """How many are."""
         self.worth = np.zeros(0, np.float32)
 
     def add(self, evidence: Evidence, worth: float, first: bool) -> int:
@@ -45,6 +47,7 @@ class Pages:
         self.vectors[row] = evidence.vector
         self.against[row], self.quality[row] = evidence.against, evidence.quality
         self.first[row], self.worth[row] = first, worth
+        self.firsts += first
         return row
 
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:

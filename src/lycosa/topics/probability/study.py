@@ -282,8 +282,10 @@ def _telling(slots: NDArray[np.int32], weighed: Column) -> Rows:
     """The features that positives have most of, in order."""
     sums = np.bincount(slots.ravel(), weighed.ravel(), SLOTS)
     sums[0] = 0.0
-    best = np.argpartition(-sums, TELLING)[:TELLING]
-    return np.sort(best[sums[best] > 0.0])
+    some = np.flatnonzero(sums)
+    if len(some) > TELLING:
+        some = np.sort(some[np.argsort(-sums[some], kind="stable")[:TELLING]])
+    return some
 
 
 def _dense(slots: NDArray[np.int32], weighed: Column, telling: Rows) -> Column:
