@@ -115,6 +115,18 @@ def test_a_relevant_anchor_on_an_irrelevant_page() -> None:
     assert [1.0] == pytest.approx(judgement.alphas.tolist())
 
 
+def test_a_relevant_anchor_in_a_menu() -> None:
+    """The main part has no word of the query, the menu has: the cosine of (coral reef) and (coral), 1 / sqrt 2."""
+    page = Page(
+        "ok",
+        marked="\x01coral\x02 all about trains",
+        main="all about trains",
+        links=Links(urls=["http://a.test/c"], anchors=["coral"], positions=[0]),
+    )
+    judgement = Query("coral reef", idf="none").judge(page, Vocabulary().read(page))
+    assert (0.0, pytest.approx(2**-0.5)) == (judgement.beta, judgement.alphas[0])
+
+
 @pytest.mark.parametrize("words", ["", "the of and", "a b c", {}, {"coral": 0.0}, "!?"])
 def test_a_query_needs_words(words: str | dict[str, float]) -> None:
     """A topic without anything to look for is refused with advice."""

@@ -112,14 +112,13 @@ class Query(Judge):
         assert isinstance(reading, Reading), "a query needs a reader; pass reader=Vocabulary() to the engine"
         lens = self._lens(reading)
         places = _places(reading.terms.ids, lens.wanted)
-        judgement = self._links(page, reading, lens, bool((places >= 0).any()))
+        judgement = self._links(page, reading, lens)
         judgement.beta = self._cosine(page, reading, lens, places)
         return judgement
 
     def judge_links(self, page: Page, reading: Reading) -> Judgement:
         """Score the links alone."""
-        lens = self._lens(reading)
-        return self._links(page, reading, lens, bool((_places(reading.terms.ids, lens.wanted) >= 0).any()))
+        return self._links(page, reading, self._lens(reading))
 
     def _cosine(self, page: Page, reading: Reading, lens: _Lens, places: NDArray[np.intp]) -> float:
         """The cosine of page and query; `places` says where the page has the query's terms."""
@@ -132,14 +131,12 @@ class Query(Judge):
         # Rounded, since terms are summed in the order in which the crawl met them.
         return min(1.0, round(float(vector[places[hit]] @ lens.query[hit]) / length, 12)) if length else 0.0
 
-    def _links(self, page: Page, reading: Reading, lens: _Lens, answers: bool) -> Judgement:
-        """`answers`: whether the page has a word of the query."""
+    def _links(self, page: Page, reading: Reading, lens: _Lens) -> Judgement:
         judgement = Judgement(0.0, np.zeros(len(page.links), np.float32))
         if lens.length == 0.0:
             judgement.facets = dict.fromkeys(self.facets, judgement.alphas)
             return judgement
-        # Marked anchors are part of the text: where it has no word of the query, they have none either.
-        if self.link == "anchor" and len(page.links) and (answers or "\x01" not in page.marked):
+        if self.link == "anchor" and len(page.links):  # those of menus, too, which are no part of what the page says
             judgement.alphas = self._anchors(page, reading, lens)
         # What stands around links comes first, as words get their numbers in the order in which they are read.
         around = ["context"] if "context" in self.facets or self.link == "context" else []
