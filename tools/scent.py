@@ -45,10 +45,10 @@ OUTLINE = {
         for key in ("share", "harvest")
         for seeds in ("on", "off")
     ],
-    "Where it fails": [f"{corpus} scent-{key}" for key in ("worst", "lost") for corpus in CORPORA],
+    "Where it fails": [f"{corpus} scent-worst" for corpus in CORPORA],
     "All strategies": [f"{corpus} scent-all" for corpus in CORPORA],
     "Topic by topic": [f"{corpus} scent-topics" for corpus in CORPORA],
-    "What was chosen, and left out": [f"{corpus} {key}" for corpus in CORPORA for key in ("remarks", "made")],
+    "When": [f"{corpus} made" for corpus in CORPORA],
 }  # fmt: skip
 """Headings of a page that is begun, and what is measured under each."""
 
