@@ -92,7 +92,7 @@ def test_the_same_worth_changes_nothing(lean: bool) -> None:
     plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False, lean=lean)
     fresh = Table()
     fresh.add_seed(SEED)
-    links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea", "sea", "rail"])
+    links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea sea", "sea", "rail"])
     links.alphas = np.array([0.5, 0.25, 0.0], np.float32)
     for visit in (
         Visit(SEED, "page", "ok", 1, beta=0.8, links=links),

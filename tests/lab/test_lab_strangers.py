@@ -194,3 +194,11 @@ def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
     assert not any(line.startswith("Forfeited") for line in after.remarks)
     ours, theirs = (after.select(one)[0].trace.nodes.tolist() for one in plan.strategies)
     assert ours == theirs
+
+
+def test_an_answer_that_can_just_be_read_is_shown() -> None:
+    """Lists within lists, as deep as the reader takes them: no error of ours."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert "something too deep" in strangers.shown(deep)

@@ -87,3 +87,11 @@ def test_a_small_lexicon_is_right_as_well() -> None:
     """With few slots and a short memory, ids are still those of a dictionary."""
     lexicon, text = Lexicon(Numbers(), bits=4, most=20), b" ".join(b"t%d" % n for n in range(300))
     assert list(range(300)) == lexicon.ids(text).tolist() == lexicon.ids(text).tolist()
+
+
+def test_what_is_looked_up_token_by_token_is_forgotten_too() -> None:
+    """A hundred tokens are the most that are kept, whichever way they came."""
+    lexicon = Lexicon(lambda tokens: [len(token) for token in tokens], most=100)
+    for number in range(1_000):
+        assert [len(str(number))] == lexicon.of([b"%d" % number])
+    assert len(lexicon._known) <= 100

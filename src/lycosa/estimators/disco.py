@@ -139,7 +139,7 @@ class Disco:
             self.betas_.append(visit.beta)
             self.number_[row] = 1 + self.likeness_.add(visit.terms, visit.beta >= self.threshold)
         self.left_ -= not table.is_seed[row]
-        if self.left_ > 0 or (self.now_ < 0 and _seeds_to_come(table)):
+        if self.left_ > 0 or (self.now_ < 0 and table.is_seed[row] and _seeds_to_come(table)):
             return step.children
         return np.union1d(step.children, self._next(table))
 

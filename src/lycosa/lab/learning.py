@@ -21,6 +21,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
+from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.mark import Mark
 from lycosa.core.protocols import Keeper, Learner, Topic, Warden
@@ -31,7 +32,7 @@ from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
-from lycosa.text.embeddings import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS, digest
 from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
@@ -41,6 +42,14 @@ from lycosa.topics.query import Query
 VERSION = 1
 KEPT = 10_000
 """Pages that a process keeps unpacked: some 50 kB each."""
+
+
+def _vectors() -> str:
+    """Which word vectors there are; empty for none."""
+    try:
+        return digest()
+    except InputError:
+        return ""
 
 
 class Readings:
@@ -60,7 +69,7 @@ class Readings:
     @classmethod
     def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
         """Read all pages; or take what was read before from a file under `out`."""
-        key = xxhash.xxh3_128_hexdigest(repr((VERSION, index.fingerprint)).encode())
+        key = xxhash.xxh3_128_hexdigest(repr((VERSION, index.fingerprint, _vectors())).encode())
         path = out / "readings" / f"{key}.npz" if out is not None and index.fingerprint else None
         made = _read(path, index) if path is not None else None
         if made is None:

@@ -103,7 +103,11 @@ def strategy_mark(text: str) -> Sequence[str]:
             marks.append(_digest(*(file.read_bytes() for file in sorted(folder.glob("*.py")))))
     for file in (given[key] for key in FILES if key in given):
         marks.append(_digest(Path(file).read_bytes() if Path(file).is_file() else b""))
-    for word in shlex.split(given.get("command", "")):  # of a program from outside: its script may have changed
+    try:  # of a program from outside: its script may have changed
+        words = shlex.split(given.get("command", ""))
+    except ValueError:  # said when it is started
+        words = []
+    for word in words:
         if Path(word).is_file():
             marks.append(_digest(Path(word).read_bytes()))
     for own in _OWN.findall(text):

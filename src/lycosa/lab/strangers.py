@@ -195,7 +195,10 @@ def _row_of(url: str, table: Table) -> int:
 
 def shown(value: Any) -> str:
     """What a program said, short and without anything that a terminal would obey."""
-    text = clean(value if isinstance(value, str) else json.dumps(value))
+    try:
+        text = clean(value if isinstance(value, str) else json.dumps(value))
+    except RecursionError:  # it could just be read
+        text = "something too deep"
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
@@ -209,7 +212,7 @@ class Talk:
                 shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, IndexError) as error:
             raise InputError(f"cannot start {shown(command)}: {error}") from error
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._in, self._out, self._err = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)

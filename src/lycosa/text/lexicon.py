@@ -68,14 +68,14 @@ class Lexicon:
 
     def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
         """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
-        if len(self._known) >= self._most:
-            self._known.clear()
-            self._keys[:] = 0
         return np.array(self.of([buffer[start:end] for start, end in zip(starts, ends, strict=True)]), np.int32)
 
     def of(self, tokens: list[bytes], look_up: Callable[[list[bytes]], list[int]] | None = None) -> list[int]:
         """The ids of some raw tokens; `look_up` is asked instead of the usual one."""
         id_of = self._known
+        if len(id_of) >= self._most:
+            id_of.clear()
+            self._keys[:] = 0
         new = [token for token in dict.fromkeys(tokens) if token not in id_of]
         if new:
             id_of.update(zip(new, (look_up or self._look_up)(new), strict=True))

@@ -364,8 +364,10 @@ class Scent:
         for groups in (self.groups_, self.places_, self.directories_, self.hosts_):
             groups[:, 0] = 0.0
         for _ in range(1 + ANCESTORS):
+            words = np.sort(trails.words[rows, _LINK], axis=1)
+            words[:, 1:][words[:, 1:] == words[:, :-1]] = 0  # a word counts once a link, as in _credit
             for groups, slots in (
-                (self.groups_, trails.words[rows, _LINK]),
+                (self.groups_, words),
                 (self.places_, trails.path[rows]),
                 (self.directories_, trails.directory[rows][:, None]),
                 (self.hosts_, trails.host[rows][:, None]),
