@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -202,3 +203,23 @@ def test_an_answer_that_can_just_be_read_is_shown() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert "something too deep" in strangers.shown(deep)
+
+
+def test_it_ends_with_the_process_that_started_it() -> None:
+    """Killed outright, the lab can't close it: the program, which would wait for ever, is ended all the same."""
+    start = "from lycosa.lab.strangers import Talk; import os; talk = Talk('sleep 600')"
+    code = f"{start}; print(talk._process.pid, flush=True); os._exit(9)"
+    pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).stdout)
+    for _ in range(1_000):
+        if not _runs(pid):
+            return
+        sleep(0.02)
+    raise AssertionError("it is still there")
+
+
+def _runs(pid: int) -> bool:
+    """Whether it is there, and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

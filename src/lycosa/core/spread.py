@@ -70,7 +70,7 @@ class Spread:
         rows = np.array([row], np.int32)
         lost = self.score(rows, table)[0] - float(self.estimator.score(rows, table)[0])
         terms: dict[str, float] = self.estimator.explain(row, table)  # type: ignore[attr-defined]  # see __getattr__
-        return {**terms, "spread": lost}
+        return {"spread": lost, **terms}
 
     def _meet(self, table: Table) -> None:
         """Which hosts new rows are of."""

@@ -225,8 +225,8 @@ class SleepingBandit:
     def __post_init__(self) -> None:
         if not 0 <= self.theta <= 1:
             raise ValueError(f"theta={self.theta:g} is a cosine: take a number from 0 to 1")
-        if not self.alpha >= 0:
-            raise ValueError(f"alpha={self.alpha:g} is how much is explored: take 0 or more")
+        if not 0 <= self.alpha <= 100:
+            raise ValueError(f"alpha={self.alpha:g} is how much is explored: take a number from 0 to 100")
         self.groups_ = Groups(self.theta)
 
     def learn(self, step: Step, table: Table) -> Rows:

@@ -214,6 +214,10 @@ class Talk:
             )  # fmt: skip
         except (OSError, ValueError, IndexError) as error:
             raise InputError(f"cannot start {shown(command)}: {error}") from error
+        self._guard = subprocess.Popen(  # its stdin ends when this process does, however that ends
+            ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._in, self._out, self._err = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)
         for number in (self._in, self._out, self._err):
@@ -231,7 +235,7 @@ class Talk:
             except BlockingIOError:
                 continue
             except OSError:
-                raise Forfeit(self._how_it_ended()) from None
+                raise Forfeit(self._how_it_ended("input")) from None
 
     def hear(self, seconds: float) -> dict[str, Any]:
         """Read a line."""
@@ -285,14 +289,14 @@ class Talk:
         self._complaint = (self._complaint + more)[-LONGEST:]
         return bool(more)
 
-    def _how_it_ended(self) -> str:
+    def _how_it_ended(self, closed: str = "output") -> str:
         ended = self._ended()
         if self._err >= 0:
             self._read_complaint()
         lines = self._complaint.decode("utf-8", "replace").strip().splitlines()
         said = f": {shown(lines[-1])}" if lines else ""
         if ended is None:
-            return f"it closed its output{said}"
+            return f"it closed its {closed}{said}"
         how = "ended with exit code" if ended.si_code == os.CLD_EXITED else "was killed by signal"
         return f"it {how} {ended.si_status}{said}"
 
@@ -316,8 +320,10 @@ class Talk:
         self._ended()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+        self._guard.kill()  # before the group's number can be another's
+        self._guard.wait()
         process.wait()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in (process.stdout, process.stderr, self._guard.stdin):
             if pipe is not None:
                 pipe.close()
         return _children() - self._spent

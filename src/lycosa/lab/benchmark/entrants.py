@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parse, spell
@@ -27,6 +28,7 @@ FORMER = ("scent-1",)
 QUICK = ("best-first", "breadth-first")
 
 PROGRAM = "lycosa.lab.strangers:Stranger"
+MOST_NAME = 40
 
 
 def entrants(*, quick: bool = False, full: bool = False) -> list[str]:
@@ -40,15 +42,15 @@ def entrants(*, quick: bool = False, full: bool = False) -> list[str]:
 def kind(text: str) -> str:
     """What a table says of an entrant.
 
-    >>> kind("scent"), kind("best-first"), kind("oracle"), kind(program("mine=true"))
-    ('ours', 'published', 'oracle', 'program')
+    >>> kind("scent"), kind("best-first"), kind("oracle"), kind(program("mine=true")), kind("scenthound:Mine")
+    ('ours', 'published', 'oracle', 'program', 'own')
     """
     name = parse(text)[0]
     if name == PROGRAM:
         return "program"
     if name == ORACLE or name in FORESEEING:
         return "oracle"
-    if name.startswith(SCENT) or (name in STRATEGIES and STRATEGIES[name].paper.startswith("ours")):
+    if name == SCENT or (name in STRATEGIES and STRATEGIES[name].paper.startswith("ours")):
         return "ours"
     return "modern" if name in MODERN else "published" if name in STRATEGIES else "own"
 
@@ -72,12 +74,16 @@ def program(told: str) -> str:
     """A strategy that is a program: `NAME=command ...`."""
     name, equals, command = told.partition("=")
     if not equals or not name.strip() or not command.strip():
-        raise InputError(f"--rival is {told!r}: write NAME='command ...'")
+        raise InputError(f"--rival is {told[:100]!r}: write NAME='command ...'")
+    if not name.isprintable() or len(name) > MOST_NAME:
+        raise InputError(f"--rival is called {name[:100]!r}: take at most {MOST_NAME} letters that can be printed")
     try:
         first = shlex.split(command)[0]
     except (ValueError, IndexError) as error:
         raise InputError(f"--rival {name}: the command {command!r} can't be read: {error}") from error
     if shutil.which(first) is None:
+        if Path(first).is_file():
+            raise InputError(f"--rival {name}: {first!r} is not executable: name its interpreter, too")
         raise InputError(f"--rival {name}: there is no program {first!r}")
     return spell(PROGRAM, {"name": name.strip(), "command": command.strip()})
 
