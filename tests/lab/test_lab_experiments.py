@@ -91,7 +91,10 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
         ({"strategies": []}, "no strategy to compare"),
         ({"strategies": ["fl_n", "fl_n"]}, "strategies has 'fl_n' twice"),
         ({"subjects": [" "]}, "subjects has an empty name"),
-        ({"seeds": "offtopic"}, "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, directory"),
+        (
+            {"seeds": "offtopic"},
+            "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, cold, directory",
+        ),
         ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score, truth"),
         ({"mode": "published"}, "do you mean as-published?"),
         ({"told": "truth"}, "set mode to 'as-published'"),
