@@ -41,7 +41,7 @@ def test_a_link_that_waits(crawl: Crawl, command: Command) -> None:
     """Its place, its terms with bars, and where it was found; a strategy that explains itself adds up."""
     made = crawl()
     told = command.out("why", made, "e", width=100)
-    assert "waits as number 2 of 3" in told
+    assert "waits as number 1 of 3" in told  # it stands on b, the best page
     assert "█" in told
     assert "found on" in told
     facts = command.json("why", made, "e")

@@ -33,7 +33,7 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("disco,k=0", "k=0, links=10, examples=20: take 1 or more of each"),
         ("craw4llm", "Write craw4llm,scores=FILE"),
         ("sb-classifier,theta=1.5", "theta=1.5 is a cosine: take a number from 0 to 1"),
-        ("sb-classifier,alpha=-1", "take 0 or more"),
+        ("sb-classifier,alpha=-1", "take a number from 0 to 100"),
         ("tres,start=-1", "start=-1 pages are fetched before the network has a say: take 0 or more"),
         ("tres,switch=0", "take 1 or more"),
         ("tres,q=.5", "q and spread are not for a strategy that draws"),

@@ -93,7 +93,7 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
         ({"subjects": [" "]}, "subjects has an empty name"),
         (
             {"seeds": "offtopic"},
-            "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, cold, directory",
+            "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, cold",
         ),
         ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score, truth"),
         ({"mode": "published"}, "do you mean as-published?"),

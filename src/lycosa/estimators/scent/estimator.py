@@ -162,7 +162,7 @@ class Scent:
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
-    (True, ['address', 'anchor'])
+    (True, ['address', 'new places'])
     """
 
     proportional: ClassVar[bool] = True
