@@ -17,7 +17,7 @@ from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.scent import TERMS, Scent
+from lycosa.estimators.scent import TERMS, Scent, trails
 from lycosa.estimators.scent.elite import FOREMOST, Elite
 from lycosa.estimators.scent.estimator import WEIGHTS
 from lycosa.store.log import MemoryLog
@@ -63,6 +63,18 @@ def judged(seed: int) -> dict[str, float]:
     hosts = [f"http://{host}.test/{word}/{number}" for number in range(8) for host in "ab" for word in WORDS[:4]]
     moved = [f"http://new.test/{pick}" for pick in range(40)]
     return {node: chance.choice((0.0, 0.1, 0.4, 0.9)) for node in (SEED, *hosts, *moved)}
+
+
+def test_what_links_know_is_summed_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are of whole pages, however small: 208 links at once, and some seven at a time, give the same sums."""
+    scent, table = taught(judged(1), vectors=False, lean=False)
+    scent.trails_.retell(table.edges)
+    at_once = scent.trails_.known.copy()
+    scent.trails_.known[:, trails.OUTCOMES] = scent.trails_.known[:, trails.SIBLINGS] = -1.0
+    monkeypatch.setattr(trails, "BLOCK", 7)
+    scent.trails_.retell(table.edges)
+    assert np.allclose(at_once, scent.trails_.known, atol=1e-5)
+    assert at_once[:, trails.SIBLINGS].any()
 
 
 def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:

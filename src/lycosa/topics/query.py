@@ -235,9 +235,8 @@ class Query(Judge):
         counts_here = hit[owners] & (ids >= 0)
         owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
         distinct, at = np.unique(ids, return_inverse=True)
-        idf = self._rarity.of_words([words.terms[number] for number in distinct.tolist()], lens.words, lens.language)[
-            at
-        ]
+        here = [words.terms[number] for number in distinct.tolist()]
+        idf = self._rarity.of_words(here, lens.words, lens.language)[at]
         return self._cosines(owners, ids, idf, weight * idf, lens.length, len(texts))
 
     def _cosines(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
@@ -30,6 +31,9 @@ NEAR, WINDOW = 4, 32
 """Links that stand so near are neighbours, and those within the window siblings."""
 
 DECAY = 0.6
+BLOCK = 1 << 18
+"""Links that are summed anew at once: what that takes, 75 bytes each, is not to grow with the crawl."""
+
 _OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset], np.intp)
 _CLOSE = np.abs(_OFFSETS) <= NEAR
 _EVERY, _NEXT = np.arange(len(_OFFSETS)), np.flatnonzero(_CLOSE)
@@ -124,32 +128,42 @@ class Trails:
 
     def retell(self, edges: Edges) -> None:
         """The outcomes of pages are others now: what links know of parents, siblings and neighbours is summed anew."""
-        rows, parent, child = len(self.known), edges.parent, edges.child.astype(np.intp)
-        given = self.outcome[parent]
+        rows = len(self.known)
         leads = np.arange(rows)
         for row, target in reversed(self._moves):  # where a link leads in the end
             leads[row] = leads[target]
-        done = self.done[leads[child]]
-        outcome = np.where(done, self.outcome[leads[child]], np.float32(0))
-        begins = np.flatnonzero(np.diff(parent, prepend=-1))
-        counts = np.diff(np.append(begins, len(parent)))
-        at, first = np.arange(len(parent)), np.repeat(begins, counts)
-        first, last = np.maximum(first, at - WINDOW), np.minimum(first + np.repeat(counts, counts), at + WINDOW + 1)
+        sums: dict[int, NDArray[np.floating[Any]]] = {}
+        begins = np.append(np.flatnonzero(np.diff(edges.parent, prepend=-1)), len(edges.parent))
+        cuts = begins[np.unique(np.searchsorted(begins, np.arange(0, len(edges.parent), BLOCK)))]
+        for begin, end in pairwise(dict.fromkeys([*cuts.tolist(), len(edges.parent)])):
+            child = edges.child[begin:end].astype(np.intp)
+            for column, said in self._told(edges, slice(begin, end), leads[child]).items():
+                sums[column] = sums.get(column, 0.0) + np.bincount(child, said, rows)
+        for column, total in sums.items():
+            for row, target in self._moves:
+                total[target] += total[row]
+            self.known[:, column] = total
+
+    def _told(self, edges: Edges, block: slice, leads: NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
+        """What each link of a block of whole pages hears there; `leads` is where they lead in the end."""
+        parent, done = edges.parent[block], self.done[leads]
+        outcome, given = np.where(done, self.outcome[leads], np.float32(0)), self.outcome[parent]
         near, near_weight = np.zeros(len(parent)), np.zeros(len(parent))
         for apart in range(1, NEAR + 1):
             weight = DECAY**apart * (parent[apart:] == parent[:-apart])
             for here, there in ((slice(apart, None), slice(-apart)), (slice(-apart), slice(apart, None))):
                 near[here] += weight * outcome[there]
                 near_weight[here] += weight * done[there]
-        told = {OUTCOMES: given, PROMISE: given * edges.alpha, NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
+        told = {OUTCOMES: given, PROMISE: given * edges.alpha[block], NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
         if self.siblings:
+            begins = np.flatnonzero(np.diff(parent, prepend=-1))
+            counts = np.diff(np.append(begins, len(parent)))
+            at, first = np.arange(len(parent)), np.repeat(begins, counts)
+            last = np.minimum(first + np.repeat(counts, counts), at + WINDOW + 1)
+            first = np.maximum(first, at - WINDOW)
             told[SIBLINGS] = _between(outcome, first, last) - outcome
             told[SIBLING_COUNT] = _between(done, first, last) - done
-        for column, said in told.items():
-            sums = np.bincount(child, said, rows)
-            for row, target in self._moves:
-                sums[target] += sums[row]
-            self.known[:, column] = sums
+        return told
 
     def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
         """Neighbours of a link that led to no page hear of it. Returned they are."""
