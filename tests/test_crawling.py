@@ -217,3 +217,12 @@ def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
     assert ["d", "e"] == [visit.node for visit in pages(second)]
     with pytest.raises(InputError, match="cannot read the seeds in"):
         lycosa.crawl(Given(), [], space=web, seed_files=[str(tmp_path / "nodes.txt")])
+
+
+def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A runner looks at its signal handlers at every turn: with its visit, that was half of the time."""
+    written: list[Visit] = []
+    monkeypatch.setattr(Visit, "__repr__", lambda visit: str(written.append(visit)))
+    graph = GraphSpace({"a": ["b"], "b": []})
+    assert ["a", "b"] == [visit.node for visit in lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
+    assert not written

@@ -226,12 +226,18 @@ class Crawl:
             raise InputError("an event loop is running here already (a notebook?): write 'async for' in place of 'for'")
         with asyncio.Runner() as runner:
             visits = aiter(self)
+            turn = list[Visit]()
+
+            async def take() -> None:  # returns nothing: a runner writes the results of its tasks out, in vain
+                turn[:] = [await anext(visits)]
+
             try:
                 while True:
                     try:
-                        yield runner.run(anext(visits))
+                        runner.run(take())
                     except StopAsyncIteration:
                         break
+                    yield turn.pop()
             finally:
                 runner.run(visits.aclose())
 
