@@ -13,6 +13,7 @@ import lycosa
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Task, Visit
 from lycosa.spaces.graph import GraphSpace
+from lycosa.spaces.web import WebSpace
 from lycosa.testing import Server, Web, serve
 from lycosa.topics.given import Given
 
@@ -226,3 +227,17 @@ def test_a_plain_loop_does_not_write_its_visits_out(monkeypatch: pytest.MonkeyPa
     graph = GraphSpace({"a": ["b"], "b": []})
     assert ["a", "b"] == [visit.node for visit in lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first")]
     assert not written
+
+
+def test_readers_of_a_crawl(server: Server, tmp_path: Path) -> None:
+    """Processes read its pages over a real connection, and are gone with it; the option is kept, and can be changed."""
+    crawl = lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=tmp_path / "crawl", budget=10, readers=2, **LOCAL)
+    assert all(visit.outcome == "ok" and visit.title for visit in pages(crawl))
+    assert isinstance(crawl.request.space, WebSpace)
+    assert crawl.request.space.pool is not None
+    assert not crawl.request.space.pool._workers
+    assert "\nreaders = 2\n" in (tmp_path / "crawl" / "crawl.toml").read_text()
+    resumed = lycosa.resume(tmp_path / "crawl", budget=15, readers=0)
+    assert 5 == len(pages(resumed))
+    assert isinstance(resumed.request.space, WebSpace)
+    assert resumed.request.space.pool is None

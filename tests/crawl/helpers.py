@@ -66,6 +66,7 @@ def sim_engine(
     host_budget: int = 0,
     latency: tuple[float, float] = (0.05, 2.0),
     patience: float = 300.0,
+    readers: int = 0,
     **facts: Any,
 ) -> Engine:
     """An engine over a simulated transport; to be made inside a virtual loop."""
@@ -74,7 +75,7 @@ def sim_engine(
     if hasattr(judge, "facets"):
         judge.facets = guide.wants
     return Engine(
-        sim_space(web, seed=seed, delay=delay, per_host=per_host, latency=latency),
+        sim_space(web, seed=seed, delay=delay, per_host=per_host, latency=latency, readers=readers),
         judge,
         guide,
         MemoryLog() if log is None else log,
@@ -95,12 +96,13 @@ def sim_space(
     delay: float = 1.0,
     per_host: int = 1,
     latency: tuple[float, float] = (0.05, 2.0),
+    readers: int = 0,
 ) -> WebSpace:
     """A web space without sockets."""
     # The whole web has one address; a network that was allowed by name has no pause for it.
     politeness = Politeness(clock, delay=delay, at_once=per_host, free=lambda address: True)
     transport = SimTransport(web, seed=seed, latency=latency, politeness=politeness if per_host > 1 else None)
-    return WebSpace(transport, politeness, clock)
+    return WebSpace(transport, politeness, clock, readers=readers)
 
 
 class Remembered:

@@ -15,9 +15,11 @@ from lycosa.core.engine import Engine
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event
 from lycosa.spaces.web import WebSpace
+from lycosa.store.codec import encode_visit
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testing import Response, Web
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
+from lycosa.web.reading import _Worker
 
 STRATEGIES = ("best-first", "breadth-first", "random")
 TRAPS = ("redirects", "dead", "duplicates", "failing", "robots", "slow", "media")
@@ -41,6 +43,7 @@ async def _crawl(web: Web, log: Any = None, *, pages: int = 120, **options: Any)
     plant(engine, web.seeds(TOPIC))
     async for _ in engine.run():
         pass
+    await engine.space.close()
     return list(engine.log)
 
 
@@ -51,6 +54,25 @@ def test_the_same_inputs_give_the_same_crawl(web: Web, lived: dict[str, list[Eve
     assert picks(list(visits_of(again))) == picks(list(visits_of(lived[strategy])))
     pages = [visit.pick for visit in visits_of(again) if visit.kind != "robots"]
     assert pages != sorted(pages), "no answer overtook another: the test proves nothing"
+
+
+def test_readers_change_nothing(web: Web, lived: dict[str, list[Event]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads the pages, the log is the same; a reader that dies costs its page one more reading."""
+    begin, begun = _Worker.begin, list[bytes]()
+
+    def deadly(worker: _Worker, message: bytes, answer: asyncio.Future[Any]) -> None:
+        if len(begun) == 50:
+            worker.child.kill()
+            worker.child.wait()
+        begun.append(message)
+        begin(worker, message, answer)
+
+    monkeypatch.setattr(_Worker, "begin", deadly)
+    logs = [visits_of(lived["best-first"]), visits_of(run_virtual(_crawl(web, readers=2)))]
+    alone, others = ([encode_visit(visit) for visit in visits] for visits in logs)
+    assert alone == others
+    assert begun[50] == begun[51]
+    assert 1 == len(begun) - len(set(begun))
 
 
 def test_another_seed_gives_another_order(web: Web, lived: dict[str, list[Event]]) -> None:

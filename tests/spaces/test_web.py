@@ -10,8 +10,10 @@ import pytest
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Kind, Page, Task, Visit
 from lycosa.spaces.web import BACKOFF, ROBOTS_HOPS, WebSpace
+from lycosa.web.apart import Answer
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
+from lycosa.web.html import Document, read_body
 from lycosa.web.politeness import Politeness
 from lycosa.web.urls import check_seed
 
@@ -108,6 +110,65 @@ def run_errand(made: WebSpace, node: str = URL) -> tuple[Task, Page]:
 def read(html: str, **headers: Any) -> Page:
     """The page of some HTML."""
     return fetch(space({URL: answer(html.encode(), **headers)}))
+
+
+class Pool:
+    """Readers that answer when they are let."""
+
+    def __init__(self) -> None:
+        self.reading: dict[bytes, asyncio.Future[Any]] = {}
+
+    async def run(self, job: str, body: bytes, *given: Any) -> Any:
+        self.reading[body] = asyncio.get_running_loop().create_future()
+        await self.reading[body]
+        return Answer(len(body), True, read_body(body, URL, "text/html"), "odd" if body == b"bad" else "")
+
+    def close(self) -> None:
+        self.reading.clear()
+
+
+@pytest.mark.parametrize(
+    ("bodies", "read", "left"),
+    [
+        ("a b c", "b c a", "a b c"),
+        ("a b c", "c a b", "a b c"),
+        ("a bad c", "c bad a", "a bad c"),
+        ("a large c", "c a", "large a c"),
+        ("a  c", "c a", "a  c"),
+    ],
+)
+def test_answers_go_on_in_the_order_in_which_they_came(
+    bodies: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However soon each is read; only what is large is not waited for. What needs no reading (404) waits, too."""
+    ended: list[str] = []
+
+    async def elsewhere(*given: Any, **how: Any) -> Document:
+        return Document()
+
+    async def crawl() -> None:
+        urls = {f"http://{name or 'gone'}.test/": name.encode() for name in bodies.split(" ")}
+        made = space({url: answer(body, status=200 if body else 404) for url, body in urls.items()})
+        made.pool = pool = Pool()  # type: ignore[assignment]
+
+        async def visit(url: str) -> None:
+            page = await made.visit(Task(url))
+            ended.append(urls[url].decode())
+            assert {"bad": "invalid", "": "gone"}.get(ended[-1], "ok") == page.outcome
+
+        running = [asyncio.ensure_future(visit(url)) for url in urls]
+        for body in read.split():
+            await asyncio.sleep(0.001)
+            pool.reading[body.encode()].set_result(None)
+        await asyncio.gather(*running)
+        await made.close()
+        assert not made._turns
+        assert not pool.reading
+
+    monkeypatch.setattr("lycosa.spaces.web.LARGE", 4)
+    monkeypatch.setattr("lycosa.spaces.web.read_elsewhere", elsewhere)
+    asyncio.run(crawl())
+    assert left.split(" ") == ended
 
 
 # -- pages ---------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from io import BytesIO
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
-from lycosa.web.apart import JOBS, send
+from lycosa.web.apart import JOBS, Answer, send
 from lycosa.web.html import Document
-from lycosa.web.reading import LARGE, Readers, Unreadable, read_again, read_elsewhere, read_page
+from lycosa.web.reading import LARGE, ReaderPool, Readers, Unreadable, _Worker, read_again, read_elsewhere, read_page
 from page_bombs import BOMBS
 
 URL = "http://h.test/a"
@@ -143,3 +143,105 @@ def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Reefs" == read_page(PAGE + b" " * LARGE, URL, "text/html").title
     with pytest.raises(Unreadable, match="no more processes"):
         read_page(PAGE, URL, "text/html", apart=True)
+
+
+# -- all pages of a crawl --------------------------------------------------------------------------------------
+
+
+async def _answers(pool: ReaderPool, *bodies: bytes) -> list[Answer]:
+    given = [("answer", body, "", 1_000_000, LARGE, URL, "text/html", "lycosa") for body in bodies]
+    return await asyncio.gather(*(pool.run(*each) for each in given))
+
+
+def test_a_pool_reads_what_is_read_here() -> None:
+    """Every field is the same, also of messages that do not fit into a pipe; not more processes than asked for."""
+    bodies = [PAGE, b"", *(BOMBS[name](100_000) for name in ("everything", "links", "every byte", "utf-16"))]
+
+    async def read() -> list[Answer]:
+        pool = ReaderPool(2)
+        answers = await _answers(pool, *bodies)
+        assert 2 == len(pool._workers) == len(pool._idle)
+        with pytest.raises(RuntimeError, match="AttributeError"):
+            await pool.run("page", 7, URL, "", "")
+        bad = await pool.run("answer", b"x", "compress", 10, LARGE, URL, "")
+        assert "compress" in bad.bad
+        large = await pool.run("answer", PAGE, "", 1000, 20, URL, "")
+        assert (len(PAGE), True, None) == (large.size, large.whole, large.document)
+        pool.close()
+        return answers
+
+    for body, answer in zip(bodies, asyncio.run(read()), strict=True):
+        assert answer.document is not None
+        assert (len(body), True, "") == (answer.size, answer.whole, answer.bad)
+        assert _packed(JOBS["page"].read(body, URL, "text/html", "lycosa")) == _packed(answer.document)
+
+
+def test_a_page_whose_reader_dies_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second death is its own; those behind it are read by the next process."""
+    begin, begun = _Worker.begin, list[int]()
+
+    def deadly(worker: _Worker, message: bytes, answer: asyncio.Future[Any]) -> None:
+        if b"deadly" in message or (b"unlucky" in message and not begun):
+            worker.child.kill()
+            worker.child.wait()
+        begun.append(worker.child.pid)
+        begin(worker, message, answer)
+
+    async def read() -> None:
+        pool = ReaderPool(1)
+        unlucky, killed, fine = await asyncio.gather(
+            *(pool.run("page", b"<title>%s" % title, URL, "") for title in (b"unlucky", b"deadly", b"Reefs")),
+            return_exceptions=True,
+        )
+        assert ("unlucky", "Reefs") == (unlucky.title, fine.title)
+        assert "reading it ended the process (SIGKILL)" == str(killed)
+        assert 5 == len(begun)
+        pool.close()
+
+    monkeypatch.setattr(_Worker, "begin", deadly)
+    asyncio.run(read())
+
+
+def test_what_a_reader_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rubbish in place of an answer is the end of it, as is an answer that would never end."""
+    for rubbish in (b"\0" * 7 + b"\1\xc1", b"\0" * 7 + b"\1\7", b"\xff" * 8, b"\0" * 8):
+        program = f"import os, time; os.write(1, {rubbish!r}); time.sleep(100)"
+        monkeypatch.setattr("lycosa.web.reading.PROGRAM", ("-c", program))
+
+        async def read() -> None:
+            pool = ReaderPool(1)
+            with pytest.raises(Unreadable, match="ended the process"):
+                await _answers(pool, PAGE)
+            pool.close()
+
+        asyncio.run(read())
+
+
+def test_a_pool_has_the_same_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of memory and of time; nothing is tried again that was too much. A page that is given up is not waited for."""
+
+    async def read() -> None:
+        pool = ReaderPool(1, 20_000_000)
+        given_up = asyncio.ensure_future(_answers(pool, PAGE, PAGE))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        with pytest.raises(Unreadable, match="takes more than 20 MB"):
+            await pool.run("page", b"<p>coral</p>" * 200_000, URL, "text/html", "")
+        assert not pool._workers
+        monkeypatch.setattr("lycosa.web.reading.LONGEST", 0.0)
+        with pytest.raises(Unreadable, match="took more than 0 s"):
+            await _answers(pool, PAGE)
+        assert not pool._workers
+
+    asyncio.run(read())
+
+
+def test_a_pool_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits is told that there is none to be had."""
+    monkeypatch.setattr("lycosa.web.reading.sys.executable", "/nowhere/python")
+
+    async def read() -> None:
+        with pytest.raises(FileNotFoundError):
+            await _answers(ReaderPool(2), PAGE, PAGE)
+
+    asyncio.run(read())

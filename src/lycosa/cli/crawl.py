@@ -57,6 +57,7 @@ def resume(
         typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
+    readers: Annotated[int | None, typer.Option(help="Processes that read pages beside this one; 0: none.")] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -73,6 +74,7 @@ def resume(
         "max_time": max_time,
         "trust": trust,
         "traps": traps,
+        "readers": readers,
     }
     changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -216,6 +216,11 @@ class Options:
         0,
         "Leave pages alone that have more bytes than this once unpacked. 0: read as much of them as --max-body allows.",
     )
+    readers: int = option(
+        0,
+        "Processes that unpack and read pages beside the one that judges and picks, for more than one core; what is "
+        "found stays the same. 0: none, one process does it all.",
+    )
     proxy: str = option(
         "",
         "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the names, not we.",
@@ -322,6 +327,7 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
+            "readers": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

@@ -97,6 +97,7 @@ def web_space(
         probe_after=PROBE_AFTER if options.traps else 0,
         sitemaps=options.sitemaps,
         whole_text=options.whole_text,
+        readers=options.readers,
     )
 
 

@@ -35,7 +35,7 @@ from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.politeness import Politeness
-from lycosa.web.reading import JOBS, LARGE, Unreadable, read_elsewhere
+from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
 from lycosa.web.sources import MOST_BYTES
@@ -75,6 +75,10 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
 
 
+class _TooLarge(Exception):
+    """A page is larger than is wanted."""
+
+
 @dataclass(slots=True)
 class _Robots:
     """What is known of an origin's robots.txt."""
@@ -110,6 +114,7 @@ class WebSpace(Space):
         probe_after: int = 0,
         sitemaps: bool = False,
         whole_text: bool = False,
+        readers: int = 0,
     ) -> None:
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
@@ -144,6 +149,9 @@ class WebSpace(Space):
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
         self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
+        self.pool = ReaderPool(readers) if readers else None
+        """Processes that read pages, if not this one does."""
+        self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
@@ -220,7 +228,7 @@ class WebSpace(Space):
             started = self.clock()
             response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
             ended = self.clock()  # reading it, elsewhere perhaps, is none of the host's time
-            page = await self._page(task, response)
+            page = await (self._page(task, response) if self.pool is None else self._in_turn(task, response))
         except FetchError as error:
             page = Page(error.outcome, address=error.address, note=str(error))
             if error.again:
@@ -247,6 +255,25 @@ class WebSpace(Space):
         page = Page("ok", started=at, ended=at, size=len(body), note="known from another crawl")
         self._rule(page, body)
         return page
+
+    async def _in_turn(self, task: Task, response: Response) -> Page:
+        """The same where others read it: answers go on in the order in which they came."""
+        turns, key = self._turns, id(task)
+        turn = turns[key] = asyncio.get_running_loop().create_future()
+        try:
+            page = await self._page(task, response)
+            if key in turns and next(iter(turns)) != key:
+                await turn
+        finally:
+            self._step_aside(task)
+        return page
+
+    def _step_aside(self, task: Task) -> None:
+        """Those behind need not wait for this one."""
+        self._turns.pop(id(task), None)
+        first = next(iter(self._turns.values()), None)
+        if first is not None and not first.done():
+            first.set_result(None)
 
     async def _page(self, task: Task, response: Response) -> Page:
         """An answer as a page; every branch keeps the exchange for the archive."""
@@ -342,22 +369,16 @@ class WebSpace(Space):
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
         """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
-        node, fields = task.node, response.fields
-        if self.mark.is_poison(node):
+        if self.mark.is_poison(task.node):
             page.outcome, page.note = "unreadable", POISON
             return None
-        suspect = self.mark.is_suspect(node)
+        suspect = self.mark.is_suspect(task.node)
         try:
-            with self.mark.on(node):
-                body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
-                if job == "page" and self._is_too_large(body, whole and not response.truncated):
-                    page.outcome, page.exchange, page.note = "unwanted", None, f"more than {self.largest:,} bytes"
-                    return None
-                given = (body, node, fields.get("content-type", ""), *more)
-                here = not suspect and len(body) <= LARGE
-                result = JOBS[job].read(*given) if here else None
-            if not here:
-                result = await read_elsewhere(job, *given, apart=suspect)
+            read = await self._by_pool(task, response, most, *more) if job == "page" and not suspect else None
+            result, whole = read or await self._by_itself(task, response, job, most, *more)
+        except _TooLarge:
+            page.outcome, page.exchange, page.note = "unwanted", None, f"more than {self.largest:,} bytes"
+            return None
         except (BadEncoding, Unreadable) as error:
             page.outcome = "invalid" if isinstance(error, BadEncoding) else "unreadable"
             page.note = str(error)
@@ -368,8 +389,36 @@ class WebSpace(Space):
             page.flags.append("truncated:inflated")
         return result
 
-    def _is_too_large(self, body: bytes, whole: bool) -> bool:
-        return 0 < self.largest < len(body) or (0 < self.largest and not whole)
+    async def _by_pool(self, task: Task, response: Response, most: int, *more: str) -> tuple[Any, bool] | None:
+        """What a process of the pool reads, and whether that is all; None if there is no pool, or too much to read."""
+        if self.pool is None or len(response.body) > LARGE:
+            return None
+        encoding, kind = (response.fields.get(name, "") for name in ("content-encoding", "content-type"))
+        try:
+            answer = await self.pool.run("answer", response.body, encoding, most, LARGE, task.node, kind, *more)
+        except OSError:  # no process to be had
+            return None
+        if answer.bad:
+            raise BadEncoding(answer.bad)
+        self._check_size(answer.size, answer.whole and not response.truncated)
+        return None if answer.document is None else (answer.document, answer.whole)
+
+    async def _by_itself(self, task: Task, response: Response, job: str, most: int, *more: str) -> tuple[Any, bool]:
+        """What we read here; or in a process of its own what is large, or suspect."""
+        fields, suspect = response.fields, self.mark.is_suspect(task.node)
+        with self.mark.on(task.node):
+            body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
+            if job == "page":
+                self._check_size(len(body), whole and not response.truncated)
+            given = (body, task.node, fields.get("content-type", ""), *more)
+            if not suspect and len(body) <= LARGE:
+                return JOBS[job].read(*given), whole
+        self._step_aside(task)
+        return await read_elsewhere(job, *given, apart=suspect), whole
+
+    def _check_size(self, size: int, whole: bool) -> None:
+        if 0 < self.largest < size or (0 < self.largest and not whole):
+            raise _TooLarge
 
     async def _read_source(self, task: Task, response: Response, page: Page) -> None:
         """Read a sitemap, a feed or a list; what turns out to be none is read as a page."""
@@ -485,6 +534,8 @@ class WebSpace(Space):
             await self.transport.close()
         finally:
             self.politeness.close()
+            if self.pool is not None:
+                self.pool.close()
 
 
 def source_page(source: Source, now: float) -> Page:

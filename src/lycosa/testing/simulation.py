@@ -37,6 +37,9 @@ EPOCH = 1_700_000_000.0
 ADDRESS = "127.0.0.1"
 """Where the whole web lives, as it does when it is served."""
 
+PATIENCE = 60.0
+"""Real seconds to wait for another process."""
+
 T = TypeVar("T")
 
 
@@ -46,8 +49,10 @@ class _Leap(selectors.DefaultSelector):
     loop: VirtualLoop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """What is ready now; if nothing is, time passes."""
+        """What is ready now; if nothing is, time passes, unless another process was asked."""
         events = super().select(0)
+        if not events and self.loop.asked:
+            events = super().select(PATIENCE)
         if not events:
             if timeout is None:  # nothing is scheduled and no one else is there: the real loop would hang
                 raise RuntimeError("virtual time stands still: all wait for what can't happen")
@@ -62,6 +67,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector = _Leap()
         selector.loop = self
         self.now = start
+        self.asked: set[Any] = set()
         super().__init__(selector)
 
     def time(self) -> float:
@@ -76,6 +82,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         except Exception as error:
             done.set_exception(error)
         return done
+
+    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:
+        """While another process is waited for, virtual time stands still, too."""
+        self.asked.add(fd)
+        super().add_reader(fd, callback, *args)
+
+    def remove_reader(self, fd: Any) -> bool:
+        """Nobody waits for it any more."""
+        self.asked.discard(fd)
+        return super().remove_reader(fd)
 
 
 def run_virtual(main: Coroutine[Any, Any, T], *, start: float = 0.0) -> T:

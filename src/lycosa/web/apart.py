@@ -1,4 +1,4 @@
-"""A process that reads what is large or suspicious, and can be ended: the inner side of `reading.py`.
+"""A process that reads, and can be ended: the inner side of `reading.py`.
 
 Its memory is limited once, its CPU time anew for each job. What exceeds the first is told as an error, what exceeds the
 second ends the process, as a crash would. It ends by itself when nobody is there to ask any more.
@@ -14,13 +14,14 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, BinaryIO, NamedTuple
 
 import msgpack
 
 from lycosa.core.types import Links
 from lycosa.web.html import Document, read_body
+from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources import Source, read_source
 
 _COLUMNS = ("urls", "anchors", "contexts", "rels", "positions", "paths")
@@ -56,14 +57,58 @@ def _source(told: dict[str, Any] | None) -> Source | None:
     return Source(**{**told, "links": _links(told["links"]), "left_out": Counter(told["left_out"])})
 
 
-JOBS = {"page": Job(read_body, _document), "source": Job(read_source, _source)}
+@dataclass(slots=True)
+class Answer:
+    """What is in an answer of the web."""
+
+    size: int = 0
+    """Bytes, once inflated."""
+    whole: bool = True
+    """Whether that is all of it."""
+    document: Document | None = None
+    """None where it is too large to be read here, or `bad`."""
+    bad: str = ""
+    """Why it could not be inflated."""
+
+
+def read_answer(
+    body: bytes, encoding: str, most: int, large: int, url: str, content_type: str, agent: str = ""
+) -> Answer:
+    """Inflate a body, to `most` bytes, and read it if it is not `large`."""
+    try:
+        inflated, whole = inflate(body, encoding, most)
+    except BadEncoding as error:
+        return Answer(bad=str(error))
+    read = len(inflated) <= large
+    return Answer(len(inflated), whole, read_body(inflated, url, content_type, agent) if read else None)
+
+
+def _answer(told: dict[str, Any]) -> Answer:
+    document = told["document"]
+    return Answer(**{**told, "document": None if document is None else _document(document)})
+
+
+JOBS = {
+    "page": Job(read_body, _document),
+    "source": Job(read_source, _source),
+    "answer": Job(read_answer, _answer),
+}
+
+
+def packed(message: Any) -> bytes:
+    """A message as it travels: its length, then itself."""
+    data: bytes = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
+    return len(data).to_bytes(8, "big") + data
+
+
+def unpacked(data: bytes | memoryview) -> Any:
+    """What was packed, without its length."""
+    return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
 
 
 def send(stream: BinaryIO, message: Any) -> None:
-    """Write a message: its length, then itself."""
-    data = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
-    stream.write(len(data).to_bytes(8, "big"))
-    stream.write(data)
+    """Write a message."""
+    stream.write(packed(message))
     stream.flush()
 
 
@@ -73,7 +118,7 @@ def receive(stream: BinaryIO) -> Any:
     data = stream.read(int.from_bytes(head, "big")) if len(head) == 8 else b""
     if not data or len(data) < int.from_bytes(head, "big"):
         raise EOFError
-    return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
+    return unpacked(data)
 
 
 def limit_memory(more: int) -> None:
