@@ -83,7 +83,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             done.set_exception(error)
         return done
 
-    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:
+    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
         """While another process is waited for, virtual time stands still, too."""
         self.asked.add(fd)
         super().add_reader(fd, callback, *args)
