@@ -129,6 +129,29 @@ def test_labels_are_learned_from_at_the_start_of_a_run(relevant: bool) -> None:
     assert known == len(log.events)
 
 
+def test_a_running_crawl_hears_labels() -> None:
+    """They are recorded and learned from where they came, between two visits; a replayed crawl knows the same."""
+    log = MemoryLog()
+    made = engine(log)
+    made.log.append(Seed("a"))
+    made.fold(Seed("a"))
+
+    async def told_in_between() -> None:
+        async for visit in made.run():
+            if visit.node == "b":
+                made.hear([Label("a", True), Label("b", False)])
+                assert [1.0, 0.0] == made.lessons.worths().tolist()
+                assert 1 == made.tally.relevant
+
+    run_virtual(told_in_between())
+    kinds = [type(event).__name__ for event in log]
+    assert ["Seed", "Visit", "Visit", "Label", "Label", "Lesson", "Visit"] == kinds[:7]
+    again = engine(MemoryLog())
+    again.replay(log)
+    assert made.tally == again.tally
+    assert vars(made.topic) == vars(again.topic)
+
+
 def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:
     """Killed between the page and its lesson: the next run learns it before it picks, so that nothing is otherwise."""
     whole = MemoryLog()

@@ -453,8 +453,8 @@ def test_directories_that_a_killed_process_left(tmp_path: Path) -> None:
 
 
 def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A yes or no reaches the log of a running crawl, which is opened again for it; taken back, it does not count. The
-    last word counts, also if the clock was set back before it.
+    """A yes or no reaches the log of a running crawl, which goes on with it; taken back, it does not count. The last
+    word counts, also if the clock was set back before it.
     """
     monkeypatch.setattr(running_module, "PATIENCE", 0.05)
 
@@ -487,6 +487,7 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         logged = [(event.node, event.relevant) for event in log.events("kind = 'label'")]  # type: ignore[union-attr]
         log.close()
         assert [(page, False), (page, None), (first, True), (first, False)] == logged
+        assert 1 == len(events_of(bench, crawl, "node = 'threshold'")), "it was opened again"
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
         assert len(paths) == len(set(paths))
 

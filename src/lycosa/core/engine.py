@@ -217,6 +217,15 @@ class Engine:
             self.lessons.teach()
         return visit
 
+    def hear(self, labels: Iterable[Label]) -> None:
+        """Record what people say of pages, and learn from it at once: also between two visits of a run."""
+        with self.log.together():
+            for label in labels:
+                self.log.append(label)
+                self.fold(label)
+            self.lessons.catch_up()
+        self._wake.set()  # other pages may be the best by now
+
     def _record(self, event: Event) -> None:
         self.log.append(event)
         if isinstance(event, Setting):

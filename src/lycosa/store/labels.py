@@ -19,11 +19,16 @@ def labels_in(log: SqliteLog) -> dict[str, bool]:
     return labels
 
 
-def set_labels(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> int:
-    """Make these the labels that stand: what is new, other or taken back is added to the log. How many that were."""
+def news_of(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> list[Label]:
+    """What has to be added to a log for these to be the labels that stand: what is new, other or taken back."""
     had = labels_in(log)
     news: list[Label] = [Label(node, None, now, by) for node in had if node not in wanted]
-    news += [Label(node, relevant, now, by) for node, relevant in wanted.items() if had.get(node) is not relevant]
+    return news + [Label(node, relevant, now, by) for node, relevant in wanted.items() if had.get(node) is not relevant]
+
+
+def set_labels(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> int:
+    """Make these the labels that stand. How many had to be added."""
+    news = news_of(log, wanted, now, by)
     with log.together():
         for label in news:
             log.append(label)

@@ -1,4 +1,4 @@
-"""One crawl while it runs: from the wishes to an engine, through as many re-openings as feedback asks for."""
+"""One crawl while it runs: from the wishes to an engine, through feedback, and as many re-openings as wishes need."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
 from lycosa.store.directory import CONFIG, KEPT
+from lycosa.store.labels import news_of
+from lycosa.store.log import SqliteLog
 from lycosa.web.authority import Authority
 
-PATIENCE = 15.0
-"""Seconds between two openings of a crawl for feedback, at least; longer for one whose opening takes long."""
+PATIENCE = 1.0
+"""Seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long."""
 
 LONGEST_STOP = 10.0
 """Seconds that a crawl which is to stop may wait for what is in flight."""
@@ -87,7 +89,8 @@ class Running:
         """Which time that was done last, and why it could not be."""
         self.stopped_at = 0.0
         self.opened_at = 0.0
-        self.opening_took = 0.0
+        self.opening_took = self.hearing_took = 0.0
+        self.heard_at = 0.0
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
@@ -271,20 +274,41 @@ class Running:
         self.asked, self.labels, self._files = task, dict(labels), files
 
     def look(self, now: float) -> None:
-        """Called now and then: opens again what has something to learn, and shows how it is."""
-        patience = max(PATIENCE, 5 * self.opening_took)
-        if self.asked is not None and self.asked.what != "labels":  # somebody waits for it
-            patience = self.opening_took
+        """Called now and then: teaches it what people have said, and shows how it is."""
         news = self.labels != self.taught_by or self.asked is not None
-        if self.engine is not None and news and now >= self.opened_at + patience:
-            self.opened_at = now
-            self._reopening = True
-            if self._crawl is not None:
-                self._crawl.stop()
+        if self.engine is not None and news:
+            if self.asked is not None and self.asked.what != "labels":  # somebody waits for it
+                if now >= self.opened_at + self.opening_took:
+                    self._reopen(now)
+            elif now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
+                self.heard_at = now
+                self._hear(now)
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
             self._look_for_room()
             live.write(self._directory, live.told(self.engine, now, self._around.wall() - now))
+
+    def _reopen(self, now: float) -> None:
+        """Stop, and go on with what is to be learned."""
+        self.opened_at = now
+        self._reopening = True
+        if self._crawl is not None:
+            self._crawl.stop()
+
+    def _hear(self, now: float) -> None:
+        """Have the judge learn from labels while the crawl runs."""
+        engine, labels = self.engine, dict(self.labels)
+        if engine is None or engine.ending or self.over or not isinstance(engine.log, SqliteLog):
+            return
+        try:
+            engine.hear(news_of(engine.log, labels, now))
+        except LycosaError:  # whoever opens it is told
+            self._reopen(now)
+            return
+        self.hearing_took = self._around.clock() - now
+        self.lessons, self.taught_by = len(labels), labels
+        self._was_judged()
+        self._count()
 
     def _look_for_room(self) -> None:
         """Stop, if the disk is almost full."""
