@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.state import State, plain, put_back
 from lycosa.core.types import Rows
 
 _NONE = -1
@@ -84,6 +85,20 @@ class Edges:
             self._first[parent] = begin
         self._count[parent] += count
         self._size = end
+
+    def state(self) -> State:
+        """All edges. Which one is the last that leads to a row is found out again when someone asks."""
+        later = [[row, int(run[0]), int(run[-1]) + 1] for row, runs in self._later.items() for run in runs]
+        return {**plain(self, "_before", "_last", "_later", "_chained"), "later": later}
+
+    def restore(self, state: State) -> None:
+        """Have the edges of a state."""
+        put_back(self, {name: value for name, value in state.items() if name != "later"})
+        self._before, self._last = np.zeros_like(self._child), np.full(len(self._first), _NONE, np.int32)
+        self._chained = 0
+        self._later = {}
+        for row, begin, end in state["later"]:
+            self._later.setdefault(row, []).append(np.arange(begin, end))
 
     def children(self, row: int) -> Rows:
         """The rows that a page links to, in page order."""

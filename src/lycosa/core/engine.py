@@ -50,6 +50,7 @@ from lycosa.core.protocols import (
     Topic,
     Warden,
 )
+from lycosa.core.state import State, Untold, restore, state_of
 from lycosa.core.table import OPEN, Table
 from lycosa.core.tally import Tally
 from lycosa.core.types import Event, Held, Label, Lesson, Outcome, Page, Rows, Seed, Setting, Task, Visit
@@ -240,6 +241,28 @@ class Engine:
             if isinstance(event, Visit):
                 self.picker.recall(event)
         self.space.resumed()
+
+    def state(self) -> State:
+        """All that was folded, if every part can tell; what is in flight is no part of it."""
+        if self.picker.refreshing:
+            raise Untold("what is to be looked at again is found out from the log")
+        return {"table": self.table.as_state()} | {name: state_of(part) for name, part in self._parts().items()}
+
+    def restore(self, state: State) -> None:
+        """Have a new engine go on from there."""
+        if self.picker.refreshing:
+            raise Untold("what is to be looked at again is found out from the log")
+        self.table.restore(state["table"])  # whose rows the frontier has
+        for name, part in self._parts().items():
+            restore(part, state[name])
+
+    def _parts(self) -> dict[str, object]:
+        """Those that learn, beside the table."""
+        parts = {
+            "reader": self.reader, "topic": self.topic, "space": self.space, "tally": self.tally,
+            "lessons": self.lessons, "warden": self.warden, "strategy": self.strategy, "frontier": self.frontier,
+        }  # fmt: skip
+        return {name: part for name, part in parts.items() if part is not None}
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.state import State, Untold
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -213,6 +214,35 @@ class Frontier:
         n = len(self.table)
         if n > len(self.score):
             self.score, self.level = fit(self.score, n, -math.inf), fit(self.level, n, FREE)
+
+    def state(self) -> State:
+        """Scores, levels, and the pages of each lane; heaps are made again, and what is in flight is none of it."""
+        if type(self) is not Frontier:
+            raise Untold("only heaps can be made again from scores")
+        return {"score": self.score, "level": self.level, "pages": np.array([lane.pages for lane in self.lanes])}
+
+    def restore(self, state: State) -> None:
+        """Rank the rows of the table as a state says; nothing is in flight or waits."""
+        self.score, self.level = state["score"], state["level"]
+        if len(self.level) != len(self.score) or self.score.dtype != np.float64 or self.level.dtype != np.uint8:
+            raise Untold("scores and levels do not fit")
+        self._holding = bool(self.level.any())
+        for number, pages in enumerate(state["pages"].tolist()):
+            self.lane(number).pages = pages
+        self._fit()
+        n, table = len(self.table), self.table
+        score, level = self.score[:n], self.level[:n]
+        rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (score > PRUNED) & (score > -math.inf))
+        places = rows if self.order is None else self.order(rows)
+        order = np.lexsort((places, -score[rows], level[rows], table.lane[rows]))  # what is sorted is a heap
+        rows, places = rows[order], places[order]
+        entries = list(zip(level[rows].tolist(), (-score[rows]).tolist(), places.tolist(), strict=True))
+        ends = table.lane[rows].searchsorted(np.arange(len(table.lanes)), "right").tolist()
+        for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            if end > begin:
+                lane = self.lane(number)
+                lane.heap = entries[begin:end]
+                self._offer(lane, lane.heap[0])
 
     def lane(self, number: int) -> Lane:
         """A lane by its number in the table."""

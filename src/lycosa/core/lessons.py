@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.protocols import Clock, Learner, Log, Topic
+from lycosa.core.state import State
 from lycosa.core.tally import Tally
 from lycosa.core.types import Label, Lesson, Rows, Seed, Visit
 
@@ -70,6 +71,16 @@ class Lessons:
 
     def _counted(self) -> NDArray[np.bool_]:
         return np.frombuffer(bytes(self._counts), np.bool_)  # a copy: what is looked at can't grow
+
+    def state(self) -> State:
+        """The versions of pages so far, and what nobody has learned from yet."""
+        rows, counts = np.array(self._rows, np.int32), np.array(self._counted())
+        return {"rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard}
+
+    def restore(self, state: State) -> None:
+        """Know of those."""
+        self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
+        self._taught, self._unheard = state["taught"], state["unheard"]
 
     # -- what is taught, live ----------------------------------------------------------------------------------
 

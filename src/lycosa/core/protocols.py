@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.budget import Meter
 from lycosa.core.mark import Mark
+from lycosa.core.state import State
 from lycosa.core.types import (
     Event,
     Exchange,
@@ -104,6 +105,13 @@ class Space:
 
     def learn(self, visit: Visit) -> None:
         """See a recorded visit, live or replayed: robots rules, hosts' delays."""
+
+    def state(self) -> State:
+        """What was learned; a space that learns has its own (core/state.py)."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
 
     def expect(self, lanes: Iterable[str]) -> None:
         """A hint: these lanes come next (resolve their names ahead)."""
@@ -244,6 +252,13 @@ class Warden:
     def learn(self, visit: Visit, step: Step | None, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
         """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
         return _NO_ROWS, _NO_LEVELS
+
+    def state(self) -> State:
+        """What was learned (core/state.py)."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
 
     def held_back(self, table: Table) -> list[Held]:
         """What is held back now, the largest groups first."""

@@ -31,6 +31,7 @@ from lycosa.core.pool import Linear, is_linear
 from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.spread import MOST_SPREAD, Spread
+from lycosa.core.state import State, restore, state_of
 from lycosa.core.types import Pick, Rows, Step
 
 if TYPE_CHECKING:
@@ -78,6 +79,14 @@ class Greedy:
         """Let an estimator that wants to know hear what the pages so far are worth now."""
         if self.heeds:
             self.refresh(self.estimator.reconsider(rows, worths, table), table, frontier)  # type: ignore[attr-defined]
+
+    def state(self) -> State:
+        """What its estimator has learned: it learns nothing itself."""
+        return state_of(self.estimator)
+
+    def restore(self, state: State) -> None:
+        """Have the estimator go on from there."""
+        restore(self.estimator, state)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         """A seed joins the frontier."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.edges import Edges
+from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import Rows, Step, Visit
 
 OPEN, DONE = 0, 1
@@ -244,6 +245,38 @@ class Table:
     def rows(self) -> Rows:
         """All open rows."""
         return np.flatnonzero(self.state[: len(self)] == OPEN)
+
+    # -- as a state --------------------------------------------------------------------------------------------
+
+    def as_state(self) -> State:
+        """All rows and edges; what others call `state` is a column here."""
+        columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
+        return {
+            "nodes": Texts(self.nodes),
+            "lanes": Texts(self.lanes),
+            "stems": Texts(self.stems),
+            "closed": np.array(self.closed, np.int32),
+            "columns": columns,
+            "sums": self._sums,
+            "edges": self.edges.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Have the rows and edges of a state."""
+        self.nodes, self.lanes, self.stems = state["nodes"], state["lanes"], state["stems"]
+        self.row_of = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+        self.lane_number = dict(zip(self.lanes, range(len(self.lanes)), strict=True))
+        self.closed = array("i", state["closed"].tobytes())
+        self.open_rows = len(self.nodes) - len(self.closed)
+        self._capacity = len(state["sums"])
+        for name in _COLUMNS:
+            if name not in _SUMS:
+                column = state["columns"][name]
+                if column.dtype != _COLUMNS[name] or len(column) != self._capacity:
+                    raise Untold(f"the column {name} does not fit")
+                setattr(self, name, column)
+        self._stand(state["sums"])
+        self.edges.restore(state["edges"])
 
     def _grow(self) -> None:
         self._capacity *= 2

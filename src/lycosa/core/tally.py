@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from lycosa.core.budget import spent_on
+from lycosa.core.state import State
 from lycosa.core.types import Setting, Step, Visit
 
 
@@ -31,6 +32,8 @@ class Tally:
     complaint: str = ""
     """The last failure, in words."""
     settings: dict[str, object] = field(default_factory=dict)
+    recorded: int = 0
+    """The picks that the log knows of: those in flight are not among them."""
 
     @property
     def harvest(self) -> float:
@@ -44,7 +47,8 @@ class Tally:
 
     def learn(self, visit: Visit, step: Step | None, threshold: float) -> None:
         """Count a visit; `step` is what the table made of it."""
-        self.picks = max(self.picks, visit.pick)
+        self.recorded = max(self.recorded, visit.pick)
+        self.picks = max(self.picks, self.recorded)
         self.bytes += visit.size
         if visit.kind in ("page", "redirect", "sitemap"):
             self.outcomes[visit.outcome] += 1
@@ -63,6 +67,18 @@ class Tally:
         if visit.kind == "sitemap":
             self.sources += not again
             self.sourced += len(visit.links) if not again else 0 if step is None else len(step.children)
+
+    def state(self) -> State:
+        """All numbers, as the log tells them."""
+        state = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()} | {
+            "picks": self.recorded
+        }
+
+    def restore(self, state: State) -> None:
+        """Have those numbers."""
+        for name, value in state.items():
+            setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 
     def note(self, setting: Setting) -> None:
         """Remember a setting; one that ends a run also counts what was received and given up."""

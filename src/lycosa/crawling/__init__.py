@@ -27,6 +27,7 @@ from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
+from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
 from lycosa.refresh.telling.excerpts import Excerpts
 from lycosa.refresh.telling.herald import Crier, Herald
@@ -161,6 +162,7 @@ class Crawl:
         """Why the crawl had to be stopped: its proxy is gone."""
         self._files = Files(request)
         self._crier: Crier | None = None
+        self._snapshots: SnapshotWriter | None = None
         self._is_open = self._stopping = False
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
@@ -185,6 +187,8 @@ class Crawl:
                 self._crier = self._make_crier()
                 self._crier.start()
             await assembly.take_up()
+            if request.keeping is None and request.path is not None:
+                self._snapshots = SnapshotWriter(request, files, assembly.engine)
             if request.resuming and isinstance(files.log, SqliteLog):
                 self.lessons = len(labels_in(files.log))
         except BaseException:
@@ -216,7 +220,11 @@ class Crawl:
                 async for visit in visits:
                     if self._crier is not None and "change" in visit.data:
                         self._crier.news()
+                    if self._snapshots is not None:
+                        self._snapshots.visited(visit)
                     yield visit
+            if self._snapshots is not None:
+                self._snapshots.write()
         finally:
             await self.close()
 
@@ -266,7 +274,7 @@ class Crawl:
     async def close(self) -> None:
         """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
         space, crier = self.request.space, self._crier
-        self._is_open, self._crier = False, None
+        self._is_open, self._crier, self._snapshots = False, None, None
         async with AsyncExitStack() as last_first:
             last_first.callback(self._files.close)
             if space is not None:

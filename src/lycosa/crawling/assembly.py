@@ -19,6 +19,7 @@ from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import read_seeds
+from lycosa.crawling.snapshots import take_up
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
 from lycosa.spaces.web import source_page
@@ -121,7 +122,8 @@ class Assembly:
 
     async def _replay(self) -> None:
         """A few events at a time, as others in the same loop want turns. Each is folded before the next is read."""
-        engine, files, events = self.engine, self.files, self.files.events()
+        engine, files = self.engine, self.files
+        events = files.events(take_up(self.request, files, engine))
         engine.replay(())
         for event in events:
             engine.replay(chain((event,), islice(events, AT_ONCE - 1)))

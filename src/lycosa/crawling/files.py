@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from lycosa.core.mark import Mark
 from lycosa.core.protocols import Log
+from lycosa.core.state import State
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
+from lycosa.store.snapshots import Snapshots
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.version import SOFTWARE
@@ -26,6 +28,7 @@ class Files:
         self.log: Log = NullLog()
         self.archive: WarcArchive | None = None
         self.mark = Mark()
+        self.snapshots: Snapshots | None = None
         self.judged_by = ""
         """The judge of the last page of an earlier run."""
         self._directory: Directory | None = None
@@ -38,6 +41,7 @@ class Files:
         directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True
         self.mark = Mark(request.path)
+        self.snapshots = Snapshots(request.path)
         if not request.resuming:
             options = request.options = options.with_files(directory.options.files())  # the directory's own copies
         kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
@@ -51,14 +55,24 @@ class Files:
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 
-    def events(self) -> Iterator[Event]:
-        """The log's events; in passing it is noted who judged, and which payloads the archive holds."""
-        for event in self.log:
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The log's events, or the later ones; in passing it is noted who judged, and which payloads are archived."""
+        for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
             if isinstance(event, Visit | Lesson):
                 self.judged_by = event.judge or self.judged_by
             if isinstance(event, Visit) and self.archive is not None:
                 self.archive.remember(event)
             yield event
+
+    def state(self) -> State:
+        """What is noted in passing."""
+        return {"judged_by": self.judged_by, "archive": None if self.archive is None else self.archive.state()}
+
+    def restore(self, state: State) -> None:
+        """Have it noted."""
+        self.judged_by = state["judged_by"]
+        if self.archive is not None and state["archive"] is not None:
+            self.archive.restore(state["archive"])
 
     def versions(self) -> Versions:
         """The pages as they were, for those who look again."""
@@ -71,5 +85,5 @@ class Files:
         for part in (self.mark, self.archive, self.log, self._directory):
             if part is not None:
                 part.close()
-        self.archive = self._directory = None
+        self.archive = self._directory = self.snapshots = None
         self.log = NullLog()

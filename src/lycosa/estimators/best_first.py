@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lycosa.core.columns import learned
+from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
@@ -53,6 +54,14 @@ class BestFirst(SaidByParents):
         """Merge what this parent says into what the others said."""
         priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
         return self.priority_.tell(step, table, priority)
+
+    def state(self) -> State:
+        """What the parents have said."""
+        return plain(self.priority_)
+
+    def restore(self, state: State) -> None:
+        """Remember it."""
+        put_back(self.priority_, state)
 
     def said(self, step: Step) -> dict[str, Scores | float]:
         """What this parent says, in parts."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lycosa.core.state import State
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
@@ -31,6 +32,13 @@ class BreadthFirst:
     def learn(self, step: Step, table: Table) -> Rows:
         """The links of the page are new, or nearer than was known."""
         return step.children
+
+    def state(self) -> State:
+        """It learns nothing that the table does not know."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to remember."""
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """How far it is from a seed."""

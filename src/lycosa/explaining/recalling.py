@@ -58,10 +58,10 @@ class ReadFiles(Files):
         assert self.request.path is not None
         self.log = ReadLog(self.request.path / NAME, readonly=True)
 
-    def events(self) -> Iterator[Event]:
+    def events(self, after: int = 0) -> Iterator[Event]:
         """The log's events."""
         assert isinstance(self.log, SqliteLog)
-        for seq, event in self.log.numbered():
+        for seq, event in self.log.numbered("seq > ?", given=(after,)):
             self.watch(seq, event)
             yield event
 

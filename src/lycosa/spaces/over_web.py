@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from lycosa.core.mark import Mark
 from lycosa.core.protocols import Space
+from lycosa.core.state import State
 from lycosa.core.types import Outcome, Task, Visit
 from lycosa.spaces.web import WebSpace
 
@@ -45,6 +46,14 @@ class OverWeb(Space):
     def learn(self, visit: Visit) -> None:
         """See what the web learns."""
         self.web.learn(visit)
+
+    def state(self) -> State:
+        """What the web has learned."""
+        return self.web.state()
+
+    def restore(self, state: State) -> None:
+        """Pass it on."""
+        self.web.restore(state)
 
     def expect(self, lanes: Iterable[str]) -> None:
         """Resolve names ahead."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from lycosa.core.errors import FetchError
 from lycosa.core.mark import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
+from lycosa.core.state import State, Texts
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
 from lycosa.web.dates import retry_after
@@ -148,10 +150,14 @@ class WebSpace(Space):
         """Whether the sitemaps that a robots.txt names are of interest."""
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
+        self._probing: set[str] = set()  # those whose answer is not recorded yet
         self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
         self.pool = ReaderPool(readers) if readers else None
         """Processes that read pages, if not this one does."""
         self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
+        self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
+        self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
+        self._delays: dict[str, float] = {}  # what they have asked for
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
@@ -194,7 +200,9 @@ class WebSpace(Space):
 
     def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
-        if not self.probe_after or base in self._probed or self._pages[base] < self.probe_after:
+        if not self.probe_after or self._pages[base] < self.probe_after:
+            return None
+        if base in self._probed or base in self._probing:
             return None
         folder, _, name = node.partition("?")[0].rpartition("/")
         _, dot, ending = name.rpartition(".")
@@ -215,7 +223,7 @@ class WebSpace(Space):
         if task.kind == "robots":
             self._asking.add(self.lane(task.origin))
         elif task.kind == "probe":
-            self._probed.add(origin(task.node))
+            self._probing.add(origin(task.node))
         return self._visit(task)
 
     async def _visit(self, task: Task) -> Page:
@@ -236,7 +244,7 @@ class WebSpace(Space):
         except asyncio.CancelledError:  # forgotten: the next run has to ask again
             self._asking.discard(self.lane(task.origin))
             if task.kind == "probe":
-                self._probed.discard(origin(task.node))
+                self._probing.discard(origin(task.node))
             raise
         finally:
             ended = ended or self.clock()
@@ -493,6 +501,7 @@ class WebSpace(Space):
             return
         if visit.kind == "probe":
             self._probed.add(origin(visit.node))
+            self._probing.discard(origin(visit.node))
         elif visit.is_page:
             self._pages[origin(visit.node)] += 1
         lane = self.lane(visit.node)
@@ -504,10 +513,17 @@ class WebSpace(Space):
             why: str = "asked to come back later" if visit.outcome == "busy" else visit.outcome
             if self._failures[lane] >= GIVE_UP:
                 why = f"{self._failures[lane]} failures in a row, the last: {visit.outcome}"
-            self.politeness.hold(lane, visit.data["rest"], why)
+            self._hold(lane, visit.data["rest"], why)
+
+    def _hold(self, lane: str, until: float, why: str) -> None:
+        """Leave a host alone."""
+        self.politeness.hold(lane, until, why)
+        if until > self._held.get(lane, (0.0, ""))[0]:
+            self._held[lane] = until, why
 
     def _learn_robots(self, visit: Visit) -> None:
         base, lane = origin(visit.origin), self.lane(visit.origin)
+        self._ruled.append(base)
         self._asking.discard(lane)  # not before the answer is known: nobody must ask again in between
         known = self._robots.setdefault(base, _Robots())
         if "next" in visit.data:
@@ -517,12 +533,47 @@ class WebSpace(Space):
         if "body" not in visit.data:
             again = visit.retry_at or visit.ended + ROBOTS_BACKOFF[-1]
             known.rules, known.attempts, known.until = None, visit.attempt, again
-            self.politeness.hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
+            self._hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
             return
         known.rules = Rules.parse(visit.data["body"], self.agent)
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
-            self.politeness.obey(lane, known.rules.crawl_delay)
+            self._obey(lane, known.rules.crawl_delay)
+
+    def _obey(self, lane: str, delay: float) -> None:
+        """Keep to a Crawl-delay."""
+        self.politeness.obey(lane, delay)
+        self._delays[lane] = max(delay, self._delays.get(lane, 0.0))
+
+    def state(self) -> State:
+        """Robots rules, which hosts want to be left alone, and what was counted of them."""
+        return {
+            "robots": Texts(self._ruled, self._told),
+            "pages": dict(self._pages),
+            "probed": sorted(self._probed),
+            "failures": dict(self._failures),
+            "delays": dict(self._delays),
+            "held": {lane: list(held) for lane, held in self._held.items()},
+        }
+
+    def _told(self, base: str) -> str:
+        """What is known of an origin's robots.txt, as one line."""
+        known = self._robots[base]
+        rules = None if known.rules is None else known.rules.state()
+        return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops])
+
+    def restore(self, state: State) -> None:
+        """Know of that; hosts are asked no sooner than they want to be."""
+        for line in state["robots"]:
+            base, rules, *rest = json.loads(line)
+            self._ruled.append(base)
+            self._robots[base] = _Robots(None if rules is None else Rules.of(rules), *rest)
+        for lane, delay in state["delays"].items():
+            self._obey(lane, delay)
+        self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
+        self._probed = set(state["probed"])
+        for lane, (until, why) in state["held"].items():
+            self._hold(lane, until, why)
 
     def resumed(self) -> None:
         """An earlier run may have asked any host a moment ago."""

@@ -22,6 +22,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import xxhash
+
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.types import Event, Lesson, Place, Setting, Visit
 from lycosa.store import codec
@@ -125,6 +127,7 @@ class SqliteLog:
         self._name = str(path)
         self._busy = busy_seconds
         self._versions: list[int] | None = None
+        self._chained = 0, b""
         if readonly and not path.exists():
             raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
         if not path.exists():
@@ -330,6 +333,23 @@ class SqliteLog:
             if isinstance(event, Setting):
                 return event.value
         return default
+
+    def end(self) -> int:
+        """The number of the last event."""
+        with self._explaining():
+            return int(self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM event").fetchone()[0])
+
+    def chain(self, seq: int) -> str:
+        """A hash of all events up to this one: of each what its columns say, its number and how long its body is."""
+        at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
+        columns = "seq, kind, node, outcome, beta, same, file, start, length, LENGTH(body)"
+        with self._explaining():
+            for row in self._db.execute(
+                f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq", (at, seq)
+            ):
+                hashed = xxhash.xxh3_128_digest(hashed + repr(row).encode("utf-8", "surrogatepass"))
+        self._chained = seq, hashed
+        return hashed.hex()
 
     def last(self) -> Event | None:
         """The last event of the crawl itself: when it is over it may be labelled and judged anew."""

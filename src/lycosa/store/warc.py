@@ -22,9 +22,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.state import Grown, State, Texts
 from lycosa.core.types import Exchange, Place, Visit
 
 LARGEST = 1 << 30
@@ -94,6 +96,19 @@ class WarcArchive:
         """A recorded visit, so that its payload is known when it comes again."""
         if visit.place.file and visit.digest:
             self._seen.setdefault(visit.digest, (visit.node, visit.started))
+
+    def state(self) -> State:
+        """The payloads that are known."""
+        return {
+            "digests": Texts(self._seen, bytes.hex),
+            "nodes": Texts(self._seen.values(), lambda seen: seen[0]),
+            "started": Grown(self._seen.values(), lambda some: np.array([started for _, started in some])),
+        }
+
+    def restore(self, state: State) -> None:
+        """Know of them."""
+        seen = zip(state["nodes"], state["started"].tolist(), strict=True)
+        self._seen = dict(zip(map(bytes.fromhex, state["digests"]), seen, strict=True))
 
     def append(self, visit: Visit, exchange: Exchange) -> Place:
         """Write the records of one visit; returns where the response is. All of it or nothing."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import DamagedError
+from lycosa.core.state import State, Texts
 from lycosa.core.types import ADDRESS, HEADING, LEAD, MAIN, TITLE, Page, Terms, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.fingerprint import Signs
@@ -197,6 +198,15 @@ class Vocabulary:
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1
+
+    def state(self) -> State:
+        """The terms, and how many pages have each; tokens are met again."""
+        return {"terms": Texts(self.terms), "pages": self.pages, "frequency": self.frequency}
+
+    def restore(self, state: State) -> None:
+        """Know those."""
+        self.terms, self.pages, self.frequency = state["terms"], state["pages"], state["frequency"]
+        self.id_of = dict(zip(self.terms, range(len(self.terms)), strict=True))
 
     def follow(self, stems: list[str]) -> None:
         """Number words as a crawl does: `stems` are all of its words so far (`Table.stems`), in order.

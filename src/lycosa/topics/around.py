@@ -6,10 +6,12 @@ from array import array
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
+from lycosa.core.state import State, restore, state_of
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
 from lycosa.topics.base import FACETS
 
@@ -70,6 +72,15 @@ class InLanguage(Around):
             self._right.append("language" not in visit.flags)
         self.topic.learn(visit)
 
+    def state(self) -> State:
+        """What the judge has learned, and which pages can't count."""
+        return {"topic": state_of(self.topic), "right": bytes(self._right)}
+
+    def restore(self, state: State) -> None:
+        """Pass it on."""
+        restore(self.topic, state["topic"])
+        self._right = bytearray(state["right"])
+
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
         """What the judge has to learn."""
         return self.topic.lesson(now, force)
@@ -124,9 +135,20 @@ class Heard(Around):
         """Keep what was said of it; pass it on, unless the topic has learned from this page before."""
         if visit.is_version:
             self._betas.append(visit.beta)
-            self._nodes.append(hash(visit.node))
+            self._nodes.append(_hash(visit.node))
         if visit.kind != "revisit":
             self.topic.learn(visit)
+
+    def state(self) -> State:
+        """What was said of pages, by the topic and by people."""
+        topic = state_of(self.topic)
+        return {"topic": topic, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
+
+    def restore(self, state: State) -> None:
+        """Know of that."""
+        restore(self.topic, state["topic"])
+        self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
+        self._labels = dict(state["labels"])
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
         """There is nothing to learn."""
@@ -146,9 +168,9 @@ class Heard(Around):
 
     def hear(self, label: Label) -> None:
         """Somebody's word on a page; the last counts."""
-        self._labels.pop(hash(label.node), None)
+        self._labels.pop(_hash(label.node), None)
         if label.relevant is not None:
-            self._labels[hash(label.node)] = label.relevant
+            self._labels[_hash(label.node)] = label.relevant
 
     def worths(self) -> NDArray[np.float64]:
         """What was said, or what somebody said instead."""
@@ -158,6 +180,11 @@ class Heard(Around):
             for at in np.flatnonzero(np.isin(nodes, np.array(list(self._labels)))).tolist():
                 worths[at] = settled(float(worths[at]), self._labels[int(nodes[at])], self.threshold)
         return worths
+
+
+def _hash(node: str) -> int:
+    """The same in every process, unlike Python's own."""
+    return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
 
 
 def heeding(topic: Topic) -> Learner:

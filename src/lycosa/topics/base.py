@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lycosa.core.protocols import Topic
+from lycosa.core.state import State
 from lycosa.core.types import Links, Visit
 from lycosa.text.addresses import words_of
 
@@ -26,6 +27,13 @@ class Judge:
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""
+
+    def state(self) -> State:
+        """Nothing is learned."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to remember."""
 
 
 def ask(topic: Topic, wants: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lycosa.core.state import State
 from lycosa.core.types import Judgement, Page, Visit
 
 
@@ -31,3 +32,10 @@ class Given:
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""
+
+    def state(self) -> State:
+        """Nothing is learned."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to remember."""

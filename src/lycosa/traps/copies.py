@@ -12,16 +12,22 @@ Paper items:
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lycosa.core.state import Grown, State, Texts, Untold
 from lycosa.core.types import Visit
 from lycosa.text.fingerprint import NEAR, distance
 
 FEWEST_WORDS = 30
 """Pages with fewer words are too short to tell near-duplicates by their fingerprints."""
+
+DIGEST = 32
+"""Bytes of a digest: SHA-256."""
 
 SKETCH = 32
 """Hashes in a sketch."""
@@ -74,6 +80,8 @@ class Copies:
         """Of pages that were visited again what they said last; the digest is empty if someone had said it before."""
         self._once: dict[str, str] = {}
         """Of addresses that pages moved to, the one that each had at first."""
+        self._said: list[_Known] = []
+        """All that said something first, in order."""
         self._bands = [defaultdict[int, deque[_Known]](lambda: deque(maxlen=MOST_KNOWN)) for _ in range(BANDS)]
 
     def original(self, visit: Visit) -> str:
@@ -111,8 +119,37 @@ class Copies:
         if digest:
             self._first.setdefault(digest, visit.node)
         if words >= FEWEST_WORDS:
-            for bucket in self._buckets(known):
-                bucket.append(known)
+            self._keep(known)
+
+    def _keep(self, known: _Known) -> None:
+        self._said.append(known)
+        for bucket in self._buckets(known):
+            bucket.append(known)
+
+    def state(self) -> State:
+        """Who has said what. What pages have said before they were looked at again can't be told."""
+        if self._latest:
+            raise Untold("some pages say something else by now")
+        return {
+            "digests": Grown(self._first, _joined),
+            "firsts": Texts(self._first.values()),
+            "simhashes": Grown(self._said, lambda some: np.array([known.simhash for known in some], np.uint64)),
+            "words": Grown(self._said, lambda some: np.array([known.words for known in some], np.int64)),
+            "nodes": Texts(self._said, lambda known: known.node),
+            "sketches": Grown(self._said, _packed),
+            "once": dict(self._once),
+        }
+
+    def restore(self, state: State) -> None:
+        """Know them all."""
+        digests = state["digests"].tobytes()
+        places = range(0, len(digests), DIGEST)
+        self._first = dict(zip((digests[at : at + DIGEST] for at in places), state["firsts"], strict=True))
+        self._once = dict(state["once"])
+        lines = state["sketches"].reshape(-1, SKETCH + 1)
+        columns = (state["simhashes"].tolist(), state["words"].tolist(), state["nodes"], lines.tolist())
+        for simhash, words, node, (count, *sketch) in zip(*columns, strict=True):
+            self._keep(_Known(simhash, words, node, frozenset(sketch[:count])))
 
     def _forget(self, node: str) -> None:
         """What a page said when it was last visited again, it says no more: it must not drive out what others say."""
@@ -140,6 +177,21 @@ def _sketch(visit: Visit) -> frozenset[int]:
     hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
     hashes ^= hashes >> np.uint32(15)
     return frozenset(np.sort(hashes)[:SKETCH].tolist())
+
+
+def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
+    if any(len(digest) != DIGEST for digest in digests):
+        raise Untold("digests of another kind")
+    return np.frombuffer(b"".join(digests), np.uint8)
+
+
+def _packed(some: Sequence[_Known]) -> NDArray[np.uint32]:
+    """Sketches, one after the other: how many hashes each has, and these."""
+    lines = np.zeros((len(some), SKETCH + 1), np.uint32)
+    for line, known in zip(lines, some, strict=True):
+        line[0] = len(known.sketch)
+        line[1 : 1 + len(known.sketch)] = sorted(known.sketch)
+    return lines.ravel()
 
 
 def _shared(a: frozenset[int], b: frozenset[int]) -> float:

@@ -13,6 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.state import State
 from lycosa.core.types import Visit
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading
@@ -66,6 +67,14 @@ class Soft404:
         if visit.kind == "probe" and visit.outcome == "ok" and "face" in visit.data:
             ids, counts = visit.data["face"]
             self._faces[_origin(visit.node)] = np.array(ids, np.int32), np.array(counts, np.float64)
+
+    def state(self) -> State:
+        """The faces."""
+        return {host: {"ids": ids, "counts": counts} for host, (ids, counts) in self._faces.items()}
+
+    def restore(self, state: State) -> None:
+        """Remember them."""
+        self._faces = {host: (face["ids"], face["counts"]) for host, face in state.items()}
 
 
 def _bag(node: str, reading: Reading) -> Bag:

@@ -32,8 +32,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from numpy.typing import NDArray
 from lycosa.core import protocols
 from lycosa.core.columns import fit
 from lycosa.core.frontier import FREE, HELD, SHUT
+from lycosa.core.state import State, Texts, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.text.quality import quality
@@ -88,6 +90,12 @@ _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
+_COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "finds")
+_OF_SECTION = ("pages", "finds", "waste", "lies", "mazes", "walls", "level")
+_OF_HOST = ("pages", "finds", "copies", "stuffed", "started", "level")
+_OF_SITE = ("pages", "finds", "copies", "level")
+"""What is kept of rows, sections, hosts and sites, in a state."""
+
 STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
@@ -243,6 +251,44 @@ class Warden(protocols.Warden):
             held.addresses += 1
         return sorted(groups.values(), key=lambda held: (-held.addresses, held.where))
 
+    # -- as a state --------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """What is known of rows, sections, hosts and sites."""
+        return {
+            "copies": self.copies.state(),
+            "soft404": self.soft404.state(),
+            "columns": {name: getattr(self, name) for name in _COLUMNS},
+            "names": Texts(self.sections, lambda part: f"{part.host}\t{part.kind}\t{part.stem}"),
+            "sections": _table(self.sections, _OF_SECTION),
+            "hosts": _table(self.hosts.values(), _OF_HOST),
+            "sites": _table(self.sites.values(), _OF_SITE),
+            "parents": np.fromiter(self._led, np.int32, len(self._led)),
+            "led": np.array(list(self._led.values()), np.int32).reshape(-1, 2),
+            "fruitless": sorted(self._fruitless),
+            "mazes": {name: sorted(hosts) for name, hosts in self._mazes.items()},
+        }
+
+    def restore(self, state: State) -> None:
+        """Know of that."""
+        self.copies.restore(state["copies"])
+        self.soft404.restore(state["soft404"])
+        put_back(self, state["columns"])
+        for name in state["names"]:
+            host, kind, stem = name.split("\t")
+            self._found(host, Suspicion(kind, stem))
+        order = np.argsort(self._section[: self._known], kind="stable").astype(np.int32)
+        ends = np.cumsum(np.bincount(self._section[: self._known], minlength=len(self.sections))).tolist()
+        for part, begin, end in zip(self.sections, [0, *ends], ends, strict=False):
+            part.rows = array("i", order[begin:end].tobytes())
+        _fill(self.sections, _OF_SECTION, state["sections"])
+        _fill(self.hosts.values(), _OF_HOST, state["hosts"])
+        _fill(self.sites.values(), _OF_SITE, state["sites"])
+        self._led = dict(zip(state["parents"].tolist(), state["led"].tolist(), strict=True))
+        self._fruitless = set(state["fruitless"])
+        for name, hosts in state["mazes"].items():
+            self._mazes[name] = set(hosts)
+
     # -- how ---------------------------------------------------------------------------------------------------
 
     def _admit(self, table: Table) -> Rows:
@@ -267,22 +313,28 @@ class Warden(protocols.Warden):
     def _section_of(self, address: Address) -> int:
         """The number of an address's section: by what it looks suspicious of, or else by its folder."""
         smell = address.suspicion() or Suspicion("", address.section())
-        key = address.host, smell
-        number = self._number.get(key)
+        number = self._number.get((address.host, smell))
         if number is None:
-            number = self._number[key] = len(self.sections)
-            part = Section(address.host, *smell)
-            self.sections.append(part)
-            host = self.hosts.get(address.host)
-            if host is None:
-                home = self.sites.setdefault(site(address.host.partition(":")[0]), Site())
-                home.hosts.append(address.host)
-                host = self.hosts[address.host] = Host(home)
-            host.sections.append(number)
+            number = len(self.sections)
+            part = self._found(address.host, smell)
             if part.name:
-                self._named[part.name].append(number)
                 self._hold(part)
         return number
+
+    def _found(self, name: str, smell: Suspicion) -> Section:
+        """A section that is new, of a host that may be, too."""
+        number = self._number[name, smell] = len(self.sections)
+        part = Section(name, *smell)
+        self.sections.append(part)
+        host = self.hosts.get(name)
+        if host is None:
+            home = self.sites.setdefault(site(name.partition(":")[0]), Site())
+            home.hosts.append(name)
+            host = self.hosts[name] = Host(home)
+        host.sections.append(number)
+        if part.name:
+            self._named[part.name].append(number)
+        return part
 
     def _judge_page(self, visit: Visit, number: int, changed: set[int]) -> None:
         """Count a page for or against its section and its host."""
@@ -447,6 +499,24 @@ class Warden(protocols.Warden):
             here.startswith(path) and any(name == host or name.endswith("." + host) for name in (address.host, bare))
             for host, path in self.trust
         )
+
+
+def _table(some: Collection[Any], names: Sequence[str]) -> State:
+    """What was counted of sections, hosts or sites, an array for each name; and the reasons of those that have one."""
+    counted: State = {name: np.fromiter(map(attrgetter(name), some), np.int32, len(some)) for name in names}
+    reasons = {at: one.reason for at, one in enumerate(some) if getattr(one, "reason", "")}
+    return counted | {"reasons": reasons}
+
+
+def _fill(some: Collection[Any], names: Sequence[str], state: State) -> None:
+    """Have them count from there."""
+    each = list(some)
+    for name in names:
+        column = state[name]
+        for at in column.nonzero()[0].tolist():  # of most nothing was fetched
+            setattr(each[at], name, type(getattr(each[at], name))(column[at]))
+    for at, reason in state["reasons"].items():
+        each[at].reason = reason
 
 
 def is_stuffed(visit: Visit) -> bool:

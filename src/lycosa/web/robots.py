@@ -29,7 +29,7 @@ Paper items:
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 MAX_BYTES = 500 * 1024
 """How much of a file is read: the least the standard asks for."""
@@ -178,6 +178,22 @@ class Rules:
                     group.rules.append((key == _ALLOW, value))
         group = own if is_named else others  # a group of our own, however short, is all that counts
         return cls(group.rules, group.delay, tuple(filter(None, sitemaps)))
+
+    def state(self) -> list[Any]:
+        """The rules as plain values; `of` makes them again."""
+        return [getattr(self, name) for name in self.__slots__]
+
+    @classmethod
+    def of(cls, state: list[Any]) -> "Rules":
+        """Rules as they were."""
+        rules = cls()
+        for name, value in zip(cls.__slots__, state, strict=True):
+            setattr(rules, name, value)
+        rules.sitemaps = tuple(rules.sitemaps)
+        rules._wild = [
+            (score, head, longest, tuple(middle), tail) for score, head, longest, middle, tail in rules._wild
+        ]
+        return rules
 
     def allowed(self, url: str) -> bool:
         """Tell whether the rules let a canonical URL be fetched; /robots.txt itself always may."""

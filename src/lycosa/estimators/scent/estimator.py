@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.present import linked
@@ -425,6 +426,17 @@ class Scent:
             trails.known[rows, ANCHOR_NEAR], trails.known[rows, ANCHOR_SCALE] = near[n:], scale[n:]
         slots[in_address:] += SLOTS
         fill(trails.words, rows, owner, slots)
+
+    def state(self) -> State:
+        """All that was learned: whatever ends with an underscore. Paths are met again."""
+        given = [name for name in vars(self) if not name.endswith("_")]
+        rows, terms = self.scored_
+        return {**plain(self, "scored_", "paths_", *given), "rows": rows, "terms": terms}
+
+    def restore(self, state: State) -> None:
+        """Know it."""
+        self.scored_ = state["rows"], state["terms"]
+        put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
 
     # -- score -------------------------------------------------------------------------------------------------
 

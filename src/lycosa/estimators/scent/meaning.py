@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
+from lycosa.core.state import State, plain
 from lycosa.estimators.scent.words import SLOTS, Slots
 
 DIMENSIONS = 64
@@ -114,6 +115,10 @@ class Meaning:
         self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
         self._mean = mean
         self._toward[: self._count] = self._lines[: self._count] @ self._direction()
+
+    def state(self) -> State:
+        """All but where vectors come from."""
+        return plain(self, "_vectors")
 
     def _direction(self) -> NDArray[np.float32]:
         direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.state import Grown, State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
@@ -147,6 +148,26 @@ class Sharpening:
         for page, part in zip(kept, query.tolist(), strict=True):  # one by one: all at once is 20 bytes a word
             self.lifts[page.slots, 0] += part
         return rows, query * [page.quality for page in kept]
+
+    def state(self) -> State:
+        """What was learned, and what is remembered of pages."""
+        pages = self._kept.values()
+        return {
+            "sums": plain(self, "_kept"),
+            "rows": Grown(self._kept, lambda some: np.array(some, np.int32)),
+            "own": Grown(pages, lambda some: np.array([page.own for page in some])),
+            "quality": Grown(pages, lambda some: np.array([page.quality for page in some], np.float64)),
+            "words": Grown(pages, lambda some: np.array([len(page.slots) for page in some], np.int32)),
+            "slots": Grown(pages, lambda some: np.concatenate([_COPY.slots, *(page.slots for page in some)])),
+        }
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        put_back(self, state["sums"])
+        ends = np.cumsum(state["words"]).tolist()
+        slots = [state["slots"][begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+        kept = map(_Kept, state["own"].tolist(), state["quality"].tolist(), slots)
+        self._kept = dict(zip(state["rows"].tolist(), kept, strict=True))
 
     def worth(self, visit: Visit, table: Table, words: LinkWords) -> float:
         """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.edges import Edges
+from lycosa.core.state import State, plain, put_back
 from lycosa.core.types import Rows
 from lycosa.estimators.scent.words import SLOTS, Slots
 
@@ -73,6 +74,15 @@ class Trails:
     def columns(self) -> dict[str, NDArray[Any]]:
         """All of them, by name."""
         return {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+
+    def state(self) -> State:
+        """All of them, and where links have moved."""
+        return {**plain(self, "_moves"), "moves": np.array(self._moves, np.int32).reshape(-1, 2)}
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        self._moves = [(row, target) for row, target in state["moves"].tolist()]
+        put_back(self, {name: value for name, value in state.items() if name != "moves"})
 
     def fit(self, rows: int) -> None:
         """Room for so many rows."""

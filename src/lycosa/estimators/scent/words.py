@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.state import State, plain
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.lexicon import Lexicon
 from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
@@ -65,6 +66,10 @@ class LinkWords:
             self._known = len(stems)
         slots: NDArray[np.intp] = self._of_stem[ids].astype(np.intp)
         return slots
+
+    def state(self) -> State:
+        """The slots of the crawl's words; tokens of links are met again."""
+        return plain(self, "_meet", "_lexicons")
 
     def _lexicon(self, language: str) -> Lexicon:
         """Moved to the end: the one at the front has not been used for longest."""

@@ -24,6 +24,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.state import State, Texts, plain, put_back
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
 from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
@@ -94,6 +95,13 @@ def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
     return (1 + hashes % (SLOTS - 1)).astype(np.int32)
 
 
+_MADE = (
+    "meaning", "_words", "_against", "_background", "_idf", "_words_met", "_links_met", "_wanted", "_is_wanted",
+    "_wanted_in",
+)  # fmt: skip
+"""What is made from the topic, or when it is asked for."""
+
+
 class Looking:
     """Sees pages: knows the words that were asked for, and how common each feature is on the pages so far."""
 
@@ -146,6 +154,15 @@ class Looking:
             rare: Column = np.log((self.pages + BACKGROUND + 1.0) / self._common)
             self._idf = np.maximum(rare, 0.0)
         return self._idf
+
+    def state(self) -> State:
+        """The words of the crawl, and how common features are."""
+        return {"names": Texts(self.names), "numbers": plain(self, "names", *_MADE)}
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        self.names, self._idf = state["names"], None
+        put_back(self, state["numbers"])
 
     # -- seeing ------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
+from lycosa.core.state import State, Texts, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
@@ -284,6 +285,28 @@ class Probability:
         something = pages.slots[: pages.count].any(axis=1)
         pages.worth[: pages.count] = np.where(something, sigmoid(odds.astype(np.float64)), 0.0)
         self._settle()
+
+    def state(self) -> State:
+        """The pages so far, what people said, and the last lesson."""
+        return {
+            "looking": self._looking.state(),
+            "pages": plain(self._pages),
+            "nodes": Texts(self._row_of),
+            "rows": np.fromiter(self._row_of.values(), np.int32, len(self._row_of)),
+            "starts": sorted(self._starts),
+            "labels": [[node, yes] for node, yes in self._labels.items()],
+            "model": None if self._model is None else self._model.state(),
+            "next": self._next,
+        }
+
+    def restore(self, state: State) -> None:
+        """Judge by that."""
+        self._looking.restore(state["looking"])
+        put_back(self._pages, state["pages"])
+        self._row_of = dict(zip(state["nodes"], state["rows"].tolist(), strict=True))
+        self._starts, self._labels = set(state["starts"]), dict(state["labels"])
+        self._model = None if state["model"] is None else Model.restored(state["model"])
+        self._next = state["next"]
 
     def explain(self, visit: Visit) -> dict[str, float]:
         """Why a page that is known is worth what it is: log odds that add up to it, the weightiest first.

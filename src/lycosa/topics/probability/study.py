@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
+from lycosa.core.state import State
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
@@ -101,6 +102,17 @@ class Model(NamedTuple):
             ) from error
         weight[slots] = weights
         return cls(weight, direction, level, mean, line, likeness, odds_alone, idf)
+
+    def state(self) -> State:
+        """As plain values."""
+        rows, alone = np.array(list(self.alone), np.int32), np.array(list(self.alone.values()))
+        return {**self._asdict(), "alone": {"rows": rows, "alone": alone}}
+
+    @classmethod
+    def restored(cls, state: State) -> Model:
+        """What `state` has told."""
+        alone = dict(zip(state["alone"]["rows"].tolist(), state["alone"]["alone"].tolist(), strict=True))
+        return cls(**{**state, "alone": alone})
 
     def odds_of(self, page: Evidence) -> float:
         """Log odds of a page that is new, before the line is drawn: `odds` of many pages, made for one."""

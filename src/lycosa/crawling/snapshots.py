@@ -1,0 +1,168 @@
+"""Resuming from a snapshot: what a crawl has learned, as of some event of its log; only the later ones are folded.
+
+A snapshot is bound to the log up to that event, to the options that the fold goes by, and to the code that folds: one
+that does not fit is not used, and the log is folded from its beginning. The log stays the truth.
+
+While a crawl runs, a snapshot is written whenever that costs no more than two hundredths of the CPU time that was used
+so far, all snapshots of the process together.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.state import Untold
+from lycosa.core.types import Visit
+from lycosa.crawling.files import Files
+from lycosa.crawling.request import Request
+from lycosa.store.log import SqliteLog
+from lycosa.store.snapshots import About
+from lycosa.version import __version__
+
+SHARE = 0.02
+"""Of the CPU time, for snapshots."""
+
+FEWEST = 250
+"""Visits from one to the next, at least."""
+
+ASIDE = frozenset(
+    """
+    readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
+    address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
+    detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every
+    feeds feed_url tell_kinds tell_at_least choosy
+    """.split()
+)
+"""Options that make no difference to what is learned from a log. All others do, or might."""
+
+ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
+"""Whose code folds."""
+
+
+@cache
+def code() -> str:
+    """Changes with the code that folds, and with numpy's, whose last bits may be others."""
+    summed = xxhash.xxh3_128(f"{__version__} {np.__version__} {sys.byteorder}".encode())
+    home = Path(__file__).parents[1]
+    for room in ROOMS:
+        for file in sorted((home / room).rglob("*.py")):
+            summed.update(str(file.relative_to(home)).encode())
+            summed.update(file.read_bytes())
+    return summed.hexdigest()
+
+
+def bound_to(request: Request, engine: Engine) -> About:
+    """What a snapshot has to be of, beside the log."""
+    options = {name: value for name, value in vars(request.options).items() if name not in ASIDE}
+    guide: Any = getattr(engine.strategy, "estimator", engine.strategy)
+    judge: Any = getattr(engine.topic, "topic", engine.topic)
+    parts = [engine.space, engine.topic, judge, engine.strategy, guide, engine.warden, engine.reader]
+    own = [_source(part) for part in parts]
+    named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
+    about = (sorted(options.items()), engine.lessons.judge_name, engine.topic.threshold, named, own)
+    strategy = repr(guide) if request.strategy is not None else ""
+    return {"code": code(), "crawl": xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))}
+
+
+def _source(part: object) -> str:
+    """The code of somebody's own class."""
+    module = type(part).__module__
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module.partition(".")[0] == __name__.partition(".")[0] or not file:
+        return ""
+    return xxhash.xxh3_64_hexdigest(Path(file).read_bytes())
+
+
+def take_up(request: Request, files: Files, engine: Engine) -> int:
+    """Have a new engine go on from the snapshot, if there is one that fits: the number of the last event it knows."""
+    log = files.log
+    if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
+        return 0
+    bound = bound_to(request, engine)
+
+    def fits(about: About) -> bool:
+        return all(about[name] == value for name, value in bound.items()) and log.chain(about["seq"]) == about["log"]
+
+    with _no_garbage():
+        found = files.snapshots.read(fits)
+        if found is None:
+            return 0
+        about, state = found
+        try:
+            engine.restore(state["engine"])
+            files.restore(state["files"])
+        except Untold:
+            raise
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+            raise InputError(
+                f"the snapshot in {files.snapshots.path} contradicts itself ({error}): remove that directory, "
+                "then go on"
+            ) from error
+    return int(about["seq"])
+
+
+class SnapshotWriter:
+    """Writes snapshots of a crawl that runs."""
+
+    spent = 0.0
+    """CPU seconds that snapshots have taken, those of all crawls of the process."""
+
+    def __init__(
+        self, request: Request, files: Files, engine: Engine, cpu: Callable[[], float] = time.process_time
+    ) -> None:
+        self.files, self.engine = files, engine
+        self._cpu = cpu
+        self._bound = bound_to(request, engine)
+        self._visits = 0
+        self._cost = 0.0
+
+    def visited(self, visit: Visit) -> None:
+        """One more visit is recorded: time for a snapshot, perhaps."""
+        self.files.judged_by = visit.judge or self.files.judged_by
+        self._visits += 1
+        if self._visits >= FEWEST and self._visits % 50 == 0:
+            self.write()
+
+    def write(self, sure: bool = False) -> bool:
+        """Write one if it does not cost too much, or anyway."""
+        snapshots, log = self.files.snapshots, self.files.log
+        before = self._cpu()
+        if snapshots is None or not isinstance(log, SqliteLog):
+            return False
+        if not sure and SnapshotWriter.spent + self._cost > SHARE * before:
+            return False
+        try:
+            seq = log.end()
+            about = {**self._bound, "seq": seq, "log": log.chain(seq)}
+            snapshots.write(about, {"engine": self.engine.state(), "files": self.files.state()})
+        except (Untold, OSError):  # it is folded instead
+            self.files.snapshots = None
+            return False
+        self._cost = self._cpu() - before
+        SnapshotWriter.spent += self._cost
+        self._visits = 0
+        return True
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Millions of objects are made, none of which is garbage: nobody has to look for it."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

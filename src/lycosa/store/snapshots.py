@@ -1,0 +1,328 @@
+"""A snapshot of what a crawl has learned: two files in its directory, written again and again while it runs.
+
+    blocks    the bytes of all arrays, in blocks of 16 kB, in no order
+    map       what the snapshot is of, which arrays there are, and of each block where it is and its hash (XXH3)
+
+Most of what a crawl knows does not change from one snapshot to the next. So of each array only those blocks are written
+whose hash is another one, into places that the last snapshot does not use; then the new map takes the place of the old.
+Whoever is killed in between has the old snapshot, whole. A block that is all zeros is not kept at all.
+
+Nothing is synced: a snapshot is a cache. What was cut, flipped or lost is noticed by the hashes, as is a snapshot
+that somebody writes anew while it is read. Nothing in it can run, and what it claims to hold is compared with the size
+of its files before room is made for it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.container import Format, digest, pack
+from lycosa.core.errors import InputError
+from lycosa.core.state import Grown, State, Texts, Untold, added
+
+NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
+
+BLOCK = 1 << 14
+"""Bytes."""
+
+MOST_MAP = 200_000_000
+"""Bytes of a map: enough for a hundred gigabytes of blocks."""
+
+TRIES = 3
+"""A snapshot may be written anew while it is read."""
+
+ZEROS = -1
+"""Where blocks are that need not be kept."""
+
+_FORMAT = Format("lycosa-snapshot", 1, "snapshot", "lycosa resume")
+_ARRAY, _GROWN, _TEXTS = range(3)
+_TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
+_MARK = 1
+"""The kind of what stands for an array among plain values."""
+_hash = xxhash.xxh3_64_intdigest
+_ZERO = _hash(bytes(BLOCK))
+
+About = dict[str, Any]
+
+
+@dataclass
+class _Leaf:
+    """An array as it is kept."""
+
+    kind: int
+    dtype: str
+    shape: list[int]
+    items: int
+    """Of a collection that grows: how many there were."""
+    size: int
+    """In bytes."""
+    places: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+
+
+class Snapshots:
+    """The snapshot in a crawl's directory. Whoever writes it holds the directory's lock; anybody may read it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / NAME
+        self._leaves: dict[str, _Leaf] = {}
+        """What the files hold now, as far as we know."""
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def write(self, about: About, state: State) -> None:
+        """Keep a state; `about` says what it is of. OSError if there is no room, Untold if it can't be told."""
+        leaves: dict[str, Any] = {}
+        plain = msgpack.packb(
+            _walk(state, "", leaves), default=_number, unicode_errors="surrogatepass", strict_types=False
+        )
+        self.path.mkdir(exist_ok=True)
+        file = os.open(self.path / BLOCKS, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            room = _Room(file, self._leaves.values())
+            kept = {name: self._keep(name, leaf, file, room) for name, leaf in leaves.items()}
+        finally:
+            os.close(file)
+        self._write_map(about, kept, plain)
+        self._leaves = kept
+
+    def _keep(self, name: str, leaf: Any, file: int, room: _Room) -> _Leaf:
+        """Write what has changed of an array."""
+        before = self._leaves.get(name)
+        if isinstance(leaf, np.ndarray):
+            whole = np.ascontiguousarray(leaf)
+            kind, dtype, shape, items, first = _ARRAY, whole.dtype.str, list(leaf.shape), 0, 0
+            data = whole.reshape(-1).view(np.uint8).data
+        else:
+            kind, items, shape = _TEXTS if isinstance(leaf, Texts) else _GROWN, len(leaf.items), list[int]()
+            if before is None or before.kind != kind or before.items > items:
+                before = None
+            first = 0 if before is None else before.size // BLOCK
+            more = leaf.encode(added(leaf.items, 0 if before is None else before.items))
+            dtype = "|u1" if isinstance(leaf, Texts) else more.dtype.str
+            rest = b"" if before is None else _last(before, file)
+            data = memoryview(rest + (more if isinstance(more, bytes) else more.tobytes()))
+        if dtype not in _TYPES:
+            raise Untold(f"{name} is an array of {dtype}")
+        hashes = np.array([_hash(data[at : at + BLOCK]) for at in range(0, len(data), BLOCK)], np.uint64)
+        places = np.full(len(hashes), ZEROS, np.int32)
+        if before is not None:
+            known = min(len(hashes), len(before.hashes) - first)
+            same = hashes[:known] == before.hashes[first : first + known]
+            places[:known] = np.where(same, before.places[first : first + known], -2)
+            places[known:] = -2
+        else:
+            places[:] = -2
+        places[hashes == _ZERO] = ZEROS
+        changed = np.flatnonzero(places == -2)
+        places[changed] = room.take(len(changed))
+        _write(file, data, changed, places)
+        if first and before is not None:
+            places = np.concatenate([before.places[:first], places])
+            hashes = np.concatenate([before.hashes[:first], hashes])
+        return _Leaf(kind, dtype, shape, items, first * BLOCK + len(data), places, hashes)
+
+    def _write_map(self, about: About, leaves: Mapping[str, _Leaf], plain: bytes) -> None:
+        told = [[name, leaf.kind, leaf.dtype, leaf.shape, leaf.items, leaf.size] for name, leaf in leaves.items()]
+        arrays = {
+            "places": np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())]),
+            "hashes": np.concatenate([np.zeros(0, np.uint64), *(leaf.hashes for leaf in leaves.values())]).view("u1"),
+            "plain": np.frombuffer(plain, np.uint8),
+        }
+        contents = pack({"about": about, "leaves": told}, arrays, {})
+        new = self.path / f"{MAP}.new"
+        with open(new, "wb") as file:
+            file.write(_FORMAT.mark + f"{_FORMAT.version}\n{digest(contents)}\n".encode())
+            for part in contents:
+                file.write(part)
+        new.replace(self.path / MAP)
+
+    def remove(self) -> None:
+        """Throw it away."""
+        self._leaves = {}
+        for name in (MAP, f"{MAP}.new", BLOCKS):
+            (self.path / name).unlink(missing_ok=True)
+        if self.path.is_dir():
+            self.path.rmdir()
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, fits: Callable[[About], bool]) -> tuple[About, State] | None:
+        """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there."""
+        for _ in range(TRIES):
+            try:
+                made = _FORMAT.read(self.path / MAP, _mapped, MOST_MAP)
+                about, leaves, plain = made
+                if not fits(about):
+                    return None
+                state = self._unpacked(leaves, plain)
+            except (InputError, OSError, ValueError, KeyError, TypeError, MemoryError, msgpack.UnpackException):
+                return None
+            if state is not None:
+                self._leaves = leaves
+                return about, state
+        return None
+
+    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes) -> State | None:
+        """The state; None if a block is another one than it was."""
+        values: dict[str, Any] = {}
+        lists: dict[bytes, list[str]] = {}
+        file = os.open(self.path / BLOCKS, os.O_RDONLY)
+        try:
+            _check(leaves, os.fstat(file).st_size)
+            for name, leaf in leaves.items():
+                data = _read(file, leaf)
+                if data is None:
+                    return None
+                values[name] = _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
+        finally:
+            os.close(file)
+        hook = _Hook(values)
+        state: State = msgpack.unpackb(plain, ext_hook=hook, unicode_errors="surrogatepass", strict_map_key=False)
+        return state
+
+
+class _Hook:
+    """Puts arrays where their marks stand."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def __call__(self, code: int, name: bytes) -> Any:
+        return self.values[name.decode("utf-8", "surrogatepass")]
+
+
+class _Room:
+    """Places of blocks that the last snapshot does not use."""
+
+    def __init__(self, file: int, leaves: Any) -> None:
+        size = -(-os.fstat(file).st_size // BLOCK)
+        used = np.zeros(size, np.bool_)
+        for leaf in leaves:
+            used[leaf.places[leaf.places >= 0]] = True
+        self._free = np.flatnonzero(~used).astype(np.int32)
+        self._taken, self._end = 0, size
+
+    def take(self, count: int) -> NDArray[np.int32]:
+        """So many of them, in order; the file grows where there are not enough."""
+        found = self._free[self._taken : self._taken + count]
+        self._taken += len(found)
+        more = np.arange(self._end, self._end + count - len(found), dtype=np.int32)
+        self._end += len(more)
+        return np.concatenate([found, more])
+
+
+def _walk(value: Any, name: str, leaves: dict[str, Any]) -> Any:
+    """A state with marks in place of arrays, which are collected."""
+    if isinstance(value, dict):
+        return {key: _walk(each, f"{name}\0{key}", leaves) for key, each in value.items()}
+    if not isinstance(value, np.ndarray | Grown | Texts):
+        return value
+    leaves[name] = value
+    return msgpack.ExtType(_MARK, name.encode("utf-8", "surrogatepass"))
+
+
+def _number(value: Any) -> Any:
+    """A number of numpy's as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise Untold(f"a {type(value).__name__} is no plain value")
+
+
+def _last(leaf: _Leaf, file: int) -> bytes:
+    """What stands in the last block of a collection, if that is not full."""
+    rest = leaf.size % BLOCK
+    if not rest:
+        return b""
+    data = os.pread(file, rest, int(leaf.places[-1]) * BLOCK)
+    if _hash(data) != leaf.hashes[-1]:
+        raise OSError(5, "a snapshot's file was changed by somebody else")
+    return data
+
+
+def _write(file: int, data: memoryview, changed: NDArray[np.intp], places: NDArray[np.int32]) -> None:
+    """Write some blocks; those that are neighbours here and there at once."""
+    if not len(changed):
+        return
+    there = places[changed]
+    cuts = np.flatnonzero((np.diff(changed) != 1) | (np.diff(there) != 1)) + 1
+    for run in np.split(np.arange(len(changed)), cuts):
+        begin, at = int(changed[run[0]]) * BLOCK, int(there[run[0]]) * BLOCK
+        end = min(len(data), begin + len(run) * BLOCK)
+        while begin < end:
+            written = os.pwrite(file, data[begin:end], at)
+            begin, at = begin + written, at + written
+
+
+def _mapped(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[About, dict[str, _Leaf], bytes]:
+    """A map as it was written."""
+    leaves: dict[str, _Leaf] = {}
+    places, hashes, at = arrays["places"], arrays["hashes"].tobytes(), 0
+    all_hashes = np.frombuffer(hashes, np.uint64)
+    for name, kind, dtype, shape, items, size in header["leaves"]:
+        if kind not in (_ARRAY, _GROWN, _TEXTS) or dtype not in _TYPES or type(size) is not int or size < 0:
+            raise ValueError(f"{name} is no array")
+        if any(type(side) is not int or side < 0 for side in (items, *shape)):
+            raise ValueError(f"{name} has no size")
+        if size % _TYPES[dtype].itemsize or (kind == _ARRAY and size != math.prod(shape) * _TYPES[dtype].itemsize):
+            raise ValueError(f"{name} is of another size")
+        end = at - -size // BLOCK
+        leaves[name] = _Leaf(kind, dtype, shape, items, size, places[at:end], all_hashes[at:end])
+        at = end
+    if at != len(places) or at != len(all_hashes):
+        raise ValueError("there are more blocks than arrays")
+    return header["about"], leaves, arrays["plain"].tobytes()
+
+
+def _check(leaves: Mapping[str, _Leaf], size: int) -> None:
+    """Whether the blocks can be there, each once. Zeros take no room until they are changed."""
+    places = np.concatenate([np.zeros(0, np.int32), *(leaf.places for leaf in leaves.values())])
+    kept = places[places != ZEROS]
+    if len(kept) and (kept.min() < 0 or int(kept.max()) * BLOCK >= size or len(np.unique(kept)) < len(kept)):
+        raise ValueError("blocks are missing")
+    if len(places) > 8 * len(kept) + 100_000:
+        raise ValueError("there is nothing but zeros")
+
+
+def _read(file: int, leaf: _Leaf) -> NDArray[np.uint8] | None:
+    """The bytes of an array; None if a block is another one than it was."""
+    data = np.zeros(leaf.size, np.uint8)
+    view = data.data
+    kept = np.flatnonzero(leaf.places != ZEROS)
+    cuts = np.flatnonzero((np.diff(kept) != 1) | (np.diff(leaf.places[kept]) != 1)) + 1
+    for run in np.split(kept, cuts) if len(kept) else ():
+        begin, at = int(run[0]) * BLOCK, int(leaf.places[run[0]]) * BLOCK
+        end = min(leaf.size, begin + len(run) * BLOCK)
+        while begin < end:
+            got = os.preadv(file, [view[begin:end]], at)
+            if not got:
+                return None
+            begin, at = begin + got, at + got
+    hashes = leaf.hashes.tolist()
+    whole = all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in kept.tolist())
+    return data if whole else None
+
+
+def _array(data: NDArray[np.uint8], leaf: _Leaf) -> NDArray[Any]:
+    array = data.view(_TYPES[leaf.dtype])
+    return array.reshape(leaf.shape) if leaf.kind == _ARRAY else array
+
+
+def _texts(data: NDArray[np.uint8], leaf: _Leaf, lists: dict[bytes, list[str]]) -> list[str]:
+    """The texts of a collection; those of two that are the same are the same texts."""
+    key = leaf.hashes.tobytes()
+    if key not in lists:
+        lists[key] = data.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
+        if len(lists[key]) != leaf.items:
+            raise ValueError("texts are missing")
+    return list(lists[key])

@@ -1,0 +1,295 @@
+"""A crawl that goes on from a snapshot is the one that has folded its whole log, to the last bit."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lycosa
+from crawl.helpers import Remembered, sim_space
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.core.state import Grown, Texts, Untold, state_of
+from lycosa.core.types import Label
+from lycosa.crawling import Crawl, snapshots
+from lycosa.estimators.best_first import BestFirst
+from lycosa.store.log import SqliteLog
+from lycosa.store.snapshots import MAP, NAME, Snapshots
+from lycosa.testing import Web
+from lycosa.testing.simulation import clock, run_virtual
+
+WEB = Remembered(Web(pages=400, hosts=30))
+TOPIC = "marine biology/coral reefs"
+KINDS = {
+    "as it comes": {},
+    "best-first": {"strategy": "best-first", "judge": "vector"},
+    "explores": {"strategy": "best-first,q=.7,zeta=.5,ties=random", "judge": "vector", "languages": ["en"]},
+}
+PAGES, SEVERAL = 45, (9, 38)
+LATER = 10_000.0
+"""Virtual seconds after which a crawl is resumed."""
+
+
+def plain(value: Any) -> Any:
+    """A state as something that can be compared."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, Grown | Texts):
+        value = value.encode(list(value.items))
+    return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def state(crawl: Crawl) -> dict[str, Any]:
+    """All that an opened crawl has learned."""
+    assert crawl.engine is not None
+    return {"engine": plain(crawl.engine.state()), "files": plain(crawl._files.state())}
+
+
+def begun(out: Path, each: Callable[[int, Crawl], None], **more: Any) -> None:
+    """A crawl of some pages; somebody looks on."""
+    seeds, topic = WEB.web.seeds(TOPIC), WEB.web.query(TOPIC)
+
+    async def run() -> None:
+        crawl = lycosa.crawl(topic, seeds, out=out, space=sim_space(WEB), clock=clock, budget=PAGES, **more)
+        visits = 0
+        async for _ in crawl:
+            visits += 1
+            each(visits, crawl)
+
+    run_virtual(run())
+
+
+def taken_up(out: Path, turns: int = 0, **changes: Any) -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
+    """What a resumed crawl knows, and what it picks then."""
+
+    async def run() -> tuple[dict[str, Any], list[tuple[str, int, float]]]:
+        crawl = lycosa.resume(out, space=sim_space(WEB), clock=clock, budget=PAGES + turns, **changes)
+        await crawl.open()
+        known, visits = state(crawl), list[tuple[str, int, float]]()
+        async for visit in crawl:
+            visits.append((visit.node, visit.pick, visit.score))
+        return known, visits
+
+    return run_virtual(run(), start=LATER)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A crawl that was killed, with snapshots of it at several moments: the directories 9 and 38."""
+    place = tmp_path_factory.mktemp("crawls")
+
+    def look(visits: int, crawl: Crawl) -> None:
+        if visits in SEVERAL:
+            assert crawl._snapshots is not None
+            assert crawl._snapshots.write(sure=True)
+            shutil.copytree(place / "crawl" / NAME, place / str(visits))
+
+    begun(place / "crawl", look, **KINDS[request.param])
+    shutil.rmtree(place / "crawl" / NAME)
+    yield place
+    shutil.rmtree(place)
+
+
+def copy_of(crawled: Path, visits: int, to: Path) -> Path:
+    """The crawl, with the snapshot that was taken after so many visits; 0: none."""
+    shutil.copytree(crawled / "crawl", to)
+    if visits:
+        shutil.copytree(crawled / str(visits), to / NAME)
+    return to
+
+
+def test_the_same_state_and_the_same_picks(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever the snapshot was taken, while others were in flight: restored, and shown the rest of the log."""
+    folded: list[Any] = []
+    fold = Engine.fold
+    monkeypatch.setattr(Engine, "fold", lambda engine, event: folded.append(event) or fold(engine, event))
+    whole = taken_up(copy_of(crawled, 0, tmp_path / "0"), turns=12)
+    events = len(folded)
+    assert len(whole[1]) >= 12
+    for visits in SEVERAL:
+        folded.clear()
+        assert taken_up(copy_of(crawled, visits, tmp_path / str(visits)), turns=12) == whole
+        assert events - visits - 30 < len(folded) <= events - visits
+
+
+class Looking:
+    """Whether a snapshot is used: how many events are left to be folded."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.known = -1
+        take_up = snapshots.take_up
+
+        def looked(*given: Any) -> int:
+            self.known = take_up(*given)
+            return self.known
+
+        monkeypatch.setattr("lycosa.crawling.assembly.take_up", looked)
+
+
+@pytest.fixture(scope="module")
+def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl without options, and its last snapshot."""
+    out = tmp_path_factory.mktemp("crawls") / "crawl"
+
+    def look(visits: int, crawl: Crawl) -> None:
+        if visits == SEVERAL[0]:
+            assert crawl._snapshots is not None
+            assert crawl._snapshots.write(sure=True)
+            crawl.stop()
+
+    begun(out, look, **KINDS["best-first"])
+    return out
+
+
+def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another crawl's snapshot, one of other code, one of other options; a larger budget makes no difference."""
+    looking = Looking(monkeypatch)
+    shutil.copytree(as_it_comes, tmp_path / "own")
+    known, _ = taken_up(tmp_path / "own")
+    assert looking.known > 0
+
+    shutil.copytree(as_it_comes, tmp_path / "options")
+    taken_up(tmp_path / "options", max_depth=9)
+    assert looking.known == 0
+
+    begun(tmp_path / "other", lambda visits, crawl: crawl.stop(), **KINDS["best-first"])
+    shutil.rmtree(tmp_path / "other" / NAME, ignore_errors=True)
+    shutil.copytree(as_it_comes / NAME, tmp_path / "other" / NAME)
+    taken_up(tmp_path / "other")
+    assert looking.known == 0
+
+    shutil.copytree(as_it_comes, tmp_path / "code")
+    monkeypatch.setattr(snapshots, "code", lambda: "older")
+    again, _ = taken_up(tmp_path / "code")
+    assert looking.known == 0
+    assert again == known
+
+
+def test_what_is_damaged_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is folded then."""
+    looking = Looking(monkeypatch)
+    out = shutil.copytree(as_it_comes, tmp_path / "crawl")
+    content = bytearray((out / NAME / MAP).read_bytes())
+    content[len(content) // 2] ^= 4
+    (out / NAME / MAP).write_bytes(content)
+    taken_up(out)
+    assert looking.known == 0
+
+
+def test_a_log_that_was_changed_is_noticed(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot is of this log, up to an event; what comes after that may be new."""
+    looking = Looking(monkeypatch)
+    out = shutil.copytree(as_it_comes, tmp_path / "crawl")
+    log = SqliteLog(out / "log.sqlite")
+    (seq, *_), (node, *_) = (
+        (one for (one,) in log.rows("seq", "kind = 'setting'")),
+        (one for (one,) in log.rows("node", "kind = 'page'")),
+    )
+    log.append(Label(node, True, 1.0))
+    log.close()
+    taken_up(out)
+    assert looking.known > seq
+    shutil.rmtree(out)
+    shutil.copytree(as_it_comes, out)
+    log = SqliteLog(out / "log.sqlite")
+    log._db.execute("DELETE FROM event WHERE seq = ?", (seq,))
+    log.close()
+    taken_up(out)
+    assert looking.known == 0
+
+
+def test_a_made_up_snapshot_is_one_line(as_it_comes: Path, tmp_path: Path) -> None:
+    """One that claims to be of this crawl and is of nothing: what to do is said."""
+    out = shutil.copytree(as_it_comes, tmp_path / "crawl")
+    about = dict[str, Any]()
+    found = Snapshots(out)
+    found.read(lambda told: bool(about.update(told)))
+    Snapshots(out).write(about, {"engine": {"table": {"nodes": 3}}, "files": {}})
+    with pytest.raises(InputError, match="remove that directory"):
+        taken_up(out)
+
+
+# -- what it costs --------------------------------------------------------------------------------------------
+
+
+class Stub:
+    """A crawl whose snapshots take so many seconds each."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, out: Path, seconds: float) -> None:
+        self.now, self.written, self.seconds = 0.0, list[int](), seconds
+        self.visits = 0
+        monkeypatch.setattr(snapshots.SnapshotWriter, "spent", 0.0)
+        monkeypatch.setattr(snapshots, "bound_to", lambda *given: {})
+        self.files: Any = type("Files", (), {"judged_by": "", "snapshots": self, "state": dict})()
+        self.files.log = SqliteLog(out / "log.sqlite")
+        engine: Any = type("Engine", (), {"state": dict})()
+        self.writer = snapshots.SnapshotWriter(Any, self.files, engine, lambda: self.now)  # type: ignore[arg-type]
+
+    def write(self, about: Any, state: Any) -> None:
+        """Take some time."""
+        self.now += self.seconds
+        self.written.append(self.visits)
+
+    def go(self, visits: int, each: float) -> None:
+        """So many visits, which take so much time each."""
+        for _ in range(visits):
+            self.visits += 1
+            self.now += each
+            self.writer.visited(lycosa.crawling.Visit("a", "page", "ok", 1))
+
+
+def test_snapshots_take_two_hundredths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """20,000 visits of 5 ms take 100 s; of snapshots that take .1 s there can be 20: 2 s."""
+    crawl = Stub(monkeypatch, tmp_path, 0.1)
+    crawl.go(20_000, 0.005)
+    assert crawl.written[0] == snapshots.FEWEST  # what it takes is not known yet
+    assert 17 <= len(crawl.written) <= 20
+    assert snapshots.SnapshotWriter.spent <= snapshots.SHARE * crawl.now + 0.1
+    crawl.files.log.close()
+
+
+def test_where_there_is_no_room_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The crawl goes on."""
+    crawl = Stub(monkeypatch, tmp_path, 0.1)
+    monkeypatch.setattr(crawl, "write", lambda *given: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    crawl.go(600, 0.005)
+    assert crawl.files.snapshots is None
+    crawl.files.log.close()
+
+
+# -- parts ----------------------------------------------------------------------------------------------------
+
+
+def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
+    """What it inherits says nothing of what it has learned; a part without one is folded."""
+
+    class Own(BestFirst):
+        def learn(self, step: Any, table: Any) -> Any:
+            self.more = step
+            return super().learn(step, table)
+
+    assert set(state_of(BestFirst())) == {"merge", "value_", "count_"}
+    with pytest.raises(Untold, match="no state"):
+        state_of(Own())
+    with pytest.raises(Untold, match="no state"):
+        state_of(object())
+
+
+def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bandit has none: no snapshot is written, and it goes on as ever."""
+    written = list[bool]()
+
+    def look(visits: int, crawl: Crawl) -> None:
+        if visits == 3:
+            assert crawl._snapshots is not None
+            written.append(crawl._snapshots.write(sure=True))
+            crawl.stop()
+
+    begun(tmp_path / "crawl", look, strategy="best-first,batch=4", judge="vector")
+    assert written == [False]
+    assert not (tmp_path / "crawl" / NAME / MAP).exists()
