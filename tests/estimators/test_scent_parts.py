@@ -150,7 +150,8 @@ def axes(monkeypatch: pytest.MonkeyPatch) -> None:
             line /= max(float(np.sqrt(line @ line)), 1e-6)
         return found
 
-    monkeypatch.setattr("lycosa.text.embeddings.vectors", vectors)
+    for name in ("vectors", "word_vectors"):
+        monkeypatch.setattr(f"lycosa.text.embeddings.{name}", vectors)
 
 
 @pytest.mark.usefixtures("axes")

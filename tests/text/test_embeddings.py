@@ -17,7 +17,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.text import embeddings
-from lycosa.text.embeddings import DIMENSIONS, unit, vectors
+from lycosa.text.embeddings import DIMENSIONS, unit, vectors, word_vectors
 
 if find_spec("wordllama") is None:  # not importorskip: importing it would change the log of all tests
     pytest.skip("word vectors come with wordllama: pip install 'lycosa[meaning]'", allow_module_level=True)
@@ -129,12 +129,12 @@ def test_words_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch, fresh: Non
     assert len(embeddings._model()._words) <= 2
 
 
-def test_words_that_do_not_begin_as_expected_are_cut_one_by_one(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:
-    """Should the pieces not show where words begin, the vectors are the same."""
-    expected = vectors(["coral reef bleaching"])
-    embeddings._model.cache_clear()
-    embeddings._model().begins[:] = False
-    assert expected[0] == pytest.approx(vectors(["coral reef bleaching"])[0], abs=1e-6)
+@pytest.mark.parametrize(
+    "words", [["reefs", "the", "x", "bleaching", "covid19", "q" * 41], ["étoile", "reef"], ["reef"], []]
+)
+def test_single_words_have_the_vectors_of_texts(words: list[str]) -> None:
+    """To the last bit: words that are one piece and several, stop words, what is no word, and beyond ASCII."""
+    assert word_vectors(words).tobytes() == vectors(words).tobytes()
 
 
 def test_nothing_is_loaded_from_the_network(monkeypatch: pytest.MonkeyPatch, fresh: None) -> None:

@@ -216,6 +216,7 @@ class Engine:
                 visit.place = self.archive.append(visit, page.exchange)
             self._record(visit)
             self.lessons.teach()
+        visit.links.read = None
         return visit
 
     def hear(self, labels: Iterable[Label]) -> None:

@@ -65,6 +65,8 @@ class Links:
     """Where each link stands in the document: the tags from the root to it, "html body div#content ul.nav li a.ref".
     Of an HTML page one for each link (empty where it stands nowhere); no entries where a space knows of no tags, and in
     logs of earlier versions."""
+    read: Any = field(default=None, repr=False, compare=False)
+    """What was read of their texts just now, for who reads them next; not kept."""
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.text.languages import ENGLISH
-from lycosa.text.tokens import LONGEST, stem_all
+from lycosa.text.tokens import LONGEST, OPEN_TOKEN, stem_all
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
@@ -90,7 +90,7 @@ class Tokens:
 
     >>> tokens = Tokens()
     >>> tokens.read(b"corals of the reef corals").tolist(), tokens.stems
-    ([0, 1, 2, 3, 0], ['coral', '', '', 'reef'])
+    ([1, 2, 3, 4, 1], ['', 'coral', '', '', 'reef'])
     """
 
     def __init__(self, language: str = ENGLISH, *, bits: int = _BITS) -> None:
@@ -99,6 +99,8 @@ class Tokens:
         self.stems: list[str] = []
         """Empty for what is no word: stop words, marks of links, noise."""
         self._lexicon = Lexicon(self._meet, bits=bits)
+        self.mark = int(self.read(OPEN_TOKEN)[0])
+        """The number of what stands between texts."""
 
     def read(self, folded: bytes) -> NDArray[np.int32]:
         """The numbers of a folded text's tokens, in order."""

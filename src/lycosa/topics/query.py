@@ -13,28 +13,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit, runs
 from lycosa.core.errors import InputError
-from lycosa.core.types import Judgement, Page
+from lycosa.core.types import Judgement, Links, Page
 from lycosa.text.background import Background
 from lycosa.text.languages import ENGLISH
-from lycosa.text.lexicon import Lexicon
+from lycosa.text.lexicon import Tokens, new_among
+from lycosa.text.link_texts import LinkTexts
 from lycosa.text.rarity import Idf, Rarity
-from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all, stems
+from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics.base import Judge, facet_texts
+from lycosa.topics.base import Judge
 
 THRESHOLD = 0.1
 """A compromise, as cosines shrink with the length of pages: .06 would be best for the encyclopaedia of the benchmark
 (2,100 words a page), .2 for the embedded web (500 words). Of the pages with .1 or more about two thirds are on the
 topic in both; of the pages on the topic, 19 % in the one and all in the other have it."""
 
-_SKIP, _BREAK = -1, -2
-_REMEMBERED = 50_000
+_SKIP, _UNMET = -1, -9
+_NOBODY = np.zeros(0, np.int32)
+_REMEMBERED, _BITS = 50_000, 16
 """Words of links whose stems are kept, for each language."""
 
 Column = NDArray[np.float64]
@@ -142,7 +145,8 @@ class Query(Judge):
         around = ["context"] if "context" in self.facets or self.link == "context" else []
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
-            scores = self._texts([text for name in names for text in facet_texts(page.links, name)], lens)
+            read = self._read(page.links, reading, lens)
+            scores = self._texts([read.part(name) for name in names], n, read.tokens, lens)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
                 judgement.alphas = columns["context"]
@@ -192,7 +196,8 @@ class Query(Judge):
         """Only links with a word of the query in them can score: find those, and work out no others."""
         starts, ends = reading.spans()
         if not len(starts):
-            return self._texts(page.links.anchors, lens)
+            read = self._read(page.links, reading, lens)
+            return self._texts([read.part("anchor")], len(page.links), read.tokens, lens)
         wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
         wanted[lens.wanted] = True
         ids = reading.ids
@@ -214,30 +219,44 @@ class Query(Judge):
         idf = self._rarity.of_ids(terms, lens.words, lens.language)
         return self._cosines(owners, terms, idf, query, lens.length, len(page.links))
 
-    def _texts(self, texts: list[str], lens: _Lens) -> NDArray[np.float32]:
-        """The same for short texts (contexts, the words of addresses) that the reading does not have."""
-        scores = np.zeros(len(texts), np.float32)
+    def _read(self, links: Links, reading: Reading, lens: _Lens) -> LinkTexts:
+        """The texts of a page's links, which others may read after us."""
+        tokens = reading.head.tokens if reading.head is not None else self._words(lens).tokens
+        read = links.read
+        if not isinstance(read, LinkTexts) or read.tokens is not tokens:
+            read = links.read = LinkTexts.of(links, tokens)
+        return read
+
+    def _words(self, lens: _Lens) -> _Words:
         words = self.link_words.get(lens.language)
         if words is None or len(words.terms) > _REMEMBERED:
             words = self.link_words[lens.language] = _Words(lens.language)
-        ids = words.read(texts)
+        return words
+
+    def _texts(
+        self, parts: list[tuple[NDArray[np.intp], NDArray[np.int32]]], n: int, tokens: Tokens, lens: _Lens
+    ) -> NDArray[np.float32]:
+        """The same for the texts of links, which are no part of the reading: n in each part."""
+        scores = np.zeros(n * len(parts), np.float32)
+        words = self._words(lens)
+        ids = words.ids(tokens, np.concatenate([numbers for _, numbers in parts]))
         known = {words.id_of[stem]: value for stem, value in lens.weights.items() if stem in words.id_of}
-        column = self._weight = fit(self._weight, len(words.terms) + 2)  # two more, for the ids that are no terms
+        column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for what is no term
         column[list(known)] = list(known.values())
         weight = column[ids]
         column[list(known)] = 0.0
         places = (weight > 0.0).nonzero()[0]
         if not len(places):
             return scores
-        owners = np.cumsum(ids == _BREAK)
-        hit = np.zeros(len(texts), bool)
+        owners = np.concatenate([links + at * n for at, (links, _) in enumerate(parts)])
+        hit = np.zeros(len(scores), bool)
         hit[owners[places]] = True
         counts_here = hit[owners] & (ids >= 0)
         owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
         distinct, at = np.unique(ids, return_inverse=True)
         here = [words.terms[number] for number in distinct.tolist()]
         idf = self._rarity.of_words(here, lens.words, lens.language)[at]
-        return self._cosines(owners, ids, idf, weight * idf, lens.length, len(texts))
+        return self._cosines(owners, ids, idf, weight * idf, lens.length, len(scores))
 
     def _cosines(
         self,
@@ -293,24 +312,27 @@ class _Words:
     """Words of links, to numbers of their own: what is read here must not become part of the log's vocabulary."""
 
     def __init__(self, language: str) -> None:
-        self.language = language
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
-        self._lexicon = Lexicon(self._numbers, bits=16, most=_REMEMBERED)
+        self.tokens = Tokens(language, bits=_BITS)
+        """For pages that nobody has cut."""
+        self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
-    def read(self, texts: list[str]) -> NDArray[np.int32]:
-        """The words of all texts, a break between one text and the next."""
-        return self._lexicon.ids(fold_all(texts, self.language))
+    def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The terms of some tokens, in order."""
+        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
+        ids = column[numbers]
+        new = new_among(numbers, ids, _UNMET)
+        if new:
+            column[new] = [self._id(tokens.stems[token]) for token in new]
+            ids = column[numbers]
+        self._columns[tokens] = column
+        return ids
 
-    def _numbers(self, tokens: list[bytes]) -> list[int]:
-        numbers = []
-        for token, term in zip(tokens, stem_all(tokens, self.language), strict=True):
-            if token == OPEN_TOKEN:
-                numbers.append(_BREAK)
-            elif not term:
-                numbers.append(_SKIP)
-            else:
-                numbers.append(self.id_of.setdefault(term, len(self.terms)))
-                if numbers[-1] == len(self.terms):
-                    self.terms.append(term)
-        return numbers
+    def _id(self, term: str) -> int:
+        if not term:
+            return _SKIP
+        number = self.id_of.setdefault(term, len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(term)
+        return number

@@ -40,7 +40,6 @@ from lycosa.estimators.scent.trails import (
     fill,
 )  # fmt: skip
 from lycosa.estimators.scent.words import SLOTS, LinkWords
-from lycosa.text.addresses import words_of
 from lycosa.text.tokens import stems as stems_of
 
 WEIGHTS = {
@@ -411,14 +410,11 @@ class Scent:
         if not len(blank):
             return
         rows, first = np.unique(of_link[blank], return_index=True)
-        chosen, n = blank[first].tolist(), len(rows)
+        chosen, n = blank[first], len(rows)
         if links.paths:
             host = step.visit.node.partition("://")[2].partition("/")[0]
-            trails.path[rows] = [self.paths_.groups(host, links.paths[at]) for at in chosen]
-        texts = [links.contexts[at] for at in chosen]
-        texts += [links.anchors[at] for at in chosen]
-        texts += [words_of(links.urls[at]) for at in chosen]
-        owner, slots = self.words_.read(texts, step.visit.language)
+            trails.path[rows] = [self.paths_.groups(host, links.paths[at]) for at in chosen.tolist()]
+        owner, slots = self.words_.read_links(links, chosen, step.visit.language)
         in_address = int(owner.searchsorted(2 * n))
         if self.meaning_ is not None:
             near, scale = self.meaning_.similar(*self.meaning_.sums(owner[:in_address], slots[:in_address], 2 * n))

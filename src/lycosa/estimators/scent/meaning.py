@@ -41,9 +41,9 @@ class Meaning:
     """
 
     def __init__(self, words: str = "", terms: Mapping[str, float] | None = None) -> None:
-        from lycosa.text.embeddings import vectors  # reads 16 MB: only where a crawl is made
+        from lycosa.text.embeddings import vectors, word_vectors  # reads 16 MB: only where a crawl is made
 
-        self._vectors = vectors
+        self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
         self._place = np.zeros(SLOTS, np.int32)
         """Of each slot the line of its vector; 0 for none."""
@@ -64,7 +64,7 @@ class Meaning:
             return
         begin, end = self._count, self._count + len(new)
         self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
-        vectors = self._vectors(list(new.values()))[:, :DIMENSIONS]
+        vectors = self._word_vectors(list(new.values()))[:, :DIMENSIONS]
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
         self._place[list(new)] = np.arange(begin, end)

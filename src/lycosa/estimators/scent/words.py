@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from weakref import WeakKeyDictionary
 from zlib import crc32
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.state import State, plain
+from lycosa.core.types import Links
+from lycosa.text.addresses import words_of
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
+from lycosa.text.lexicon import Tokens, new_among
+from lycosa.text.link_texts import LinkTexts
 
 SLOTS = 1 << 18
 """Places for stems, chosen by a hash: what is learned of words takes the same memory however long a crawl is. With
@@ -24,7 +26,8 @@ NOWHERE = 0
 
 LANGUAGES = 8
 _REMEMBERED, _BITS = 100_000, 17
-_SKIP, _BREAK = -1, -2
+_SKIP, _UNMET = -1, -9
+_NOBODY = np.zeros(0, np.int32)
 
 Slots = NDArray[np.int32]
 
@@ -45,16 +48,40 @@ class LinkWords:
 
     def __init__(self, meet: Callable[[list[str], list[int]], None] | None = None) -> None:
         self._meet = meet
-        self._lexicons: dict[str, Lexicon] = {}
+        self._tokens: dict[str, Tokens] = {}
+        self._columns: WeakKeyDictionary[Tokens, Slots] = WeakKeyDictionary()
         self._of_stem = np.zeros(1024, np.int32)
         self._known = 0
 
     def read(self, texts: Sequence[str], language: str = ENGLISH) -> tuple[NDArray[np.intp], Slots]:
         """The words of all texts: of each the number of its text, and its slot."""
-        language = code_of(language, ENGLISH)
-        lexicon = self._lexicon(language)
-        slots = lexicon.ids(fold_all(texts, language))
-        owner = (slots == _BREAK).cumsum()
+        read = LinkTexts.cut(list(texts), self._tokens_of(code_of(language, ENGLISH)))
+        return self._worded(read, np.arange(len(texts)))
+
+    def read_links(
+        self, links: Links, chosen: NDArray[np.intp], language: str = ENGLISH
+    ) -> tuple[NDArray[np.intp], Slots]:
+        """The same of the contexts of some links, then their anchors, then their addresses."""
+        read = links.read
+        if isinstance(read, LinkTexts) and read.tokens.language == code_of(language, ENGLISH):
+            n = len(links)
+            return self._worded(read, np.concatenate([chosen, n + chosen, 2 * n + chosen]))
+        some = chosen.tolist()
+        texts = [links.contexts[at] for at in some]
+        texts += [links.anchors[at] for at in some]
+        texts += [words_of(links.urls[at]) for at in some]
+        return self.read(texts, language)
+
+    def _worded(self, read: LinkTexts, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], Slots]:
+        owner, numbers = read.take(texts)
+        tokens = read.tokens
+        column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
+        slots = column[numbers]
+        new = new_among(numbers, slots, _UNMET)
+        if new:
+            column[new] = self._slots_of([tokens.names[token] for token in new], [tokens.stems[token] for token in new])
+            slots = column[numbers]
+        self._columns[tokens] = column
         has_slot = (slots >= 0).nonzero()[0]
         return owner[has_slot], slots[has_slot]
 
@@ -69,22 +96,21 @@ class LinkWords:
 
     def state(self) -> State:
         """The slots of the crawl's words; tokens of links are met again."""
-        return plain(self, "_meet", "_lexicons")
+        return plain(self, "_meet", "_tokens", "_columns")
 
-    def _lexicon(self, language: str) -> Lexicon:
-        """Moved to the end: the one at the front has not been used for longest."""
-        lexicon = self._lexicons.pop(language, None)
-        if lexicon is None:
-            lexicon = Lexicon(partial(self._numbers, language), bits=_BITS, most=_REMEMBERED)
-            if len(self._lexicons) >= LANGUAGES:
-                del self._lexicons[next(iter(self._lexicons))]
-        self._lexicons[language] = lexicon
-        return lexicon
+    def _tokens_of(self, language: str) -> Tokens:
+        """For texts that nobody has cut. Moved to the end: those at the front have not been used for longest."""
+        tokens = self._tokens.pop(language, None)
+        if tokens is None or len(tokens.names) > _REMEMBERED:
+            tokens = Tokens(language, bits=_BITS)
+            if len(self._tokens) >= LANGUAGES:
+                del self._tokens[next(iter(self._tokens))]
+        self._tokens[language] = tokens
+        return tokens
 
-    def _numbers(self, language: str, tokens: list[bytes]) -> list[int]:
-        stems = stem_all(tokens, language)
+    def _slots_of(self, tokens: list[bytes], stems: list[str]) -> list[int]:
         numbers = [slot_of(stem) if stem else _SKIP for stem in stems]
         if self._meet is not None:
             worded = [number for number, stem in enumerate(stems) if stem]
             self._meet([tokens[n].decode("utf-8", "ignore") for n in worded], [numbers[n] for n in worded])
-        return [_BREAK if token == OPEN_TOKEN else number for token, number in zip(tokens, numbers, strict=True)]
+        return numbers
