@@ -162,7 +162,8 @@ class _Model:
         cut = [at for at, piece in enumerate(whole) if piece < 0]
         if cut:
             sums[cut] = self._of_pieces([words[at] for at in cut])
-        return np.clip(np.rint(unit(sums) * _STEPS), -127, 127).astype(np.int8)
+        rows: NDArray[np.int8] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127).astype(np.int8)
+        return rows
 
     def _of_pieces(self, words: list[str]) -> Vectors:
         """What the pieces of words sum to."""
