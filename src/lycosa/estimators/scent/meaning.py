@@ -118,7 +118,7 @@ class Meaning:
 
     def state(self) -> State:
         """All but where vectors come from."""
-        return plain(self, "_vectors")
+        return plain(self, "_vectors", "_word_vectors")
 
     def _direction(self) -> NDArray[np.float32]:
         direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
