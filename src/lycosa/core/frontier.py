@@ -234,8 +234,12 @@ class Frontier:
         score, level = self.score[:n], self.level[:n]
         rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (score > PRUNED) & (score > -math.inf))
         places = rows if self.order is None else self.order(rows)
-        order = np.lexsort((places, -score[rows], level[rows], table.lane[rows]))  # what is sorted is a heap
-        rows, places = rows[order], places[order]
+        keys = [-score[rows], table.lane[rows]]
+        keys = keys if self.order is None else [places, *keys]
+        order = np.arange(len(rows))
+        for key in [*keys[:-1], level[rows], keys[-1]] if self._holding else keys:
+            order = order[key[order].argsort(kind="stable")]
+        rows, places = rows[order], places[order]  # what is sorted is a heap
         entries = list(zip(level[rows].tolist(), (-score[rows]).tolist(), places.tolist(), strict=True))
         ends = table.lane[rows].searchsorted(np.arange(len(table.lanes)), "right").tolist()
         for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):

@@ -342,12 +342,12 @@ class SqliteLog:
     def chain(self, seq: int) -> str:
         """A hash of all events up to this one: of each what its columns say, its number and how long its body is."""
         at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
-        columns = "seq, kind, node, outcome, beta, same, file, start, length, LENGTH(body)"
+        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", "LENGTH(body)"))
         with self._explaining():
-            for row in self._db.execute(
+            for (row,) in self._db.execute(
                 f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq", (at, seq)
             ):
-                hashed = xxhash.xxh3_128_digest(hashed + repr(row).encode("utf-8", "surrogatepass"))
+                hashed = xxhash.xxh3_128_digest(hashed + str(row).encode("utf-8", "surrogatepass"))
         self._chained = seq, hashed
         return hashed.hex()
 

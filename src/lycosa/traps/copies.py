@@ -12,7 +12,7 @@ Paper items:
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
@@ -54,7 +54,8 @@ class _Known(NamedTuple):
     simhash: int
     words: int
     node: str
-    sketch: frozenset[int]
+    sketch: bytes
+    """The smallest hashes of its words, in order; empty where it has few words."""
 
 
 class Copies:
@@ -100,7 +101,7 @@ class Copies:
                 if alike and 8 * abs(known.words - words) <= max(known.words, words):
                     near[known] = None
         others = [known for known in near if self._at_first(known.node) != own]
-        sketch = _sketch(visit) if others else frozenset()
+        sketch = _sketch(visit) if others else b""
         nearest = nsmallest(MOST_COMPARED, others, key=lambda known: distance(known.simhash, visit.simhash))
         return next((known.node for known in nearest if _shared(sketch, known.sketch) >= ALIKE), "")
 
@@ -111,7 +112,7 @@ class Copies:
         if not visit.is_version or visit.same_as:
             return
         words = _words(visit)
-        known = _Known(visit.simhash, words, visit.node, _sketch(visit) if words >= FEWEST_WORDS else frozenset())
+        known = _Known(visit.simhash, words, visit.node, _sketch(visit) if words >= FEWEST_WORDS else b"")
         digest = visit.digest if visit.size else b""
         if visit.follows:
             self._forget(visit.node)
@@ -119,12 +120,9 @@ class Copies:
         if digest:
             self._first.setdefault(digest, visit.node)
         if words >= FEWEST_WORDS:
-            self._keep(known)
-
-    def _keep(self, known: _Known) -> None:
-        self._said.append(known)
-        for bucket in self._buckets(known):
-            bucket.append(known)
+            self._said.append(known)
+            for bucket in self._buckets(known):
+                bucket.append(known)
 
     def state(self) -> State:
         """Who has said what. What pages have said before they were looked at again can't be told."""
@@ -136,7 +134,8 @@ class Copies:
             "simhashes": Grown(self._said, lambda some: np.array([known.simhash for known in some], np.uint64)),
             "words": Grown(self._said, lambda some: np.array([known.words for known in some], np.int64)),
             "nodes": Texts(self._said, lambda known: known.node),
-            "sketches": Grown(self._said, _packed),
+            "hashes": Grown(self._said, lambda some: np.array([len(known.sketch) for known in some], np.int32)),
+            "sketches": Grown(self._said, lambda some: _bytes(known.sketch for known in some)),
             "once": dict(self._once),
         }
 
@@ -146,10 +145,15 @@ class Copies:
         places = range(0, len(digests), DIGEST)
         self._first = dict(zip((digests[at : at + DIGEST] for at in places), state["firsts"], strict=True))
         self._once = dict(state["once"])
-        lines = state["sketches"].reshape(-1, SKETCH + 1)
-        columns = (state["simhashes"].tolist(), state["words"].tolist(), state["nodes"], lines.tolist())
-        for simhash, words, node, (count, *sketch) in zip(*columns, strict=True):
-            self._keep(_Known(simhash, words, node, frozenset(sketch[:count])))
+        joined, ends = state["sketches"].tobytes(), np.cumsum(state["hashes"]).tolist()
+        sketches = (joined[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+        simhashes: NDArray[np.uint64] = state["simhashes"]
+        columns = (simhashes.tolist(), state["words"].tolist(), state["nodes"], sketches)
+        self._said = [_Known(*line) for line in zip(*columns, strict=True)]
+        for number, band in enumerate(self._bands):
+            values = (simhashes >> np.uint64(number * _WIDTH)) & np.uint64(_MASK)
+            for value, known in zip(values.tolist(), self._said, strict=True):
+                band[value].append(known)
 
     def _forget(self, node: str) -> None:
         """What a page said when it was last visited again, it says no more: it must not drive out what others say."""
@@ -172,29 +176,25 @@ def _words(visit: Visit) -> int:
     return int(visit.terms.counts.sum(dtype=int))
 
 
-def _sketch(visit: Visit) -> frozenset[int]:
+def _sketch(visit: Visit) -> bytes:
     """The smallest hashes of the page's words."""
     hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
     hashes ^= hashes >> np.uint32(15)
-    return frozenset(np.sort(hashes)[:SKETCH].tolist())
+    return np.sort(hashes)[:SKETCH].tobytes()
 
 
 def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
     if any(len(digest) != DIGEST for digest in digests):
         raise Untold("digests of another kind")
-    return np.frombuffer(b"".join(digests), np.uint8)
+    return _bytes(digests)
 
 
-def _packed(some: Sequence[_Known]) -> NDArray[np.uint32]:
-    """Sketches, one after the other: how many hashes each has, and these."""
-    lines = np.zeros((len(some), SKETCH + 1), np.uint32)
-    for line, known in zip(lines, some, strict=True):
-        line[0] = len(known.sketch)
-        line[1 : 1 + len(known.sketch)] = sorted(known.sketch)
-    return lines.ravel()
+def _bytes(some: Iterable[bytes]) -> NDArray[np.uint8]:
+    return np.frombuffer(b"".join(some), np.uint8)
 
 
-def _shared(a: frozenset[int], b: frozenset[int]) -> float:
+def _shared(one: bytes, other: bytes) -> float:
     """Words in common, as a share of all words of both: estimated from the smallest hashes of the union."""
+    a, b = (set(np.frombuffer(sketch, np.uint32).tolist()) for sketch in (one, other))
     union = sorted(a | b)[:SKETCH]
     return len(a.intersection(b, union)) / len(union) if union else 0.0
