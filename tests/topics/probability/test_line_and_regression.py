@@ -53,12 +53,21 @@ def test_two_heaps_are_counted(share: float) -> None:
     upper = int(400 * share)
     scores = np.concatenate([chance.normal(-4, 1, 400 - upper), chance.normal(2, 1, upper)])
     assert heaps(scores) == pytest.approx(upper, abs=4)
-    assert expected(scores, np.array([2.0, 2.5])) == heaps(scores)
+    assert expected(scores, np.array([2.0, 2.5]), 1.0) == heaps(scores)
 
 
 def test_no_pages_no_relevant_ones() -> None:
     """An empty crawl."""
-    assert expected(np.zeros(0), np.zeros(0)) == 0.0
+    assert expected(np.zeros(0), np.zeros(0), 0.0) == 0.0
+
+
+def test_what_pages_say_by_themselves_counts_less_the_more_there_are() -> None:
+    """400 pages: half of what they say, half of what is usual; scores that are all the same foretell nothing.
+
+    Their prevalence at log odds of -2 (the middle lies 2 above them) goes to its least, 1e-4: n_em is .04. So usual is
+    exp(.916 + .164 log 1.04 + .307 log 400) = exp(.916 + .0064 + 1.8394) = 15.83. With 10 said: sqrt(10.1 * 15.83).
+    """
+    assert expected(np.zeros(400), np.zeros(0), 10.0) == pytest.approx(12.64, abs=0.02)
 
 
 def test_the_regression_solves_its_equations() -> None:

@@ -23,7 +23,7 @@ from lycosa.topics.examples import centroid
 from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
 from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
-from lycosa.topics.probability.pages import VECTOR, Pages, placed
+from lycosa.topics.probability.pages import Pages
 from lycosa.topics.probability.regression import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
     AGAINST,
@@ -35,10 +35,9 @@ from lycosa.topics.probability.study import (
     STUFFED,
     UNTAUGHT,
     UNTAUGHT_LINE,
-    UNTAUGHT_NEAR,
-    USUALLY_NEAR,
     Given,
     Model,
+    nearness,
     studied,
     usual_page,
 )
@@ -215,11 +214,8 @@ class Probability:
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
 
     def _nearness(self, vector: NDArray[np.int8]) -> float:
-        """Log odds for how near a page is to the examples: the cosine of its vector with the mean of theirs."""
-        if self._typical is None:
-            return 0.0
-        cosine = float(placed(vector[None], usual_page())[0] @ self._typical) / VECTOR
-        return UNTAUGHT_NEAR * (max(0.0, cosine) - USUALLY_NEAR)
+        """Log odds for how near a page is to the examples; 0 without them."""
+        return 0.0 if self._typical is None else float(nearness(vector[None], self._typical)[0])
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -274,7 +270,7 @@ class Probability:
         self._next = max(self._next, math.ceil(GROWTH * count))
         if count < 2:
             return None
-        return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf()), now)
+        return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now)
 
     def adopt(self, lesson: Lesson) -> None:
         """Judge by it: new pages from now on, and all that are known."""

@@ -7,10 +7,17 @@ been (s1); where the lower half of all pages lies (s0); and how the others sprea
 relevant pages that explains them best, found by expectation maximisation as for a shifted prior (Saerens et al. 2002)
 around the middle, (s0 + s1) / 2. That estimate is noisy, so it is drawn towards what is usual,
 
-    log n = LEVEL + SEEN log n_em + KNOWN log N
+    log n_usual = LEVEL + SEEN log n_em + KNOWN log N
 
-with numbers that were fitted to topics of two collections. The line is the score that n pages exceed. Labels move it:
-each is a page on one side of it, and the line may lie off by SPREAD before there are any.
+with numbers that were fitted to topics of two collections. All of this only compares pages with each other: of ten
+pages that have nothing to do with the topic it takes seven. What the pages say by themselves, before anything was
+learned, is n_said, the sum of their probabilities then. Of the few hundred pages of a crawl it tells more, of all pages
+of a large collection, where next to nothing is said of each, less:
+
+    log n = w log n_said + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
+
+The line is the score that n pages exceed. Labels move it: each is a page on one side of it, and the line may lie off by
+SPREAD before there are any.
 """
 
 from __future__ import annotations
@@ -24,11 +31,15 @@ from numpy.typing import NDArray
 from lycosa.topics.probability.regression import sigmoid
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
+TRUSTED = 400.0
+"""Pages of which as much is believed of what they say by themselves as of what is usual."""
 APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
 """Two heaps count if their distance is so many times their width (Ashman et al. 1994), if they explain the scores so
 much better than one, in log likelihood a page, and if the upper one has so many pages at least, and that share at
 most. On the development topics they then were right within a fifth in 12 of 14 cases."""
 
+NOTHING = 0.1
+"""Pages that may be relevant though none says so."""
 SPREAD = 1.5
 """By how much the line may be off, in log odds, before there are labels."""
 
@@ -37,8 +48,15 @@ _ROUNDS = 60
 Scores = NDArray[Any]
 
 
-def expected(scores: Scores, shown: Scores) -> float:
-    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not."""
+def expected(scores: Scores, shown: Scores, said: float) -> float:
+    """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not.
+
+    `said` is how many it would be by what they say by themselves. Ten pages that say nothing, and ten that say much:
+
+    >>> alike = np.linspace(-1.0, 1.0, 10)
+    >>> [round(expected(alike, np.zeros(0), said), 1) for said in (0.1, 6.0)]
+    [0.2, 6.1]
+    """
     if not len(scores):
         return 0.0
     if plain := heaps(scores):
@@ -46,8 +64,9 @@ def expected(scores: Scores, shown: Scores) -> float:
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
-    usual = math.exp(LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores)))
-    return min(usual, 0.9 * len(scores))
+    usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores))
+    trust = TRUSTED / (TRUSTED + len(scores))
+    return min(math.exp(trust * math.log(said + NOTHING) + (1.0 - trust) * usual), 0.9 * len(scores))
 
 
 def heaps(scores: Scores) -> int:
@@ -106,11 +125,17 @@ def prevalence(odds: Scores) -> float:
 
 
 def line(scores: Scores, count: float) -> float:
-    """The score that so many pages exceed, between the last of them and the first of the others."""
+    """The score that so many pages exceed, between the last of them and the first of the others.
+
+    Where less than one is expected it lies so far above the best that this one has the probability of `count`.
+
+    >>> line(np.array([1.0, 3.0]), 1.2), round(line(np.array([1.0, 3.0]), 0.1) - 3.0, 2)
+    (2.0, 2.2)
+    """
     ranked = np.sort(scores)[::-1]
     at = min(max(round(count), 0), len(ranked))
     if at == 0:
-        return float(ranked[0]) + 0.5
+        return float(ranked[0]) + max(0.5, math.log(1.0 / max(count, 1e-4) - 1.0))
     if at == len(ranked):
         return float(ranked[-1]) - 0.5
     return float(ranked[at - 1] + ranked[at]) / 2.0

@@ -23,7 +23,7 @@ from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
 from lycosa.topics.probability.line import expected, line, moved
-from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages
+from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages, placed
 from lycosa.topics.probability.regression import fitted, sigmoid
 
 SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
@@ -163,8 +163,24 @@ class Given:
     refused: Rows
 
 
-def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[str, Any]:
-    """A lesson's data. `examples` are pages that were shown beforehand."""
+def untaught(answers: Column, against: Column, vectors: NDArray[np.int8], typical: Column | None) -> Numbers:
+    """Log odds of pages by what they say by themselves: how they answer the words, and how near they are to examples.
+
+    `typical` is the mean of the examples' vectors, of length 1; None if there are none.
+    """
+    odds: Numbers = answers @ UNTAUGHT - UNTAUGHT_LINE - AGAINST * against
+    return odds if typical is None else odds + nearness(vectors, typical)
+
+
+def nearness(vectors: NDArray[np.int8], typical: Column) -> Numbers:
+    """Log odds for how near pages are to the examples: the cosines of their vectors with the mean of theirs."""
+    cosines = placed(vectors, usual_page()) @ typical / np.float32(VECTOR)
+    odds: Numbers = UNTAUGHT_NEAR * (np.maximum(cosines, 0.0) - USUALLY_NEAR)
+    return odds
+
+
+def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: Column | None) -> dict[str, Any]:
+    """A lesson's data. `examples` are pages that were shown beforehand, and `typical` their mean vector."""
     rows_known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
     percentile = np.zeros(pages.count)
@@ -225,7 +241,9 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
     odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
     trusted = rows[: p - e][positive[e:] > 0.2]
-    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given)
+    known = slice(pages.count)
+    said = sigmoid(untaught(pages.answers[known], pages.against[known], pages.vectors[known], typical))
+    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, said)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
     ):  # words that no page has, and nobody to show what is meant
@@ -233,13 +251,16 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column) -> dict[st
     return data
 
 
-def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given) -> float:
-    """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels."""
+def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, said: Numbers) -> float:
+    """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels.
+
+    `said` is the probability of each page by what it says itself.
+    """
     labelled = np.concatenate([given.certain, given.refused])
     free = np.setdiff1d(known, labelled)
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
-    at = line(odds[free], expected(odds[free], shown))
+    at = line(odds[free], expected(odds[free], shown, float(said[free].sum())))
     yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
     return moved(at, odds[labelled], yes) if len(labelled) else at
 
