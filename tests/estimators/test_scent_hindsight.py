@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Mapping
 from typing import Any
@@ -220,6 +221,32 @@ def test_lean_leaves_out_three_terms() -> None:
     assert 2 * WEIGHTS["new places"] == weights(made)["new places"]
     assert not made.trails_.siblings
     assert not made.directed_
+
+
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [
+        ("http://a.test", 0),
+        ("http://a.test/", 0),
+        ("http://a.test/fish", 1),
+        ("http://a.test/fish/", 1),
+        ("http://a.test/fish/trout?x=/y/z", 2),
+        ("http://a.test/1/2/3/4/5/6/7/8/9/10", 8),
+    ],
+)
+def test_upwards_by_hand(url: str, names: int) -> None:
+    """On a host of which one page was seen, without a find: (1 / sqrt 2 + 1 / sqrt(1 + n)) / 2 + 1 - names / 8.
+
+    n is 1 in the directory of the start page, which has no name in its path.
+    """
+    table = Table()
+    table.add_seed("http://a.test/start")
+    scent = Scent(words="coral", vectors=False)
+    visit = Visit("http://a.test/start", "page", "ok", pick=1, links=Links.to(url))
+    rows = scent.learn(table.absorb(visit), table)
+    seen = 0 if names > 1 or url.endswith("fish/") else 1
+    curiosity = (1 / math.sqrt(2) + 1 / math.sqrt(1 + seen)) / 2 + 1 - names / 8
+    assert scent.terms(rows, table)["new places"][0] == pytest.approx(0.6 * curiosity, abs=1e-6)
 
 
 def weights(made: Scent) -> dict[str, float]:

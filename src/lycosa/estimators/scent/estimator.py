@@ -25,6 +25,7 @@ from lycosa.estimators.scent.trails import (
     ANCHOR_SCALE,
     CONTEXT,
     CONTEXT_NEAR,
+    DEEPEST,
     IN_ADDRESS,
     IN_CONTEXT,
     NEIGHBOUR_WEIGHT,
@@ -138,15 +139,17 @@ class Scent:
 
     Tunnelling: a page on the way to a good one has led there, too; .3 b for the page before it, .09 and .027 for those
     before that, go to the groups of the links to them. Weak start: a link to a host or directory of which few pages
-    were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, divided by 1 + finds / 3: all of it
-    as long as nothing smells, hardly anything once there is a trail. A find has a beta at the crawl's threshold.
+    were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
+    a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
+    1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
+    crawl's threshold.
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
     first pages, which it could hardly tell apart, then teach what they should have taught.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 223 bytes; of a page, for
+    turn, never all: a row's score is that of the last time. What is known of a link takes 224 bytes; of a page, for
     hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 15 MB, beside the
     vectors of the words met in links (260 bytes each).
 
@@ -490,8 +493,10 @@ class Scent:
         features[14] = in_text[:, CONTEXT:].sum(axis=1) / root[:, 1]
         features[15] = in_text[:, :CONTEXT].sum(axis=1) / root[:, 0]
         features[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
-        curiosity = 0.5 / (1.0 + self.finds_ / SMELT)
-        features[17] = curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        curiosity = 1.0 / (1.0 + self.finds_ / SMELT)
+        features[17] = 0.5 * curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        if self.lean:
+            features[17] += curiosity * (1.0 - trails.depth[rows] / DEEPEST)
         exact, tags = _lifts(self.places_, trails.path[rows], self.mean_, PLACE_SHRINK).T
         known = self.places_[trails.path[rows, 0], 1]
         features[18] = (exact + PLACE_SHRINK * tags / (known + PLACE_SHRINK)) / scale

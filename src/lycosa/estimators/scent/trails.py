@@ -49,8 +49,11 @@ _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(
 context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
 the anchor, 1 / length of its vector, and the context's cosine; the weight of neighbours that gave no page."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 2 + 1 + 2) + 3
-"""Of memory for each known link: 223."""
+BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 2 + 1 + 2) + 4
+"""Of memory for each known link: 224."""
+
+DEEPEST = 8
+"""Names in the path of an address from which on it does not matter how many there are."""
 
 
 class Trails:
@@ -63,6 +66,7 @@ class Trails:
         self.known = np.zeros((0, 12), np.float32)
         self.directory = np.zeros(0, np.int32)
         self.host = np.zeros(0, np.int32)
+        self.depth = np.zeros(0, np.uint8)
         self.path = np.zeros((0, 2), np.int32)
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
@@ -91,9 +95,10 @@ class Trails:
                 setattr(self, name, fit(column, rows))
 
     def place(self, row: int, node: str) -> None:
-        """Where a node lies: its host, and its directory there."""
+        """Where a node lies: its host, its directory there, and how many names its path has."""
         host, _, path = node.partition("://")[2].partition("/")
-        path = path.partition("?")[0].rpartition("/")[0]
+        path, _, name = path.partition("?")[0].rpartition("/")
+        self.depth[row] = min(path.count("/") + bool(path) + bool(name), DEEPEST)
         self.host[row] = 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
         self.directory[row] = 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
 
@@ -202,7 +207,7 @@ class Trails:
             return False
         self._moves.append((row, target))
         for name, column in self.columns().items():
-            if name not in ("directory", "host"):
+            if name not in ("directory", "host", "depth"):
                 column[target] = column[row]
         return True
 
