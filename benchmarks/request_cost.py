@@ -3,24 +3,26 @@
     python benchmarks/request_cost.py INDEX WARC [--topic CLASS ...] [--strategy NAME ...] [--budget 1000]
 
 INDEX is what `lycosa lab index` made of WARC, with labels. From three on-topic seeds a topic the engine crawls the
-recorded web as it is, with a judge that is told the topic's words (`vector,idf=background`).
+recorded web as it is, with the judge of `lycosa crawl`, told the topic's words.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lycosa.estimators import strategy
 from lycosa.lab import measures
-from lycosa.lab.guides import make_judge
+from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.requests import recorded_in, requests
 from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import subjects_of
 from lycosa.replay.recording import Recording
+from lycosa.topics import DEFAULT
 
 STRATEGIES = ["scent", "best-first", "breadth-first"]
 
@@ -43,10 +45,15 @@ def main() -> None:
         for name in given.strategy or STRATEGIES:
             rows = []
             for subject in subjects:
-                topic = make_judge(index, subject, "words")
+                topic: Any = told_judge(index, subject, "words", DEFAULT)()
                 (seeds,) = seed_sets(index, subject, "on-topic", count=3, random_seed=1)
-                facts = {"threshold": topic.threshold, "words": subject.words, "budget": given.budget}
-                hunts = strategy(name, seed=1, **facts)
+                facts = {
+                    "threshold": topic.threshold,
+                    "probability": True,
+                    "words": subject.words,
+                    "budget": given.budget,
+                }
+                hunts = strategy(name, seed=1, budget=given.budget, **facts)
                 brought = requests(find, index, subject, topic, hunts, seeds, given.budget)
                 budgets = [given.budget // 5, given.budget]
                 rows.append([*measures.found(brought, budgets), measures.harvest(brought, budgets)[-1]])
