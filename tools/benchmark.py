@@ -10,13 +10,13 @@ is `summary`, `claims`, `remarks`, `made` (when, and by which command), or the k
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
-from scent import REGION, table
-
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def regions(report: Path) -> dict[str, str]:
@@ -39,6 +39,21 @@ def regions(report: Path) -> dict[str, str]:
             rows = table(part["columns"], part["rows"])
             made[part["key"]] = "\n".join([f"**{part['title']}**", "", *rows, "", part["note"]])
     return made
+
+
+def table(columns: list[str], rows: list[list[Any]]) -> list[str]:
+    """A table in Markdown."""
+    return [
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+        *(f"| {' | '.join(_cell(value) for value in row)} |" for row in rows),
+    ]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value).replace("|", "\\|")
 
 
 def filled(text: str, known: dict[str, str]) -> str:

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scent import REGION, table
+from benchmark import REGION, table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PICTURES = "freshness"

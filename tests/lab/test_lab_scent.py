@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -52,13 +49,10 @@ from lycosa.lab.papers.scent.crawls import (
     Setting,
     Size,
 )
-from lycosa.lab.report import write_report
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import strategy_mark
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject, subjects_of
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -405,49 +399,3 @@ def test_the_command_takes_the_half(
     assert [True] == [bench.develop for bench in given]
     assert "--develop" in (tmp_path / "scent/index.html").read_text("utf-8")
     assert "scent" not in PAPERS
-
-
-# ---- docs/scent.md
-
-
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
-    """tools/scent.py."""
-    spec = importlib.util.spec_from_file_location("scent_tool", ROOT / "tools" / "scent.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_measured_regions_are_filled_and_prose_is_left(
-    tool: ModuleType, made: tuple[Findings, Path], tmp_path: Path
-) -> None:
-    """Tables, verdicts and pictures go between their marks; text around them, and other corpora, stay as they are."""
-    few = {"scent-cells", "scent-ablation", "scent-figure-ablation"}
-    told = replace(made[0], parts=[part for part in made[0].parts if part.key in few])
-    write_report(told, tmp_path / "out" / "scent", "lycosa lab paper scent")
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    report = {name: tool.Report(name, tmp_path / "out") for name in ("Wikispeedia", "WebKB")}
-    names = ("cells", "WebKB scent-ablation", "WebKB scent-figure-ablation", "WebKB claims", "Other scent-lost")
-    text = "Prose.\n" + "".join(f"<!-- measured: {name} -->\nwas here\n<!-- end -->\nmore\n" for name in names)
-    new = tool.filled(text, report, docs)
-    assert ("Prose.\n", 5, 1) == (new[:7], new.count("<!-- end -->\nmore\n"), new.count("was here"))
-    assert "<!-- measured: Other scent-lost -->\nwas here\n<!-- end -->" in new
-    assert "| WebKB | query, on-topic seeds | 20 |" in new
-    assert "**cannot be tested here**" in new
-    assert (docs / "scent" / "webkb-scent-figure-ablation.svg").is_file()
-    assert new == tool.filled(new, report, docs)
-    with pytest.raises(SystemExit, match="the report has no scent-nothing"):
-        tool.filled("<!-- measured: WebKB scent-nothing -->\n<!-- end -->", report, docs)
-
-
-def test_a_page_that_is_begun_asks_for_what_there_is(tool: ModuleType, made: tuple[Findings, Path]) -> None:
-    """Each region of the outline is a part of the report, or one of its own words."""
-    own = {"summary", "claims", "remarks", "made"} | {part.key for part in made[0].parts}
-    names = [match[2] for match in tool.REGION.finditer(tool.begun())]
-    assert "cells" == names[0]
-    assert {name.partition(" ")[2] for name in names[1:]} <= own
-    assert json.dumps(names)

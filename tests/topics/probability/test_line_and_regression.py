@@ -62,12 +62,12 @@ def test_no_pages_no_relevant_ones() -> None:
 
 
 def test_what_pages_say_by_themselves_counts_less_the_more_there_are() -> None:
-    """400 pages: half of what they say, half of what is usual; scores that are all the same foretell nothing.
+    """100 pages: half of what they say, half of what is usual; scores that are all the same foretell nothing.
 
-    Their prevalence at log odds of -2 (the middle lies 2 above them) goes to its least, 1e-4: n_em is .04. So usual is
-    exp(.916 + .164 log 1.04 + .307 log 400) = exp(.916 + .0064 + 1.8394) = 15.83. With 10 said: sqrt(10.1 * 15.83).
+    Their prevalence at log odds of -2 (the middle lies 2 above them) goes to its least, 1e-4: n_em is .01. So usual is
+    exp(.916 + .164 log 1.01 + .307 log 100) = exp(.916 + .0016 + 1.4138) = 10.29. With 20 said: sqrt(20.1 * 10.29).
     """
-    assert expected(np.zeros(400), np.zeros(0), 10.0) == pytest.approx(12.64, abs=0.02)
+    assert expected(np.zeros(100), np.zeros(0), 20.0) == pytest.approx(14.38, abs=0.02)
 
 
 def test_the_regression_solves_its_equations() -> None:

@@ -11,8 +11,8 @@ around the middle, (s0 + s1) / 2. That estimate is noisy, so it is drawn towards
 
 with numbers that were fitted to topics of two collections. All of this only compares pages with each other: of ten
 pages that have nothing to do with the topic it takes seven. What the pages say by themselves, before anything was
-learned, is n_said, the sum of their probabilities then. Of the few hundred pages of a crawl it tells more, of all pages
-of a large collection, where next to nothing is said of each, less:
+learned, is n_said, the sum of their probabilities then. Of the first pages of a crawl it tells more, of all pages of a
+large collection, where next to nothing is said of each, less:
 
     log n = w log n_said + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from lycosa.topics.probability.regression import sigmoid
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
-TRUSTED = 400.0
+TRUSTED = 100.0
 """Pages of which as much is believed of what they say by themselves as of what is usual."""
 APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
 """Two heaps count if their distance is so many times their width (Ashman et al. 1994), if they explain the scores so
@@ -55,7 +55,7 @@ def expected(scores: Scores, shown: Scores, said: float) -> float:
 
     >>> alike = np.linspace(-1.0, 1.0, 10)
     >>> [round(expected(alike, np.zeros(0), said), 1) for said in (0.1, 6.0)]
-    [0.2, 6.1]
+    [0.3, 6.0]
     """
     if not len(scores):
         return 0.0
