@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,16 @@ import pytest
 
 import lycosa
 from crawl.helpers import Remembered, sim_space
+from lycosa.collection.judging import judge, learn
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, Texts, Untold, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl, snapshots
 from lycosa.estimators.best_first import BestFirst
-from lycosa.store.log import SqliteLog
+from lycosa.store.directory import Directory
+from lycosa.store.labels import set_labels
+from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
@@ -115,6 +119,36 @@ def test_the_same_state_and_the_same_picks(crawled: Path, tmp_path: Path, monkey
         folded.clear()
         assert taken_up(copy_of(crawled, visits, tmp_path / str(visits)), turns=12) == whole
         assert events - visits - 30 < len(folded) <= events - visits
+
+
+def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pages are worth after some labels is the same with a snapshot, at any moment, and without; judged by other
+    words all pages are looked at.
+    """
+    events, seen = SqliteLog.events, list[int]()
+
+    def noted(log: SqliteLog, where: str = "", *rest: Any, **more: Any) -> Iterator[Any]:
+        seen.extend(more.get("given", ()) if where == "seq > ?" else ())
+        return events(log, where, *rest, **more)
+
+    monkeypatch.setattr(SqliteLog, "events", noted)
+    told: list[Any] = []
+    for visits in (0, *SEVERAL):
+        copy = copy_of(crawled, visits, tmp_path / str(visits))
+        with closing(Directory.open(copy)) as opened, closing(opened.log()) as log:
+            pages = [row[0] for row in log.rows("node", VERSIONS)]
+            for relevant in (True, False):
+                set_labels(log, {pages[5]: relevant, pages[20]: True}, LATER)
+                learn(opened, log, LATER)
+            told.append([*log.rows(f"node, {WORTH}", VERSIONS)])
+    assert told[0] == told[1] == told[2]
+    if "vector" == Directory.read_options(copy).judge:  # which does not learn: nothing has to be folded at all
+        assert [] == seen
+        return
+    assert [0, 0] == seen[:2]
+    assert 0 < seen[2] == seen[3] < seen[4] == seen[5]
+    judge(copy, "steam railway")
+    assert 0 == seen[-1]
 
 
 class Looking:

@@ -1,8 +1,9 @@
 """Judge a crawl anew without fetching anything: by other words, other examples, another line, or what people have said.
 
-What a judge that learns needs of a page is in the log: its words and where they stand. One that does not learn has to
-read the pages again, from the archive. Nothing is changed before it is asked to be kept; what was logged stays, and
-what pages are worth now stands beside it, with the lesson that says why.
+What a judge that learns needs of a page is in the log: its words and where they stand; and what the crawl's own judge
+has learned from most of them is in the snapshot. One that does not learn has to read the pages again, from the archive.
+Nothing is changed before it is asked to be kept; what was logged stays, and what pages are worth now stands beside it,
+with the lesson that says why.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
 from lycosa.core.spec import parse
-from lycosa.core.types import Event, Label, Lesson, Page, Setting, Visit
+from lycosa.core.state import Untold, restore
+from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY, WORDS
 from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
 from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog
+from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
 from lycosa.topics.around import BETAS, Heard, InLanguage, heeding
 from lycosa.topics.examples import learned_from
-from lycosa.topics.making import SOURCES, fingerprint, judge_of, make_topic
+from lycosa.topics.making import SOURCES, fingerprint, judge_of, learning_key, make_topic
 from lycosa.web.html import page_in
 from lycosa.web.inflate import source_of
 
@@ -229,7 +232,7 @@ class _Anew:
         return worths
 
     def _anew(self, topic: Topic | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
-        """Fold the log with the topic."""
+        """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
         path, options = self.collection.path, self.options
         if topic is None:
             topic = make_topic(located(options, path), self._learned())
@@ -238,19 +241,49 @@ class _Anew:
         heard = heeding(topic)
         learner: Learner = InLanguage(heard) if options.languages else heard
         reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
-        for event in self.log:
-            if isinstance(event, Visit):
-                learner.learn(event if reader is None else reader.read(event))
-            elif isinstance(event, Label):
-                learner.hear(event)
-            elif isinstance(event, Lesson) and event.judge == name:
-                learner.adopt(event)
+        self._fold(learner, name, reader, 0 if other else self._take_up(learner, name))
         lesson = heard.said_anew(self.now) if isinstance(heard, Heard) and other else learner.lesson(self.now, True)
         if lesson is not None:
             lesson.judge = name
             learner.adopt(lesson)
             self.news.append(lesson)
         return learner.threshold, learner.worths()
+
+    def _take_up(self, learner: Learner, name: str) -> int:
+        """Have the judge know what it had learned by the crawl's snapshot: up to which event that is."""
+        key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
+
+        def fits(about: About) -> bool:
+            known = about["code"] == code() and about.get("judge") == key
+            return known and bool(self.log.chain(about["seq"]) == about["log"])
+
+        found = snapshots.read(fits, "engine", "topic")
+        if found is None:
+            return 0
+        try:
+            with snapshots.believed():
+                restore(learner, found[1]["engine"]["topic"])
+        except Untold:  # it has to be folded
+            return 0
+        return int(found[0]["seq"])
+
+    def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
+        """Have the judge learn from the events after that one."""
+        lesson: Lesson | None = None
+        for event in self.log.events("seq > ?", given=(after,)):
+            if isinstance(event, Lesson):
+                lesson = event if event.judge == name else lesson
+            elif isinstance(event, Visit):
+                if lesson is not None:  # of several without a page between them only the last counts
+                    learner.adopt(lesson)
+                    lesson = None
+                learner.learn(event if reader is None else reader.read(event))
+            elif isinstance(event, Label):
+                learner.hear(event)
+            elif isinstance(event, Seed):
+                learner.start(event)
+        if lesson is not None:
+            learner.adopt(lesson)
 
     def _learned(self) -> dict[str, Any]:
         """What example pages, or a file of terms, have taught; new ones are read."""

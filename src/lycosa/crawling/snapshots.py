@@ -14,22 +14,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xxhash
 
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
 from lycosa.core.state import Untold
 from lycosa.core.types import Visit
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.store.log import SqliteLog
-from lycosa.store.snapshots import About
-from lycosa.version import __version__
+from lycosa.store.snapshots import About, code
+from lycosa.topics.making import learning_key
 
 SHARE = 0.02
 """Of the CPU time, for snapshots."""
@@ -47,21 +44,6 @@ ASIDE = frozenset(
 )
 """Options that make no difference to what is learned from a log. All others do, or might."""
 
-ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
-"""Whose code folds."""
-
-
-@cache
-def code() -> str:
-    """Changes with the code that folds, and with numpy's, whose last bits may be others."""
-    summed = xxhash.xxh3_128(f"{__version__} {np.__version__} {sys.byteorder}".encode())
-    home = Path(__file__).parents[1]
-    for room in ROOMS:
-        for file in sorted((home / room).rglob("*.py")):
-            summed.update(str(file.relative_to(home)).encode())
-            summed.update(file.read_bytes())
-    return summed.hexdigest()
-
 
 def bound_to(request: Request, engine: Engine) -> About:
     """What a snapshot has to be of, beside the log."""
@@ -73,7 +55,8 @@ def bound_to(request: Request, engine: Engine) -> About:
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
     about = (sorted(options.items()), engine.lessons.judge_name, engine.topic.threshold, named, own)
     strategy = repr(guide) if request.strategy is not None else ""
-    return {"code": code(), "crawl": xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))}
+    crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
+    return {"code": code(), "judge": learning_key(request.options, engine.lessons.judge_name), "crawl": crawl}
 
 
 def _source(part: object) -> str:
@@ -100,16 +83,9 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
         if found is None:
             return 0
         about, state = found
-        try:
+        with files.snapshots.believed():
             engine.restore(state["engine"])
             files.restore(state["files"])
-        except Untold:
-            raise
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            raise InputError(
-                f"the snapshot in {files.snapshots.path} contradicts itself ({error}): remove that directory, "
-                "then go on"
-            ) from error
     return int(about["seq"])
 
 

@@ -16,8 +16,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,7 @@ from numpy.typing import NDArray
 from lycosa.core.container import Format, digest, pack
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, State, Texts, Untold, added
+from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
 
@@ -53,6 +57,21 @@ _hash = xxhash.xxh3_64_intdigest
 _ZERO = _hash(bytes(BLOCK))
 
 About = dict[str, Any]
+
+ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
+"""Whose code folds."""
+
+
+@cache
+def code() -> str:
+    """Changes with the code that folds, and with numpy's, whose last bits may be others."""
+    summed = xxhash.xxh3_128(f"{__version__} {np.__version__} {sys.byteorder}".encode())
+    home = Path(__file__).parents[1]
+    for room in ROOMS:
+        for file in sorted((home / room).rglob("*.py")):
+            summed.update(str(file.relative_to(home)).encode())
+            summed.update(file.read_bytes())
+    return summed.hexdigest()
 
 
 @dataclass
@@ -157,30 +176,48 @@ class Snapshots:
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def read(self, fits: Callable[[About], bool]) -> tuple[About, State] | None:
-        """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there."""
+    def read(self, fits: Callable[[About], bool], *part: str) -> tuple[About, State] | None:
+        """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there.
+
+        `part` names one whose arrays are wanted, as in "engine", "topic"; of others there is None in place of arrays.
+        """
         for _ in range(TRIES):
             try:
                 made = _FORMAT.read(self.path / MAP, _mapped, MOST_MAP)
                 about, leaves, plain = made
                 if not fits(about):
                     return None
-                state = self._unpacked(leaves, plain)
+                state = self._unpacked(leaves, plain, "".join(f"\0{name}" for name in part))
             except (InputError, OSError, ValueError, KeyError, TypeError, MemoryError, msgpack.UnpackException):
                 return None
             if state is not None:
-                self._leaves = leaves
+                self._leaves = {} if part else leaves
                 return about, state
         return None
 
-    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes) -> State | None:
-        """The state; None if a block is another one than it was."""
+    @contextmanager
+    def believed(self) -> Iterator[None]:
+        """What can't be in spite of its hashes is an error that says what to do."""
+        try:
+            yield
+        except Untold:
+            raise
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+            raise InputError(
+                f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then go on"
+            ) from error
+
+    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str) -> State | None:
+        """The state, with the arrays of a part; None if a block is another one than it was."""
         values: dict[str, Any] = {}
         lists: dict[bytes, list[str]] = {}
         file = os.open(self.path / BLOCKS, os.O_RDONLY)
         try:
             _check(leaves, os.fstat(file).st_size)
             for name, leaf in leaves.items():
+                if part and not name.startswith(f"{part}\0"):
+                    values[name] = None
+                    continue
                 data = _read(file, leaf)
                 if data is None:
                     return None

@@ -144,6 +144,13 @@ def fingerprint(options: Options, topic: Topic) -> str:
     return xxhash.xxh3_64_hexdigest(parts.encode())[:12]
 
 
+def learning_key(options: Options, judge_name: str) -> str:
+    """Changes with whatever makes a difference to what a judge learns from the same log."""
+    names = (*SOURCES, "judge", "targets", "background", "ontology", "languages")
+    parts = repr((judge_name, [getattr(options, name) for name in names]))
+    return xxhash.xxh3_64_hexdigest(parts.encode("utf-8", "replace"))
+
+
 def takes_ontology(made: Any) -> bool:
     """Whether a judge or a strategy goes by what words mean."""
     return "ontology" in inspect.signature(made).parameters
