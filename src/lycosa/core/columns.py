@@ -27,6 +27,21 @@ def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
     return grown
 
 
+def distinct(values: NDArray[Number]) -> NDArray[Number]:
+    """The values in order, each once. What `np.unique` does, in a quarter of the time where they are few.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(values)
+    if len(ordered) < 2:
+        return ordered
+    is_first = np.empty(len(ordered), bool)
+    is_first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 def runs(starts: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """The places of some runs of entries, one run after the other.
 

@@ -217,12 +217,12 @@ class _Words:
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:
         """The same for tokens that somebody else has numbered."""
         column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
-        numbers = column[cut]
+        numbers = column.take(cut)
         new = new_among(cut, numbers, _UNMET)
         if new:
             stem_of = {tokens.names[token]: tokens.stems[token] for token in new}  # nobody stems them again
             column[new] = self._lexicon.of(list(stem_of), lambda names: self._add(names, [stem_of[n] for n in names]))
-            numbers = column[cut]
+            numbers = column.take(cut)
         self._columns[tokens] = column
         return numbers
 
@@ -234,8 +234,8 @@ class _Words:
         order = numbers.argsort(kind="stable")
         ordered = numbers[order]
         starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-        counts = np.log1p(np.add.reduceat(_WEIGHTS[order], starts)).astype(np.float32)
-        total: Vectors = counts @ self.rows[ordered[starts]].astype(np.float32)
+        counts = np.log1p(np.add.reduceat(_WEIGHTS.take(order), starts)).astype(np.float32)
+        total: Vectors = counts @ self.rows.take(ordered[starts], axis=0).astype(np.float32)
         length = np.sqrt((total * total).sum())
         return total / length if length > 0.0 else total
 

@@ -50,12 +50,13 @@ class Lexicon:
         """The ids of the tokens of a folded text, in order."""
         buffer = b" " + folded + _PAD
         letters = np.frombuffer(buffer, np.uint8) != 32
-        edges = np.flatnonzero(letters[1:] != letters[:-1]) + 1
-        starts, ends = edges[0::2], edges[1::2]
+        edges = (letters[1:] != letters[:-1]).nonzero()[0]
+        edges += 1
+        starts, ends = edges[0::2].copy(), edges[1::2]
         keys = _keys(buffer, starts, ends - starts)
-        slots = ((keys * _MIX) >> self._shift).astype(np.intp)
-        ids = self._ids[slots]
-        strange = np.flatnonzero(self._keys[slots] != keys)
+        slots = ((keys * _MIX) >> self._shift).view(np.intp)
+        ids = self._ids.take(slots)
+        strange = (self._keys.take(slots) != keys).nonzero()[0]
         if len(strange):
             ids[strange] = new_ids = self._slowly(buffer, starts[strange].tolist(), ends[strange].tolist())
             slots, keys = slots[strange], keys[strange]
@@ -125,12 +126,15 @@ def new_among(numbers: NDArray[np.int32], known: NDArray[np.int32], unknown: int
 def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
     """A number for each token: exact up to eight bytes, a hash beyond, cut off where no word is that long."""
     words = np.ndarray((len(buffer) - 7,), "<u8", buffer, strides=(1,))
-    keys: NDArray[np.uint64] = words[starts] & _FIRST[np.minimum(lengths, 8)]
-    long = np.flatnonzero(lengths > 8)
+    keys: NDArray[np.uint64] = words[starts]
+    keys &= _FIRST.take(lengths, mode="clip")
+    long = (lengths > 8).nonzero()[0]
     offset = 8
     while len(long) and offset <= _LONGEST_BYTES:
-        more = words[starts[long] + offset] & _FIRST[np.minimum(lengths[long] - offset, 8)]
-        keys[long] = (keys[long] * _MIX) ^ more
+        size = lengths.take(long)
+        more = words[starts.take(long) + offset]
+        more &= _FIRST.take(size - offset, mode="clip")
+        keys[long] = (keys.take(long) * _MIX) ^ more
         offset += 8
-        long = long[lengths[long] > offset]
+        long = long[size > offset]
     return keys

@@ -57,4 +57,4 @@ class LinkTexts:
         """The tokens of some texts, in this order, and of each the place of its text among these."""
         starts = self.starts[texts]
         lengths = self.starts[texts + 1] - starts
-        return np.repeat(np.arange(len(texts)), lengths), self.numbers[runs(starts, lengths)]
+        return np.repeat(np.arange(len(texts)), lengths), self.numbers.take(runs(starts, lengths))

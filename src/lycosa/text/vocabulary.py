@@ -145,7 +145,7 @@ class Vocabulary:
     def _terms_of(self, tokens: NDArray[np.int32], known: _Language) -> NDArray[np.int32]:
         """The ids of tokens; a new stem gets the next free one."""
         known.terms = fit(known.terms, len(known.tokens.names), _UNMET)
-        ids = known.terms[tokens]
+        ids = known.terms.take(tokens)
         new = new_among(tokens, ids, _UNMET)
         if not new:
             return ids
@@ -161,7 +161,7 @@ class Vocabulary:
                 stems[token] = terms[number]  # one string for all tokens that have it
             numbers.append(number)
         known.terms[new] = numbers
-        return known.terms[tokens]
+        return known.terms.take(tokens)
 
     def _where(
         self, bag: Terms, every: NDArray[np.int32], breaks: list[int], title: NDArray[np.int32]

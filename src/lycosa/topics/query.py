@@ -321,11 +321,11 @@ class _Words:
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """The terms of some tokens, in order."""
         column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
-        ids = column[numbers]
+        ids = column.take(numbers)
         new = new_among(numbers, ids, _UNMET)
         if new:
             column[new] = [self._id(tokens.stems[token]) for token in new]
-            ids = column[numbers]
+            ids = column.take(numbers)
         self._columns[tokens] = column
         return ids
 

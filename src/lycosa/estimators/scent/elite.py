@@ -68,13 +68,13 @@ class Elite:
 
         The rows are sorted. Those that are `told` are among them, however little has changed.
         """
-        changed = np.abs(scores - self.score[rows]) > NOTICEABLE
+        changed = np.abs(scores - self.score.take(rows)) > NOTICEABLE
         changed[rows.searchsorted(told)] = True
         places = changed.nonzero()[0]
         self.score[rows[places]] = scores[places]
-        until = self._until[rows]
+        until = self._until.take(rows)
         hopeful = ((until == 0) | (until > self._pages)).nonzero()[0]
-        self._best = rows[hopeful[_best(self.score[rows[hopeful]])]]
+        self._best = rows.take(hopeful.take(_best(self.score.take(rows.take(hopeful)))))
         new = self._best[self._until[self._best] == 0]
         self._until[new] = self._pages + PATIENCE
         return rows[places]

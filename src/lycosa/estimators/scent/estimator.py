@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import distinct
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
@@ -260,8 +261,8 @@ class Scent:
         if len(step.children) and visit.outcome != "redirect":
             self._links(step, table)
         touched.append(self.elite_.due(table))
-        rows: NDArray[np.intp] = np.unique(np.concatenate(touched))
-        rows = rows[table.state[rows] == OPEN]
+        rows: NDArray[np.intp] = distinct(np.concatenate(touched))
+        rows = rows[table.state.take(rows) == OPEN]
         terms = self._features(rows, table)
         self.scored_ = rows, terms
         scores = self._risked(ANY + self.weights_ @ terms, rows)
@@ -468,22 +469,23 @@ class Scent:
         """The terms, not weighted: a line for each, in the order of TERMS."""
         trails, scale = self.trails_, self.scale_
         features = np.zeros((len(TERMS), len(rows)))
-        sums = trails.known[rows].T
-        parents = table.in_degree[rows].astype(np.float64)
+        sums = trails.known.take(rows, axis=0).T
+        parents = table.in_degree.take(rows).astype(np.float64)
         outcomes = sums[OUTCOMES] / scale
         features[0] = outcomes / (parents + PAGES_SHRINK)
         np.log1p(np.maximum(outcomes, 0.0), out=features[1])  # a judge of one's own may say less than nothing
         np.log1p(parents, out=features[2])
         np.log1p(np.maximum(sums[PROMISE], 0.0) / scale, out=features[3])
-        features[4], features[5], features[6] = table.alpha_max[rows], sums[IN_CONTEXT], sums[IN_ADDRESS]
-        words = trails.words[rows]
+        features[4], features[5], features[6] = table.alpha_max.take(rows), sums[IN_CONTEXT], sums[IN_ADDRESS]
+        words = trails.words.take(rows, axis=0)
         if self.meaning_ is not None:
             features[7], features[8] = sums[ANCHOR_NEAR], sums[CONTEXT_NEAR]
             if self.directed_:
                 features[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * sums[ANCHOR_SCALE] / scale
         features[10] = sums[SIBLINGS] / (np.maximum(sums[SIBLING_COUNT], 1.0) * scale)
         features[11] = sums[NEIGHBOURS] / ((sums[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
-        host, directory = self.hosts_[trails.host[rows]].T, self.directories_[trails.directory[rows]].T
+        host = self.hosts_.take(trails.host.take(rows), axis=0).T
+        directory = self.directories_.take(trails.directory.take(rows), axis=0).T
         of_host = (host[0] + SHRINK * self.mean_) / (host[1] + SHRINK)
         features[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
         root = np.sqrt(np.maximum(np.add.reduceat(words != 0, _BEGIN, axis=1, dtype=np.float32), 1.0)) * scale
@@ -497,15 +499,17 @@ class Scent:
         features[17] = 0.5 * curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
         if self.lean:
             features[17] += curiosity * (1.0 - trails.depth[rows] / DEEPEST)
-        exact, tags = _lifts(self.places_, trails.path[rows], self.mean_, PLACE_SHRINK).T
-        known = self.places_[trails.path[rows, 0], 1]
+        paths = trails.path.take(rows, axis=0)
+        exact, tags = _lifts(self.places_, paths, self.mean_, PLACE_SHRINK).T
+        known = self.places_[paths[:, 0], 1]
         features[18] = (exact + PLACE_SHRINK * tags / (known + PLACE_SHRINK)) / scale
         return features
 
 
 def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float, shrink: float = SHRINK) -> Groups:
     """The lift of each slot; the slot of no word has none."""
-    sums = groups[slots]
-    count = sums[..., 1]
-    lifts: Groups = (sums[..., 0] - np.float32(mean) * count) / (count + np.float32(shrink))
-    return lifts
+    # Both numbers of a slot at once, as one of eight bytes: four times as fast as line by line.
+    sums = groups.view(np.uint64).reshape(-1).take(slots.reshape(-1)).view(np.float32).reshape(-1, 2)
+    count = sums[:, 1].copy()
+    lifts: Groups = (sums[:, 0] - np.float32(mean) * count) / (count + np.float32(shrink))
+    return lifts.reshape(slots.shape)

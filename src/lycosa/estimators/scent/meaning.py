@@ -76,7 +76,7 @@ class Meaning:
         summed = np.zeros((texts, DIMENSIONS), np.float32)
         if len(owner):
             begins = np.flatnonzero(np.diff(owner, prepend=-1))
-            summed[owner[begins]] = np.add.reduceat(self._lines[self._place[slots]], begins, axis=0)
+            summed[owner[begins]] = np.add.reduceat(self._lines.take(self._place.take(slots), axis=0), begins, axis=0)
         return summed, np.sqrt(np.einsum("ij,ij->i", summed, summed))
 
     def similar(self, summed: Matrix, length: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -86,7 +86,7 @@ class Meaning:
 
     def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
         """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
-        sums: NDArray[np.float32] = self._toward[self._place[slots]].sum(axis=1)
+        sums: NDArray[np.float32] = self._toward.take(self._place.take(slots)).sum(axis=1)
         return sums
 
     def learn(self, slots: Slots, outcome: float, mean: float) -> None:

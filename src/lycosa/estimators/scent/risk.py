@@ -60,19 +60,19 @@ class Risk:
         return self._probability(rows, trails) if self.failures else np.zeros(len(rows))
 
     def _probability(self, rows: Rows, trails: Trails) -> Column:
-        sums = trails.known[rows]
+        sums = trails.known.take(rows, axis=0)
         dead = sums[:, DEAD].astype(np.float64)
         near = dead / (dead + sums[:, NEIGHBOUR_WEIGHT] + SHRINK)
-        odds = self._usual + NEAR * near + self._weight[_places(rows, trails)].sum(axis=1)
-        probability: Column = 1.0 / (1.0 + np.exp(np.clip(-odds, -MOST, MOST)))
+        odds = self._usual + NEAR * near + self._weight.take(_places(rows, trails)).sum(axis=1)
+        probability: Column = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-odds, -MOST), MOST)))
         return probability
 
 
 def _places(rows: Rows, trails: Trails) -> NDArray[np.int32]:
     """Where what is known of each row's words and places is kept; 0 for no word."""
-    words = trails.words[rows, _LINK]
+    words = trails.words.take(rows, axis=0)[:, _LINK]
     places = np.empty((len(rows), words.shape[1] + 2), np.int32)
     places[:, :-2] = words
-    places[:, -2], places[:, -1] = 3 * trails.directory[rows], 5 * trails.host[rows]
+    places[:, -2], places[:, -1] = 3 * trails.directory.take(rows), 5 * trails.host.take(rows)
     places &= PLACES - 1
     return places

@@ -127,7 +127,8 @@ class Sharpening:
             said = read.said
             self._agreement = DISCOUNT * self._agreement + (query * said, query * query, said * said, query, said)
             self._weight = DISCOUNT * self._weight + 1.0
-        self.lifts[read.slots] += np.array((query, 1.0), np.float32)
+        pairs = self.lifts.view(np.complex64).reshape(-1)  # the two numbers of a word as one
+        pairs[read.slots] = pairs.take(read.slots) + np.complex64(complex(query, 1.0))
         self.pages += 1
         self.total += query
         return read.outcome
@@ -175,12 +176,12 @@ class Sharpening:
 
     def _read(self, visit: Visit, table: Table, words: LinkWords) -> _Read:
         slots = words.slots(table.stems, visit.terms.ids)
-        frequency = _FREQUENCY[visit.terms.counts]
+        frequency = _FREQUENCY.take(visit.terms.counts)
         length = math.sqrt(frequency @ frequency)
         beta = own = said = 0.0
         query = 0.0 if self.probability and visit.beta < UNLIKELY else visit.beta
         if self._worded and length:
-            beta, own = query, float(frequency @ self._topic[slots]) / length
+            beta, own = query, float(frequency @ self._topic.take(slots)) / length
             betas, owns = self._beta + beta, self._own + own
             if owns and betas:
                 share = OWN_BESIDE if self.probability else OWN

@@ -76,14 +76,14 @@ class LinkWords:
         owner, numbers = read.take(texts)
         tokens = read.tokens
         column = fit(self._columns.get(tokens, _NOBODY), len(tokens.names), _UNMET)
-        slots = column[numbers]
+        slots = column.take(numbers)
         new = new_among(numbers, slots, _UNMET)
         if new:
             column[new] = self._slots_of([tokens.names[token] for token in new], [tokens.stems[token] for token in new])
-            slots = column[numbers]
+            slots = column.take(numbers)
         self._columns[tokens] = column
         has_slot = (slots >= 0).nonzero()[0]
-        return owner[has_slot], slots[has_slot]
+        return owner.take(has_slot), slots.take(has_slot)
 
     def slots(self, stems: list[str], ids: NDArray[np.uint32]) -> NDArray[np.intp]:
         """The slots of a page's words; `stems` are all words of the crawl so far, by number."""
@@ -91,7 +91,7 @@ class LinkWords:
             self._of_stem = fit(self._of_stem, len(stems))
             self._of_stem[self._known : len(stems)] = [slot_of(stem) for stem in stems[self._known :]]
             self._known = len(stems)
-        slots: NDArray[np.intp] = self._of_stem[ids].astype(np.intp)
+        slots: NDArray[np.intp] = self._of_stem.take(ids).astype(np.intp)
         return slots
 
     def state(self) -> State:
