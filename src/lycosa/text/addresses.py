@@ -37,7 +37,9 @@ def words_of(url: str) -> str:
     if not mark:
         host, rest = "", scheme
     else:
-        end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+        end = rest.find("/")
+        if end < 0 or "?" in rest[:end] or "#" in rest[:end]:
+            end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
         host, rest = _host(rest[:end]), rest[end:]
     path, _, query = rest.partition("#")[0].partition("?")
     text = f"{host} {_ENDING.sub('', path)} {query.replace('+', ' ')}"
@@ -48,6 +50,7 @@ def words_of(url: str) -> str:
     return " ".join(_WORD.findall(text))
 
 
+@lru_cache(maxsize=1 << 12)
 def _host(authority: str) -> str:
     """The labels of a host that say something; none for an IP address."""
     name = authority.rpartition("@")[2]

@@ -109,17 +109,21 @@ def word_vectors(words: Sequence[str]) -> Vectors:
     >>> bool((word_vectors(["doctor", "the"]) == vectors(["doctor", "the"])).all())
     True
     """
-    if len(words) < 2 or not all(map(_is_plain, words)):
+    if len(words) < 2:
         return vectors(words)
-    known = [at for at, word in enumerate(words) if 2 <= len(word) <= LONGEST_WORD and word not in STOP_WORDS]
+    known = [at for at, word in enumerate(words) if _is_plain(word)]
+    others = [at for at, word in enumerate(words) if not word.isascii()]
     rows = np.zeros((len(words), DIMENSIONS), np.int8)
     if known:
         rows[known] = _model().rows([words[at] for at in known])
-    return unit((rows * np.log1p(1.0)).astype(np.float32))
+    found = unit((rows * np.log1p(1.0)).astype(np.float32))
+    if others:  # a word more, as one alone would be rounded in another way
+        found[others] = vectors([*(words[at] for at in others), ""])[:-1]
+    return found
 
 
 def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalnum() and word == word.lower()
+    return word.isascii() and 2 <= len(word) <= LONGEST_WORD and word not in STOP_WORDS
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:

@@ -40,11 +40,12 @@ class LinkTexts:
     def cut(cls, texts: list[str], tokens: Tokens) -> LinkTexts:
         """Any texts."""
         numbers = tokens.read(fold_all(texts, tokens.language))
-        marks = (numbers == tokens.mark).nonzero()[0]
+        is_mark = numbers == tokens.mark
+        marks = is_mark.nonzero()[0]
         starts = np.zeros(len(texts) + 1, np.intp)
         starts[1:-1] = marks - np.arange(len(marks))
         starts[-1] = len(numbers) - len(marks)
-        return cls(tokens, np.delete(numbers, marks), starts)
+        return cls(tokens, numbers[~is_mark], starts)
 
     def part(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The tokens of one part, and of each the number of its link."""

@@ -22,7 +22,7 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, groupby
+from itertools import accumulate
 
 from turbohtml import Document as Tree
 from turbohtml import Element, Text
@@ -406,7 +406,8 @@ def _kept(parts: _Fragments) -> list[int]:
     plain = [0 if left else n for n, left in zip(parts.unlinked, out, strict=True)]
     inside = _place(parts, plain)
     shown = [at for at in inside if not out[at]]
-    lines = [at for at in shown if not _is_menu(parts, at)]
+    links = parts.links
+    lines = [at for at in shown if not links[at] or not _is_menu(parts, at)]
     if _is_story(parts, plain, lines, shown):
         return lines
     for marks in (LEFT_OUT, LEFT_OUT.replace(COMMENTS, ""), FURNITURE):  # a directory, a forum, or nothing but names
@@ -428,7 +429,7 @@ def _is_story(parts: _Fragments, plain: list[int], lines: list[int], shown: list
 
 def _no_furniture(parts: _Fragments) -> set[int]:
     """The ranges that a page names so, but which hold most of what it says; and the headers of articles."""
-    prose, unlinked = _sums(map(_prose, parts.unlinked)), _sums(parts.unlinked)
+    prose, unlinked = _sums([n if n >= PROSE else 0 for n in parts.unlinked]), _sums(parts.unlinked)
     places = parts.covered(ARTICLE + MAIN + BODY)
     return {
         number
@@ -466,7 +467,7 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """The fragments of the narrowest place that holds most of the prose."""
-    sums, unlinked, sizes = _sums(map(_prose, plain)), _sums(plain), _sums(parts.letters)
+    sums, unlinked, sizes = _sums([n if n >= PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
     least = MOST * sums[-1]
     places = [
         (sizes[end] - sizes[start], start, end, letter)
@@ -535,8 +536,18 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
 
 
 def _written(parts: _Fragments, kept: list[int]) -> MainPart:
-    rows = [list(row) for _, row in groupby(kept, parts.rows.__getitem__)]
-    lines = [(_line("".join(parts.texts[at] for at in row)), parts.heads[row[0]]) for row in rows]
+    texts, rows, heads = parts.texts, parts.rows, parts.heads
+    written: list[str] = []
+    titles: list[int] = []
+    last = -1
+    for at in kept:
+        if rows[at] == last:
+            written[-1] += texts[at]
+        else:
+            last = rows[at]
+            written.append(texts[at])
+            titles.append(heads[at])
+    lines = list(zip(map(_line, written), titles, strict=True))
     # Lines that say nothing are left out, unless all do; so are headings with nothing under them at the end.
     lines = [(line, title) for line, title in lines if not _is_idle(line)] or lines
     while len(lines) > 1 and lines[-1][1]:
@@ -562,5 +573,6 @@ def _lead(lines: list[str]) -> list[str]:
 
 
 def _line(text: str) -> str:
-    text = text.replace("\xad", "")
+    if not text.isascii():
+        text = text.replace("\xad", "")
     return " ".join(text.split()) if "  " in text or "\t" in text else text.strip()
