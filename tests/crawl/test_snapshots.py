@@ -14,14 +14,17 @@ import pytest
 import lycosa
 from crawl.helpers import Remembered, sim_space
 from lycosa.collection.judging import judge, learn
+from lycosa.collection.reading import Collection
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, Texts, Untold, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl, snapshots
 from lycosa.estimators.best_first import BestFirst
+from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.labels import set_labels
+from lycosa.store.log import PAGES as PAGES_OF_LOG
 from lycosa.store.log import VERSIONS, WORTH, SqliteLog
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.testing import Web
@@ -327,3 +330,48 @@ def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pyte
     begun(tmp_path / "crawl", look, strategy="best-first,batch=4", judge="vector")
     assert written == [False]
     assert not (tmp_path / "crawl" / NAME / MAP).exists()
+
+
+# -- those who only look --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("crawled", ["as it comes"], indirect=True)
+def test_why_says_the_same(crawled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes next, why something waits and why something was fetched: by the snapshot or by the whole log."""
+    whole, out = copy_of(crawled, 0, tmp_path / "0"), copy_of(crawled, SEVERAL[-1], tmp_path / "1")
+    before = sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
+    looking, known = Looking(monkeypatch), list[int]()
+    with Collection(out) as collection:
+        first, *_ = (node for (node,) in collection.log.rows("node", PAGES_OF_LOG, "seq DESC"))
+    told = []
+    for place in (whole, out):
+        with Reasons(place) as reasons:
+            answers: list[Any] = [reasons.best(4)]
+            known.append(looking.known)
+            answers.append(reasons.why(answers[0][-1].node))
+            known.append(looking.known)
+        with Reasons(place) as reasons:
+            answers.append(reasons.why(first))
+            known.append(looking.known)
+        told.append(repr(answers))  # what is not a number is not equal to itself
+    assert told[0] == told[1]
+    assert known == [0, 0, 0, known[3], known[3], 0]  # what was thought of the last page is older than the snapshot
+    assert known[3] > SEVERAL[-1]
+    assert before == sorted(file.stat().st_mtime_ns for file in (out / NAME).iterdir())
+
+
+def test_how_far_it_is(as_it_comes: Path, tmp_path: Path) -> None:
+    """The snapshot in megabytes, then the events that are left."""
+    told: list[tuple[str, int, int]] = []
+    out = shutil.copytree(as_it_comes, tmp_path / "crawl")
+    for snapshot in (True, False):
+        told.clear()
+        if not snapshot:
+            shutil.rmtree(out / NAME)
+        with Reasons(out) as reasons:
+            reasons.tell = lambda *given: told.append(given)
+            reasons.best(1, witnessed=False)
+        done, total = told[-1][1:]
+        assert done == total > 0
+        assert ("reading the snapshot" in {what for what, *_ in told}) == snapshot
+        assert told == sorted(told, key=lambda one: (one[0] == "reading the log", one[1]))

@@ -49,6 +49,9 @@ class Progress:
         self._pages_before = -1
         self._best: list[tuple[float, str, str]] = []
         self._recent: list[bool] = []
+        self._opening = ""
+        """What is done before the first request, and how far that is."""
+        crawl.request.tell = self._tell
 
     def __enter__(self) -> Progress:
         if suited := self.crawl.request.suited:
@@ -85,6 +88,13 @@ class Progress:
         while True:
             await asyncio.sleep(EVERY)
             self._draw()
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        """What was crawled before is being read."""
+        spent = time.monotonic() - self._begun
+        left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
+        self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
+        self._draw()
 
     def _draw(self) -> None:
         now = time.monotonic()
@@ -152,8 +162,8 @@ class Progress:
 
     def _headline(self) -> str:
         engine = self.crawl.engine
-        if engine is None:
-            return "starting"
+        if engine is None or self._opening:
+            return self._opening or "starting"
         tally, seconds = engine.tally, max(0.001, time.monotonic() - self._begun)
         here = tally.pages - max(0, self._pages_before)
         return (
@@ -163,8 +173,8 @@ class Progress:
 
     def _picture(self) -> Group:
         engine = self.crawl.engine
-        if engine is None:
-            return Group(Text("starting ..."))
+        if engine is None or self._opening:
+            return Group(Text(self._opening or "starting ..."))
         width = self.console.width
         budget, tally = self.crawl.options.budget, engine.tally
         filled = round(min(1.0, tally.pages / budget) * max(10, min(40, width - 40)))

@@ -25,6 +25,7 @@ from lycosa.cli.printing import (
     timestamp,
     wrapped,
 )
+from lycosa.cli.progress import progress
 from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
@@ -53,14 +54,15 @@ def why(
     with Reasons(directory) as reasons:
         running, console = is_running(directory), output()
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
-        if url:
-            found = reasons.why(url)
+        with progress(quiet=json) as reasons.tell:
+            found = reasons.why(url) if url else None
+            best = [] if url else reasons.best(NEXT)
+        if found is not None:
             if json:
                 print_json({**about, **found.as_dict()})
             else:
                 _show(console, found, reasons.collection.threshold, running=running)
             return
-        best = reasons.best(NEXT)
         if json:
             first = reasons.rankings[0]
             print_json({**about, "arm": first.name, "waiting": len(first.waiting), "next": best})

@@ -123,10 +123,13 @@ class Assembly:
     async def _replay(self) -> None:
         """A few events at a time, as others in the same loop want turns. Each is folded before the next is read."""
         engine, files = self.engine, self.files
-        events = files.events(take_up(self.request, files, engine))
+        known = take_up(self.request, files, engine)
+        events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
         engine.replay(())
         for event in events:
             engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
+            known += AT_ONCE
+            self.request.tell("reading the log", min(known, end), end)
             await asyncio.sleep(0)
         if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:
             for pace in filter(None, (engine.picker.pace, engine.keeper.pace)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -29,6 +30,8 @@ class Files:
         self.archive: WarcArchive | None = None
         self.mark = Mark()
         self.snapshots: Snapshots | None = None
+        self.until = math.inf
+        """The last event of which a snapshot may know."""
         self.judged_by = ""
         """The judge of the last page of an earlier run."""
         self._directory: Directory | None = None

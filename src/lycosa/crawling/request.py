@@ -19,6 +19,7 @@ from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
+from lycosa.core.telling import Tell, silent
 from lycosa.crawling.asking import check_search
 from lycosa.crawling.seeds import Seeds, read_seeds
 from lycosa.estimators import STRATEGIES, TAXONOMY
@@ -54,6 +55,8 @@ class Request:
     """What a person should know: what was moved aside, seeds that lie out of scope."""
     lost: Callable[[str], None] = lambda why: None
     """Hears of it when the proxy is gone."""
+    tell: Tell = silent
+    """Hears how far it is until what has been crawled before is known again."""
     suited: str = field(default="", init=False)
     """The strategy that the space has named, if nobody else has."""
 

@@ -25,7 +25,7 @@ from lycosa.core.types import Visit
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.store.log import SqliteLog
-from lycosa.store.snapshots import About, code
+from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.topics.making import learning_key
 
 SHARE = 0.02
@@ -76,10 +76,11 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
     bound = bound_to(request, engine)
 
     def fits(about: About) -> bool:
-        return all(about[name] == value for name, value in bound.items()) and log.chain(about["seq"]) == about["log"]
+        same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
+        return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
-        found = files.snapshots.read(fits)
+        found = files.snapshots.read(fits, tell=request.tell)
         if found is None:
             return 0
         about, state = found
@@ -87,6 +88,12 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
             engine.restore(state["engine"])
             files.restore(state["files"])
     return int(about["seq"])
+
+
+def covered(directory: Path) -> int:
+    """The last event that the snapshot in a directory knows of; 0 if there is none, or of other code."""
+    about = Snapshots(directory).about()
+    return int(about["seq"]) if about is not None and about.get("code") == code() else 0
 
 
 class SnapshotWriter:

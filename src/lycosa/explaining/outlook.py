@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lycosa.collection.report.figures import Outlook, Term, Upcoming
 from lycosa.core.errors import LycosaError
+from lycosa.crawling.snapshots import covered
 from lycosa.explaining.answers import Why
 from lycosa.explaining.reasons import Reasons
 from lycosa.store.log import PAGES
@@ -17,7 +18,7 @@ LINKS = 8
 TERMS = 5
 
 MOST_PAGES = 20_000
-"""Pages of a crawl that the report folds again for this: ten seconds' work. `lycosa why` has no such limit."""
+"""Pages since the last snapshot that the report folds again for this. `lycosa why` has no such limit."""
 
 
 def outlook(directory: Path) -> Outlook | None:
@@ -27,7 +28,8 @@ def outlook(directory: Path) -> Outlook | None:
     """
     try:
         with Reasons(directory) as reasons:
-            pages = next(reasons.collection.log.rows("COUNT(*)", PAGES, "1"))[0]
+            log = reasons.collection.log
+            pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (covered(directory),)))[0]
             if pages > MOST_PAGES:
                 return None
             first = reasons.rankings[0]

@@ -20,7 +20,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.table import OPEN, Table
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Visit
+from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import node_of
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.recalling import recall, recalled
@@ -57,14 +59,21 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = Collection(self.path)
+        self.tell: Tell = silent
+        """Hears how far the log is folded."""
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
             self._check()
-            self._request = recalled(self.path, **self._own)
+            self._request = self._recalled()
         except BaseException:
             self.close()
             raise
+
+    def _recalled(self) -> Request:
+        request = recalled(self.path, **self._own)
+        request.tell = lambda what, done, total: self.tell(what, done, total)
+        return request
 
     def _check(self) -> None:
         if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
@@ -126,7 +135,7 @@ class Reasons:
         if "engine" in self.__dict__:
             if self._own["topic"] is not None or self._own["strategy"] is not None:
                 return False  # which have learned what there is to learn: they can't do so twice
-            self._request = recalled(self.path, **self._own)
+            self._request = self._recalled()
         self._witness = Witness(chosen)
         self.__dict__.pop("rankings", None)
         self.__dict__.pop("engine", None)
@@ -317,7 +326,7 @@ class Reasons:
             self._witness = None
         if not self._attend([node]):
             return {}, math.nan
-        self.__dict__["engine"] = recall(self._request, watch, self._witness)
+        self.__dict__["engine"] = recall(self._request, watch, self._witness, seq - IN_FLIGHT - 1)
         if not found:
             return {}, math.nan
         score, terms = min(reversed(found), key=lambda known: abs(known[0] - visit.score))

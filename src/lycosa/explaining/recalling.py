@@ -6,6 +6,7 @@ Nothing is written, nothing is sent, and nobody is locked out: it works beside a
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from lycosa.explaining.standing import rankings
 from lycosa.explaining.witness import Witness
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.snapshots import Snapshots
 
 Watch = Callable[[Engine, int, Event], None]
 """Hears of each event and its number before the engine folds it."""
@@ -49,14 +51,15 @@ class ReadFiles(Files):
 
     readonly = True
 
-    def __init__(self, request: Request, watch: Callable[[int, Event], None]) -> None:
+    def __init__(self, request: Request, watch: Callable[[int, Event], None], until: float) -> None:
         super().__init__(request)
-        self.watch = watch
+        self.watch, self.until = watch, until
 
     def open(self) -> None:
         """Open the log."""
         assert self.request.path is not None
         self.log = ReadLog(self.request.path / NAME, readonly=True)
+        self.snapshots = Snapshots(self.request.path)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log's events."""
@@ -72,24 +75,30 @@ def recalled(path: Path, **own: Any) -> Request:
     return Request(replace(Directory.read_options(path), proxy="", proxy_ca=""), path, resuming=True, **own)
 
 
-def recall(request: Request, watch: Watch = lambda engine, seq, event: None, witness: Witness | None = None) -> Engine:
+def recall(
+    request: Request,
+    watch: Watch = lambda engine, seq, event: None,
+    witness: Witness | None = None,
+    until: float = math.inf,
+) -> Engine:
     """Fold the log; the engine is not to be run. A request is good for one time.
 
-    A `witness` hears what the strategy learns.
+    A `witness` hears what the strategy learns. Where there is a snapshot, only what came after it is folded; `until` is
+    the last event that need not be watched.
     """
     if asyncio._get_running_loop() is None:
-        return asyncio.run(_recall(request, watch, witness))
+        return asyncio.run(_recall(request, watch, witness, until))
     with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
-        return pool.submit(asyncio.run, _recall(request, watch, witness)).result()
+        return pool.submit(asyncio.run, _recall(request, watch, witness, until)).result()
 
 
-async def _recall(request: Request, watch: Watch, witness: Witness | None) -> Engine:
-    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event))
+async def _recall(request: Request, watch: Watch, witness: Witness | None, until: float) -> Engine:
+    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until)
     try:
         assembly = await assemble(request, files)
-        if witness is not None:
-            for ranking in rankings(assembly.engine):
-                witness.attend(ranking.estimator)
+        for ranking in rankings(assembly.engine) if witness is not None else ():
+            if witness is not None and witness.attend(ranking.estimator):
+                files.until = 0  # all of it has to be heard
         await assembly.take_up()
     finally:
         if request.space is not None:

@@ -32,10 +32,10 @@ class Witness:
         self.nodes = frozenset(nodes)
         self._terms: dict[tuple[int, str], dict[str, float]] = {}
 
-    def attend(self, estimator: Any) -> None:
-        """Hear from now on what it learns."""
+    def attend(self, estimator: Any) -> bool:
+        """Hear from now on what it learns; whether there is anything to hear."""
         if not hasattr(estimator, "learn") or hasattr(estimator, "explain"):
-            return
+            return False
         learn: Callable[[Step, Table], Rows] = estimator.learn
 
         def heard(step: Step, table: Table) -> Rows:
@@ -46,6 +46,7 @@ class Witness:
             return rows
 
         estimator.learn = heard
+        return True
 
     def terms(self, estimator: object, node: str) -> dict[str, float] | None:
         """What the score of a node is made of, the largest first; None if nobody listened."""

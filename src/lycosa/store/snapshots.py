@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from lycosa.core.container import Format, digest, pack
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, State, Texts, Untold, added
+from lycosa.core.telling import Tell, silent
 from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
@@ -176,7 +177,7 @@ class Snapshots:
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def read(self, fits: Callable[[About], bool], *part: str) -> tuple[About, State] | None:
+    def read(self, fits: Callable[[About], bool], *part: str, tell: Tell = silent) -> tuple[About, State] | None:
         """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there.
 
         `part` names one whose arrays are wanted, as in "engine", "topic"; of others there is None in place of arrays.
@@ -187,7 +188,7 @@ class Snapshots:
                 about, leaves, plain = made
                 if not fits(about):
                     return None
-                state = self._unpacked(leaves, plain, "".join(f"\0{name}" for name in part))
+                state = self._unpacked(leaves, plain, "".join(f"\0{name}" for name in part), tell)
             except (InputError, OSError, ValueError, KeyError, TypeError, MemoryError, msgpack.UnpackException):
                 return None
             if state is not None:
@@ -207,8 +208,16 @@ class Snapshots:
                 f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then go on"
             ) from error
 
-    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str) -> State | None:
+    def about(self) -> About | None:
+        """What the snapshot is of, if there is one."""
+        try:
+            return _FORMAT.read(self.path / MAP, _mapped, MOST_MAP)[0]
+        except InputError:
+            return None
+
+    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str, tell: Tell) -> State | None:
         """The state, with the arrays of a part; None if a block is another one than it was."""
+        done, total = 0, sum(leaf.size for leaf in leaves.values())
         values: dict[str, Any] = {}
         lists: dict[bytes, list[str]] = {}
         file = os.open(self.path / BLOCKS, os.O_RDONLY)
@@ -221,6 +230,8 @@ class Snapshots:
                 data = _read(file, leaf)
                 if data is None:
                     return None
+                done += leaf.size
+                tell("reading the snapshot", done // 1_000_000, total // 1_000_000)
                 values[name] = _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
         finally:
             os.close(file)
