@@ -2,6 +2,7 @@
 # make test   install, then run all tests: what CI runs
 # make check  what CI runs, and style, types, architecture, docs
 # make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
+# make bench  what a page costs, part by part, beside a bare loop on the same pages
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
 .PHONY: demo test check gate fuzz install docs bench clean
 
@@ -38,6 +39,9 @@ check: install
 CORPORA ?= ../shared/corpora
 gate: install
 	$(BIN)/lycosa lab gate benchmarks/floors.toml --corpora $(CORPORA)
+
+bench: install
+	$(BIN)/python benchmarks/page_cost.py --pages 200 --most 20
 
 # FUZZ: some targets only, or one and files to run again
 FUZZ_SECONDS ?= 60

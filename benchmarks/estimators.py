@@ -1,4 +1,4 @@
-"""What a step costs with each strategy, at frontiers of a thousand to a million rows.
+"""What a step costs with each strategy, at frontiers of a thousand to a million rows: made-up pages, no whole crawl.
 
 Each strategy crawls pages of 40 links, half of them new. For each page the time is taken for what the strategy has to
 do: learn from it, rank what changed, and pick what is fetched next. Beside it stands what a straightforward version

@@ -1,113 +1,279 @@
-"""What a page costs, part by part, and the whole job beside Scrapy, in one run on the same pages.
+"""What a page costs, part by part, in a crawl as it comes; pages are in memory, so that fetching is not in the table.
 
-    python benchmarks/page_cost.py DIRECTORY [--pages 1000] [--whole]
+    python benchmarks/page_cost.py [DIRECTORY] [--pages 1000] [--rounds 3] [--most 5.0] [--whole]
 
-DIRECTORY holds HTML files at any depth. The parts are the production functions, called one after the other on each
-page as the loop does, timed by the CPU clock of this process. `--whole` then serves the directory over HTTP from
-another process (benchmarks/serve_pages.py) and lets `lycosa crawl` and the focused Scrapy spider in
-benchmarks/scrapy_focused.py do the same job (fetch, parse, tf-idf, score every link, best first), Lycosa with its WARC
-files and its log, Scrapy with neither; CPU of each crawler's process alone, start-up included. Needs
-`pip install --group bench` for Scrapy.
+DIRECTORY holds HTML files at any depth, a site as it is served; without one it is the embedded web. Each round is a
+process of its own, as words that are met for the first time cost most, and later rounds would find them known. It runs
+`lycosa.crawl` with the default strategy and judge, main part, traps, archive and log, and a stopwatch of the CPU around
+each part; a part has only what no part inside it has. Beside it, in the same process and on the pages that were
+crawled, a bare loop: inflate, parse, text, links, stems, tf-idf, a heap; neither main part, archive nor log. Its ratios
+hold on other machines, milliseconds do not. With `--most` the script fails if all parts together cost more than so many
+bare loops.
+
+`--whole` then serves the directory over HTTP from another process (benchmarks/serve_pages.py) and lets `lycosa crawl`
+and the focused Scrapy spider in benchmarks/scrapy_focused.py do the same job (fetch, parse, tf-idf, score every link,
+best first), Lycosa with its WARC files and its log, Scrapy with neither; CPU of each crawler's process alone, start-up
+included. Needs `pip install --group bench` for Scrapy.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gzip
+import heapq
 import json
+import math
 import os
 import platform
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from dataclasses import replace
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin
 
 HERE = Path(__file__).resolve().parent
 QUERY = "astronomy star galaxy telescope planet solar system orbit universe"
+EMBEDDED = "coral reefs"
 HOSTS = 8
+PACKED = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Encoding", b"gzip")]
+FIELDS = {"content-type": "text/html; charset=utf-8", "content-encoding": "gzip"}
+
+Web = dict[str, bytes | Path]
+"""Addresses, and what is there: bytes, or a file."""
+
+SERVED = "what the server does"
+"""No part of a crawl, and left out."""
 
 
 class Stopwatch:
-    """Adds the CPU time since its last lap to what a part has spent."""
+    """CPU time by part: whoever runs inside a part has the time for itself."""
 
-    def __init__(self, spent: dict[str, float]) -> None:
-        self.spent = spent
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = defaultdict(float)
+        self.inside = ["the loop, and everything else"]
         self.at = time.process_time()
 
-    def lap(self, part: str) -> None:
+    def lap(self) -> None:
         now = time.process_time()
-        self.spent[part] += now - self.at
-        self.at = time.process_time()
+        self.spent[self.inside[-1]] += now - self.at
+        self.at = now
+
+    def around(self, owner: Any, name: str, part: str) -> None:
+        """From now on, what the function of that name takes is the part's."""
+        function = getattr(owner, name)
+
+        def timed(*given: Any, **named: Any) -> Any:
+            self.lap()
+            self.inside.append(part)
+            try:
+                return function(*given, **named)
+            finally:
+                self.lap()
+                self.inside.pop()
+
+        setattr(owner, name, timed)
 
 
-def parts(files: list[Path], rounds: int) -> dict[str, float]:
-    """CPU milliseconds a page of each part, best of some rounds."""
-    from lycosa.core.engine import Engine
-    from lycosa.core.strategies import Greedy
-    from lycosa.core.types import Page, Task, Visit
-    from lycosa.estimators import estimator
-    from lycosa.spaces.web import WebSpace
-    from lycosa.store.log import MemoryLog, SqliteLog
-    from lycosa.store.warc import WarcArchive
+def watch_parts(watch: Stopwatch) -> None:
+    """The functions that make up a page's way through a crawl."""
+    from lycosa.core import lessons, strategies, table
+    from lycosa.core.picker import Picker
+    from lycosa.spaces import web
+    from lycosa.store import log, warc
+    from lycosa.text.link_texts import LinkTexts
     from lycosa.text.vocabulary import Vocabulary
-    from lycosa.topics.probability import Probability
-    from lycosa.topics.query import Query
-    from lycosa.web.fetch import Response
-    from lycosa.web.html import extract
-    from lycosa.web.inflate import inflate
+    from lycosa.topics import probability, query
+    from lycosa.traps.warden import Warden
+    from lycosa.web import html
+
+    parts: list[tuple[Any, str, str]] = [
+        (web, "inflate", "inflate"),
+        (html, "parse", "parse"),
+        (html, "extract", "links, anchors, contexts, text, resolve"),
+        (html, "mark", "main part"),
+        (html, "main_part", "main part"),
+        (Vocabulary, "read", "tokens, stems, simhash"),
+        (LinkTexts, "of", "tokens, stems, simhash"),
+        (Vocabulary, "learn", "tokens, stems, simhash"),
+        (query.Query, "judge", "judge"),
+        (probability.Probability, "judge", "judge"),
+        (probability.Probability, "learn", "judge"),
+        (lessons.Lessons, "teach", "lessons of the judge"),
+        (lessons.Lessons, "finish", "lessons of the judge"),
+        (Warden, "recognise", "traps"),
+        (Warden, "learn", "traps"),
+        (table.Table, "absorb", "learn and rank"),
+        (strategies.Greedy, "learn", "learn and rank"),
+        (Picker, "next", "pick"),
+        (web.WebSpace, "_exchange", "digest, archive"),
+        (warc.WarcArchive, "append", "digest, archive"),
+        (log.SqliteLog, "append", "log"),
+    ]
+    for owner, name, part in parts:
+        watch.around(owner, name, part)
+
+
+class InMemory:
+    """A transport that has all pages; `first` says what the CPU had spent when the first was asked for."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.first = 0.0
+
+    async def address(self, url: str) -> str:
+        return "127.0.0.1"
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Any:
+        from lycosa.web.fetch import Response
+
+        self.first = self.first or time.process_time()
+        await asyncio.sleep(0)
+        body = self.packed(url)
+        status = 404 if body is None else 200
+        return Response(status, b"HTTP/1.1 %d -" % status, PACKED, body or gzip.compress(b""), "127.0.0.1", "", FIELDS)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+    def packed(self, url: str) -> bytes | None:
+        """What is at an address, as a server sends it."""
+        found = self.web.get(url)
+        if isinstance(found, Path):
+            found = self.web[url] = gzip.compress(found.read_bytes(), 6)
+        return found
+
+
+def read_web(directory: Path | None, pages: int) -> Web:
+    """The pages of a directory on one host, or those of the embedded web."""
+    if directory is None:
+        from lycosa.testing import Web as Embedded
+
+        grown = Embedded(pages=2 * pages, traps=())
+        return {url: gzip.compress(grown.response(url).body, 6) for url in grown.urls()}
+    files = sorted(file for file in directory.rglob("*.htm*") if file.suffix in (".htm", ".html"))
+    if not files:
+        sys.exit(f"no .htm or .html files below {directory}")
+    return {f"http://h.test/{file.relative_to(directory).as_posix()}": file for file in files}
+
+
+def one_round(given: argparse.Namespace) -> dict[str, Any]:
+    """CPU milliseconds a page of each part, of the start, and of the bare loop, in this process."""
+    from lycosa.crawling import crawl
+    from lycosa.spaces.web import WebSpace
     from lycosa.web.politeness import Politeness
 
-    best: dict[str, float] = {}
-    bodies = [(f"http://h.test/{file.name}", gzip.compress(file.read_bytes(), 6)) for file in files]
-    for _ in range(rounds):
-        spent: dict[str, float] = defaultdict(float)
-        with tempfile.TemporaryDirectory() as directory:
-            words, topic, default = Vocabulary(), Query(QUERY), Probability(QUERY)
-            space = WebSpace(None, Politeness(time.time), time.time)  # type: ignore[arg-type]
-            engine = Engine(space, topic, Greedy(estimator("best-first")), MemoryLog(), clock=time.time)
-            log, archive = SqliteLog(Path(directory) / "log.sqlite"), WarcArchive(Path(directory) / "archive")
-            archive.recover({})
-            headers = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Encoding", b"gzip")]
-            for number, (url, packed) in enumerate(bodies):
-                engine.table.add_seed(url)
-                watch = Stopwatch(spent)
-                body, _ = inflate(packed, "gzip", 20_000_000)
-                watch.lap("inflate")
-                document = extract(body, url, "utf-8")
-                watch.lap("parse, links, anchors, contexts, text, resolve")
-                page = document.fill(Page("ok"))
-                reading = words.read(page)
-                watch.lap("tokens, stems, vector, simhash")
-                judgement = topic.judge(page, reading)
-                watch.lap("judge page and links (vector)")
-                judged = default.judge(page, reading)
-                watch.lap("judge page and links (the default)")
-                visit = Visit(url, "page", "ok", number + 1, beta=judgement.beta, links=page.links, terms=reading.terms)
-                visit.links.alphas = judgement.alphas
-                watch.lap("build the visit")
-                default.learn(replace(visit, beta=judged.beta, data=judged.data))
-                if (lesson := default.lesson(0.0)) is not None:
-                    default.adopt(lesson)
-                watch.lap("lessons of the default judge")
-                words.learn(visit)
-                engine.fold(visit)
-                engine.frontier.take(0.0)
-                watch.lap("learn, rank, pick")
-                exchange = space._exchange(Task(url), Response(200, b"HTTP/1.1 200 OK", headers, packed))
-                visit.place = archive.append(visit, exchange)
-                watch.lap("digest, WARC")
-                log.append(visit)
-                watch.lap("log")
-            log.close()
-            archive.close()
-        for name, seconds in spent.items():
-            best[name] = min(best.get(name, 9e9), 1000 * seconds / len(files))
-    return best
+    begun = time.process_time()
+    web = read_web(given.directory, given.pages)
+    reading = time.process_time() - begun
+    topic, seed = (EMBEDDED if given.directory is None else QUERY), given.seed or next(iter(web))
+    watch, transport = Stopwatch(), InMemory(web)
+    watch_parts(watch)
+    watch.around(transport, "packed", SERVED)
+    space = WebSpace(transport, Politeness(time.time, delay=0.0, at_once=32, address_delay=0.0), time.time)
+    crawled: list[str] = []
+
+    async def run(directory: str) -> None:
+        chosen = {"strategy": given.strategy, "judge": given.judge}
+        most = {"budget": given.pages, "max_requests": 20 * given.pages}
+        pace = {"concurrency": 32, "delay": 0.0, "per_host": 32}
+        options = {name: value for name, value in chosen.items() if value}
+        hunt = crawl(topic, [seed], out=Path(directory) / "crawl", space=space, **most, **pace, **options)
+        async for visit in hunt:
+            if not crawled:
+                watch.lap()
+                watch.spent.clear()
+            if visit.is_page:
+                crawled.append(visit.node)
+        watch.lap()
+
+    with tempfile.TemporaryDirectory() as directory:
+        asyncio.run(run(directory))
+    count = max(1, len(crawled))
+    parts = {name: 1000 * seconds / count for name, seconds in watch.spent.items() if name != SERVED}
+    begun = time.process_time()
+    bare_loop([(url, transport.packed(url) or b"") for url in crawled], topic)
+    bare = 1000 * (time.process_time() - begun) / count
+    return {"pages": len(crawled), "start": 1000 * (transport.first - reading), "parts": parts, "bare": bare}
+
+
+def bare_loop(crawled: list[tuple[str, bytes]], topic: str) -> None:
+    """The least that makes a focused crawler of these pages, without fetching, archive, log or main part."""
+    import Stemmer
+    import turbohtml
+
+    stemmer, token = Stemmer.Stemmer("english"), re.compile("[a-z0-9]{2,}")
+    known: dict[str, str] = {}
+
+    def stems(text: str) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for word in token.findall(text.lower()):
+            stem = known.get(word)
+            if stem is None:
+                stem = known[word] = stemmer.stemWord(word)
+            found[stem] += 1
+        return found
+
+    wanted, frequency, heap = stems(topic), Counter[str](), list[tuple[float, str]]()
+    seen = {url for url, _ in crawled[:1]}
+
+    def cosine(terms: Counter[str], pages: int) -> float:
+        dot = square = 0.0
+        for stem, count in terms.items():
+            weight = (1.0 + math.log(count)) * (math.log((pages + 1) / (frequency[stem] + 0.5)) + 1.0)
+            square += weight * weight
+            dot += weight * wanted.get(stem, 0)
+        return dot / math.sqrt(square) if square else 0.0
+
+    for pages, (url, body) in enumerate(crawled, 1):
+        tree = turbohtml.parse(gzip.decompress(body), positions=False)
+        for hidden in tree.select("script,style"):
+            hidden.decompose()
+        shown = tree.find("body")
+        terms = stems(shown.text if shown is not None else "")
+        frequency.update(terms.keys())
+        worth = cosine(terms, pages)
+        for link in tree.select("a[href]"):
+            target = urldefrag(urljoin(url, str(link.attrs["href"])))[0]
+            if target not in seen:
+                seen.add(target)
+                heapq.heappush(heap, (-worth - cosine(stems(link.text), pages), target))
+        if heap:
+            heapq.heappop(heap)
+
+
+def table(given: argparse.Namespace) -> float:
+    """Print the parts, the median of some rounds; what all together cost, in bare loops."""
+    rounds = []
+    for _ in range(given.rounds):
+        command = [sys.executable, __file__, "--one-round", *sys.argv[1:]]
+        rounds.append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout))
+    bare = _median([each["bare"] for each in rounds])
+    names = sorted(rounds[0]["parts"], key=lambda name: -rounds[0]["parts"][name])
+    pages = rounds[0]["pages"]
+    print(f"{pages} pages in memory, {given.strategy or 'the default strategy'}, {given.judge or 'the default judge'},")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, median of {given.rounds} rounds\n")
+    print("| part | CPU ms a page | of a bare loop |\n|---|---|---|")
+    for name in names:
+        costs = [each["parts"].get(name, 0.0) for each in rounds]
+        shares = [cost / each["bare"] for cost, each in zip(costs, rounds, strict=True)]
+        print(f"| {name} | {_median(costs):.3f} | {_median(shares):.2f} |")
+    sums = [sum(each["parts"].values()) for each in rounds]
+    ratio = _median([total / each["bare"] for total, each in zip(sums, rounds, strict=True)])
+    print(f"| **all of it, without fetching** | **{_median(sums):.3f}** | **{ratio:.2f}** |")
+    print(f"| a bare loop | {bare:.3f} | 1.00 |")
+    print(f"\nstart, until the first page is asked for: {_median([each['start'] for each in rounds]):.0f} ms")
+    return ratio
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
 
 
 def whole(root: Path, pages: int, runs: int) -> dict[str, list[float]]:
@@ -163,23 +329,21 @@ def _commands(name: str, start: dict[str, str], pages: int, out: Path) -> list[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("directory", type=Path, nargs="?")
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--strategy", default="", help="another than the default one")
+    parser.add_argument("--judge", default="", help="another than the default one")
+    parser.add_argument("--seed", default="", help="the address to start from; else the first page")
+    parser.add_argument("--most", type=float, default=0.0, help="bare loops that all parts may cost; 0: any number")
     parser.add_argument("--whole", action="store_true", help="also run Lycosa and Scrapy over HTTP")
+    parser.add_argument("--one-round", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    files = sorted(file for file in given.directory.rglob("*.htm*") if file.suffix in (".htm", ".html"))
-    files = files[:: max(1, len(files) // given.pages)][: given.pages]
-    if not files:
-        sys.exit(f"no .htm or .html files below {given.directory}")
-    size = sum(file.stat().st_size for file in files) / len(files)
-    print(f"{len(files)} pages of {size / 1000:.1f} kB, Python {platform.python_version()}, {os.cpu_count()} cores\n")
-    print("| part | CPU ms a page |\n|---|---|")
-    table = parts(files, given.rounds)
-    for name, cost in table.items():
-        print(f"| {name} | {cost:.3f} |")
-    print(f"| **sum (without fetching)** | **{sum(table.values()):.3f}** |")
-    if given.whole:
+    if given.one_round:
+        print(json.dumps(one_round(given)))
+        return
+    ratio = table(given)
+    if given.whole and given.directory is not None:
         if shutil.which("nproc") is None:
             print("(fewer than two cores: server and crawler share one)")
         costs = whole(given.directory, given.pages, 2)
@@ -187,6 +351,8 @@ def main() -> None:
         for name, values in costs.items():
             print(f"| {name} | {min(values):.2f} | {', '.join(f'{value:.2f}' for value in values)} |")
         print(f"\nratio Lycosa / Scrapy: {min(costs['lycosa']) / min(costs['scrapy focused']):.2f}")
+    if given.most and ratio > given.most:
+        sys.exit(f"a page costs {ratio:.2f} bare loops, and may cost {given.most:.2f}")
 
 
 if __name__ == "__main__":
