@@ -166,7 +166,10 @@ def test_a_damaged_page_is_made_again_from_the_archive(crawl: Path) -> None:
     seqs = [seq for seq, event in before.items() if isinstance(event, Visit) and event.is_page]
     seq = seqs[len(seqs) // 2]
     change(crawl, "UPDATE event SET body = substr(body, 1, length(body) - 9) WHERE seq = ?", seq)
+    (crawl / "snapshot").mkdir(exist_ok=True)
+    (crawl / "snapshot" / "map").write_text("of the log that was")
     done = mend(crawl)
+    assert not (crawl / "snapshot").exists()
     assert (len(before) - 1, 1, 0, 0) == (done.kept, len(done.mended), len(done.lost), done.wordless)
     after = dict(events(crawl))
     was, now = before.pop(seq), after.pop(seq)

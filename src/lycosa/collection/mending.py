@@ -27,6 +27,7 @@ from lycosa.core.types import Event, Links, Place, Terms, Visit
 from lycosa.store import codec
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, OTHERS, SqliteLog, harden, is_place, name_of
+from lycosa.store.snapshots import Snapshots
 from lycosa.text.fingerprint import Signs
 from lycosa.text.vocabulary import Vocabulary
 
@@ -86,6 +87,7 @@ def mend(directory: Path) -> Mended:
         done.aside = _aside(path)
         os.link(path, done.aside)
         os.replace(new, path)
+        Snapshots(path.parent).remove()  # it is of the log that was
         return done
     finally:
         opened.close()

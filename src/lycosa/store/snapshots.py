@@ -18,7 +18,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -172,7 +172,7 @@ class Snapshots:
         self._leaves = {}
         for name in (MAP, f"{MAP}.new", BLOCKS):
             (self.path / name).unlink(missing_ok=True)
-        if self.path.is_dir():
+        with suppress(OSError):  # somebody else's files may be there, too
             self.path.rmdir()
 
     # -- reading -----------------------------------------------------------------------------------------------
