@@ -68,6 +68,8 @@ def test_what_pages_say_by_themselves_counts_less_the_more_there_are() -> None:
     exp(.916 + .164 log 1.01 + .307 log 100) = exp(.916 + .0016 + 1.4138) = 10.29. With 20 said: sqrt(20.1 * 10.29).
     """
     assert expected(np.zeros(100), np.zeros(0), 20.0) == pytest.approx(14.38, abs=0.02)
+    assert expected(np.zeros(2000), np.zeros(0), 500.0) == expected(np.zeros(2000), np.zeros(0), 0.0)
+    assert expected(np.zeros(1500), np.zeros(0), 500.0) > expected(np.zeros(1500), np.zeros(0), 0.0)
 
 
 def test_the_regression_solves_its_equations() -> None:

@@ -16,6 +16,8 @@ large collection, where next to nothing is said of each, less:
 
     log n = w log n_said + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
+From LARGE pages on w fades, and it is 0 for twice as many.
+
 The line is the score that n pages exceed. Labels move it: each is a page on one side of it, and the line may lie off by
 SPREAD before there are any.
 """
@@ -31,8 +33,9 @@ from numpy.typing import NDArray
 from lycosa.topics.probability.regression import sigmoid
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
-TRUSTED = 100.0
-"""Pages of which as much is believed of what they say by themselves as of what is usual."""
+TRUSTED, LARGE = 100.0, 1000.0
+"""Pages of which as much is believed of what they say by themselves as of what is usual; and so many that there may be
+enough of those that say a little to outweigh the others."""
 APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
 """Two heaps count if their distance is so many times their width (Ashman et al. 1994), if they explain the scores so
 much better than one, in log likelihood a page, and if the upper one has so many pages at least, and that share at
@@ -65,7 +68,7 @@ def expected(scores: Scores, shown: Scores, said: float) -> float:
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
     usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores))
-    trust = TRUSTED / (TRUSTED + len(scores))
+    trust = TRUSTED / (TRUSTED + len(scores)) * min(1.0, max(0.0, 2.0 - len(scores) / LARGE))
     return min(math.exp(trust * math.log(said + NOTHING) + (1.0 - trust) * usual), 0.9 * len(scores))
 
 
