@@ -38,6 +38,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
+import lycosa.cli  # noqa: F401  # before numpy: one thread for its libraries, as in every crawl of the command line
+
 HERE = Path(__file__).resolve().parent
 QUERY = "astronomy star galaxy telescope planet solar system orbit universe"
 EMBEDDED = "coral reefs"
