@@ -47,13 +47,13 @@ def main() -> None:
             for subject in subjects:
                 topic: Any = told_judge(index, subject, "words", DEFAULT)()
                 (seeds,) = seed_sets(index, subject, "on-topic", count=3, random_seed=1)
-                facts = {
+                facts: dict[str, Any] = {
                     "threshold": topic.threshold,
                     "probability": True,
                     "words": subject.words,
                     "budget": given.budget,
                 }
-                hunts = strategy(name, seed=1, budget=given.budget, **facts)
+                hunts = strategy(name, seed=1, **facts)
                 brought = requests(find, index, subject, topic, hunts, seeds, given.budget)
                 budgets = [given.budget // 5, given.budget]
                 rows.append([*measures.found(brought, budgets), measures.harvest(brought, budgets)[-1]])

@@ -7,6 +7,7 @@ import pytest
 from learning_judge import Learning
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Learner, Space
+from lycosa.core.state import Untold
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
 from lycosa.estimators.breadth_first import BreadthFirst
@@ -150,6 +151,20 @@ def test_a_running_crawl_hears_labels() -> None:
     again.replay(log)
     assert made.tally == again.tally
     assert vars(made.topic) == vars(again.topic)
+
+
+def test_what_was_heard_but_not_recorded_is_in_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log could not be written: the engine knows more than it, and says so to whoever wants its state."""
+    made = engine(MemoryLog())
+
+    def full(event: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(made.log, "append", full)
+    with pytest.raises(OSError, match="No space"):
+        made.hear([Label("a", True)])
+    with pytest.raises(Untold, match="what the log lacks"):
+        made.state()
 
 
 def test_a_lesson_that_was_due_when_the_run_was_killed() -> None:

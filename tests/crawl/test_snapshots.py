@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from lycosa.collection.judging import judge, learn
 from lycosa.collection.reading import Collection
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.state import Grown, Texts, Untold, state_of
+from lycosa.core.state import Grown, Texts, Untold, put_back, state_of
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl, snapshots
 from lycosa.estimators.best_first import BestFirst
@@ -315,6 +317,21 @@ def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
         state_of(Own())
     with pytest.raises(Untold, match="no state"):
         state_of(object())
+
+
+def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class from a notebook may have changed since; one of ours is known by the code of its room."""
+    own = type("Own", (), {"__module__": "notebook"})()
+    assert snapshots._source(own) != snapshots._source(own)
+    monkeypatch.setitem(sys.modules, "notebook", ModuleType("notebook"))
+    assert snapshots._source(own) != snapshots._source(own)
+    assert ["", ""] == [snapshots._source(part) for part in (None, BestFirst())]
+
+
+def test_a_part_that_is_gone_does_not_fit() -> None:
+    """Word vectors, say: what they had learned is not put in their place."""
+    with pytest.raises(Untold, match="does not fit"):
+        put_back(SimpleNamespace(meaning=None), {"meaning": {"lines": 1}})
 
 
 def test_strategies_without_a_state_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
     async def crawled() -> None:
         seeds = web.seeds(topic, 3)
         async for _ in lycosa.crawl(
-            web.query(topic), seeds, out=tmp_path / "c", space=space(), clock=clock, budget=120, judge="vector"
+            web.query(topic), seeds, out=tmp_path / "c", space=space(), clock=clock, budget=150, judge="vector"
         ):
             pass
 

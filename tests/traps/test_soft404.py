@@ -197,3 +197,20 @@ def test_replayed_is_as_live() -> None:
         assert (ids.tolist(), counts.tolist()) == (again[0].tolist(), again[1].tolist())
     for node, text in (("http://a.test/x", SORRY), ("http://a.test/y", CORAL), ("http://b.test/z", f"{CORAL} {SORRY}")):
         assert host.says(node, text) == replayed.says(node, text)
+
+
+@pytest.mark.parametrize("hosts", [0, 1, 3])
+def test_faces_in_a_snapshot(hosts: int) -> None:
+    """They come back as they were, in arrays for all hosts together."""
+    host = Host()
+    for number in range(hosts):
+        probe = f"http://{number}.test/no-such-page-0123456789ab.html"
+        host.visit(probe, " ".join(SORRY.split()[number:]), "probe")
+    state = host.soft404.state()
+    again = Soft404()
+    again.restore(state | {"hosts": list(state["hosts"].items)})
+    faces = [
+        {name: (ids.tolist(), n.tolist()) for name, (ids, n) in one._faces.items()} for one in (host.soft404, again)
+    ]
+    assert faces[0] == faces[1]
+    assert hosts == len(faces[1])

@@ -27,7 +27,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
 from lycosa.core.spec import parse
-from lycosa.core.state import Untold, restore
+from lycosa.core.state import Untold, check, restore
 from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY, WORDS
 from lycosa.store.directory import Directory, located
@@ -257,14 +257,15 @@ class _Anew:
             known = about["code"] == code() and about.get("judge") == key
             return known and bool(self.log.chain(about["seq"]) == about["log"])
 
+        try:
+            check(learner)
+        except Untold:  # it has to be folded
+            return 0
         found = snapshots.read(fits, "engine", "topic")
         if found is None:
             return 0
-        try:
-            with snapshots.believed():
-                restore(learner, found[1]["engine"]["topic"])
-        except Untold:  # it has to be folded
-            return 0
+        with snapshots.believed():
+            restore(learner, found[1]["engine"]["topic"])
         return int(found[0]["seq"])
 
     def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:

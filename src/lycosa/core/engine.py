@@ -115,6 +115,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lanes_seen = 0
+        self._torn = False
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
@@ -221,11 +222,13 @@ class Engine:
 
     def hear(self, labels: Iterable[Label]) -> None:
         """Record what people say of pages, and learn from it at once: also between two visits of a run."""
+        self._torn = True  # until it is recorded: should that fail, more was learned than the log has
         with self.log.together():
             for label in labels:
                 self.log.append(label)
                 self.fold(label)
             self.lessons.catch_up()
+        self._torn = False
         self._wake.set()  # other pages may be the best by now
 
     def _record(self, event: Event) -> None:
@@ -247,6 +250,8 @@ class Engine:
         """All that was folded, if every part can tell; what is in flight is no part of it."""
         if self.picker.refreshing:
             raise Untold("what is to be looked at again is found out from the log")
+        if self._torn:
+            raise Untold("it has learned what the log lacks")
         return {"table": self.table.as_state()} | {name: state_of(part) for name, part in self._parts().items()}
 
     def restore(self, state: State) -> None:

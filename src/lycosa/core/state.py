@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 State = dict[str, Any]
 
-_LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note", "_fold_visit")
+_LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note")
 """Methods by which parts learn."""
 
 _PLAIN = (np.ndarray, bool, int, float, str, bytes, type(None))
@@ -65,18 +65,18 @@ def added(items: Collection[Any], since: int) -> Sequence[Any]:
 
 def state_of(part: Any) -> State:
     """What a part has learned, if it can tell."""
-    _check(part)
+    check(part)
     state: State = part.state()
     return state
 
 
 def restore(part: Any, state: State) -> None:
     """Have a part go on from a state."""
-    _check(part)
+    check(part)
     part.restore(state)
 
 
-def _check(part: object) -> None:
+def check(part: object) -> None:
     """A class that learns in a way of its own has a state of its own: what it inherits says nothing of that."""
     defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     if not {"state", "restore"} <= defined.keys():
@@ -118,7 +118,7 @@ def put_back(part: object, state: State) -> None:
         if isinstance(before, np.ndarray):
             fits = isinstance(value, np.ndarray) and value.dtype == before.dtype and value.shape[1:] == before.shape[1:]
         else:
-            fits = not isinstance(value, np.ndarray)
+            fits = not isinstance(value, np.ndarray | dict)
         if not fits:
             raise Untold(f"{type(part).__name__}.{name} does not fit")
         setattr(part, name, value)

@@ -126,11 +126,14 @@ class Assembly:
         known = take_up(self.request, files, engine)
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
         engine.replay(())
+        folded, later = 0, end - known
         for event in events:
             engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
-            known += AT_ONCE
-            self.request.tell("reading the log", min(known, end), end)
+            folded += AT_ONCE
+            self.request.tell("reading the log", min(folded, later), later)
             await asyncio.sleep(0)
+        if folded:  # numbers may be missing in a log that was mended
+            self.request.tell("reading the log", later, later)
         if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:
             for pace in filter(None, (engine.picker.pace, engine.keeper.pace)):
                 pace.reset()  # a crawl's requests are not the watch's

@@ -10,6 +10,7 @@ so far, all snapshots of the process together.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.store.log import SqliteLog
 from lycosa.store.snapshots import About, Snapshots, code
+from lycosa.text.embeddings import digest
 from lycosa.topics.making import learning_key
 
 SHARE = 0.02
@@ -53,19 +55,22 @@ def bound_to(request: Request, engine: Engine) -> About:
     parts = [engine.space, engine.topic, judge, engine.strategy, guide, engine.warden, engine.reader]
     own = [_source(part) for part in parts]
     named = [f"{type(part).__module__}.{type(part).__qualname__}" for part in parts]
-    about = (sorted(options.items()), engine.lessons.judge_name, engine.topic.threshold, named, own)
+    vectors = digest() if getattr(guide, "meaning_", None) is not None else ""
+    about = (sorted(options.items()), engine.lessons.judge_name, engine.topic.threshold, named, own, vectors)
     strategy = repr(guide) if request.strategy is not None else ""
     crawl = xxhash.xxh3_128_hexdigest(f"{about!r} {strategy}".encode("utf-8", "replace"))
     return {"code": code(), "judge": learning_key(request.options, engine.lessons.judge_name), "crawl": crawl}
 
 
 def _source(part: object) -> str:
-    """The code of somebody's own class."""
+    """The code of somebody's own class; another one each time where that can't be read."""
     module = type(part).__module__
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if module.partition(".")[0] == __name__.partition(".")[0] or not file:
+    if module.partition(".")[0] in (__name__.partition(".")[0], "builtins"):
         return ""
-    return xxhash.xxh3_64_hexdigest(Path(file).read_bytes())
+    try:
+        return xxhash.xxh3_64_hexdigest(Path(str(sys.modules[module].__file__)).read_bytes())
+    except (OSError, KeyError, AttributeError):
+        return os.urandom(8).hex()
 
 
 def take_up(request: Request, files: Files, engine: Engine) -> int:

@@ -26,6 +26,7 @@ from typing import Any
 
 import msgpack
 import numpy as np
+import Stemmer
 import xxhash
 from numpy.typing import NDArray
 
@@ -65,8 +66,9 @@ ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "trap
 
 @cache
 def code() -> str:
-    """Changes with the code that folds, and with numpy's, whose last bits may be others."""
-    summed = xxhash.xxh3_128(f"{__version__} {np.__version__} {sys.byteorder}".encode())
+    """Changes with the code that folds, with numpy's, whose last bits may be others, and with what cuts and stems."""
+    others = f"{np.__version__} {Stemmer.version()} {sys.version} {sys.byteorder}"
+    summed = xxhash.xxh3_128(f"{__version__} {others}".encode())
     home = Path(__file__).parents[1]
     for room in ROOMS:
         for file in sorted((home / room).rglob("*.py")):
@@ -201,9 +203,7 @@ class Snapshots:
         """What can't be in spite of its hashes is an error that says what to do."""
         try:
             yield
-        except Untold:
-            raise
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        except (Untold, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
             raise InputError(
                 f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then go on"
             ) from error
@@ -218,6 +218,7 @@ class Snapshots:
     def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str, tell: Tell) -> State | None:
         """The state, with the arrays of a part; None if a block is another one than it was."""
         done, total = 0, sum(leaf.size for leaf in leaves.values())
+        megabytes = max(1, total // 1_000_000)
         values: dict[str, Any] = {}
         lists: dict[bytes, list[str]] = {}
         file = os.open(self.path / BLOCKS, os.O_RDONLY)
@@ -231,7 +232,7 @@ class Snapshots:
                 if data is None:
                     return None
                 done += leaf.size
-                tell("reading the snapshot", done // 1_000_000, total // 1_000_000)
+                tell("reading the snapshot", megabytes * done // max(1, total), megabytes)
                 values[name] = _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
         finally:
             os.close(file)

@@ -146,7 +146,8 @@ class Query(Judge):
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
             read = self._read(page.links, reading, lens)
-            scores = self._texts([read.part(name) for name in names], n, read.tokens, lens)
+            parts = [read.part("context" if name == "context" else "url") for name in names]
+            scores = self._texts(parts, n, read.tokens, lens)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
                 judgement.alphas = columns["context"]

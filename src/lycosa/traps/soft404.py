@@ -13,7 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.state import State
+from lycosa.core.state import State, Texts
 from lycosa.core.types import Visit
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading
@@ -70,11 +70,19 @@ class Soft404:
 
     def state(self) -> State:
         """The faces."""
-        return {host: {"ids": ids, "counts": counts} for host, (ids, counts) in self._faces.items()}
+        faces = list(self._faces.values())
+        return {
+            "hosts": Texts(self._faces),
+            "words": np.array([len(ids) for ids, _ in faces], np.int64),
+            "ids": np.concatenate([np.zeros(0, np.int32), *(ids for ids, _ in faces)]),
+            "counts": np.concatenate([np.zeros(0), *(counts for _, counts in faces)]),
+        }
 
     def restore(self, state: State) -> None:
         """Remember them."""
-        self._faces = {host: (face["ids"], face["counts"]) for host, face in state.items()}
+        ends = np.cumsum(state["words"])[:-1]
+        faces = zip(np.split(state["ids"], ends), np.split(state["counts"], ends), strict=True)
+        self._faces = dict(zip(state["hosts"], faces, strict=False))  # of no host there is one empty part
 
 
 def _bag(node: str, reading: Reading) -> Bag:

@@ -166,7 +166,7 @@ class Scent:
     >>> rows = scent.learn(table.absorb(Visit("http://a.test/", "page", "ok", pick=1, beta=.5, links=links)), table)
     >>> coral, trains = scent.score(rows, table)
     >>> bool(coral > trains), list(scent.explain(int(rows[0]), table))[:2]
-    (True, ['address', 'new places'])
+    (True, ['new places', 'address'])
     """
 
     proportional: ClassVar[bool] = True

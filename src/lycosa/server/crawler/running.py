@@ -300,12 +300,13 @@ class Running:
         engine, labels = self.engine, dict(self.labels)
         if engine is None or engine.ending or self.over or not isinstance(engine.log, SqliteLog):
             return
+        begun = self._around.clock()
         try:
             engine.hear(news_of(engine.log, labels, now))
-        except LycosaError:  # whoever opens it is told
+        except Exception:  # a bug of a judge, too: whoever opens the crawl is told, and the others go on
             self._reopen(now)
             return
-        self.hearing_took = self._around.clock() - now
+        self.hearing_took = self._around.clock() - begun
         self.lessons, self.taught_by = len(labels), labels
         self._was_judged()
         self._count()

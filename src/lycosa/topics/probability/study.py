@@ -10,7 +10,7 @@ then each as far as the regression so far does not take it for relevant (positiv
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from lycosa.core.state import State
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
-from lycosa.topics.probability.line import expected, line, moved
+from lycosa.topics.probability.line import LARGE, expected, line, moved
 from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages, placed
 from lycosa.topics.probability.regression import fitted, sigmoid
 
@@ -241,8 +241,11 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
     trusted = rows[: p - e][positive[e:] > 0.2]
-    known = slice(pages.count)
-    said = sigmoid(untaught(pages.answers[known], pages.against[known], pages.vectors[known], typical))
+
+    def said(rows: Rows) -> float:
+        vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
+        return float(sigmoid(untaught(pages.answers[rows], pages.against[rows], vectors, typical)).sum())
+
     data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, said)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
@@ -251,16 +254,17 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     return data
 
 
-def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, said: Numbers) -> float:
+def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, said: Callable[[Rows], float]) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels.
 
-    `said` is the probability of each page by what it says itself.
+    `said` is how many of some pages are relevant by what they say by themselves: asked only if it counts.
     """
     labelled = np.concatenate([given.certain, given.refused])
     free = np.setdiff1d(known, labelled)
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
-    at = line(odds[free], expected(odds[free], shown, float(said[free].sum())))
+    alone = said(free) if len(free) < 2 * LARGE else 0.0
+    at = line(odds[free], expected(odds[free], shown, alone))
     yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
     return moved(at, odds[labelled], yes) if len(labelled) else at
 
