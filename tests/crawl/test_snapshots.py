@@ -274,6 +274,10 @@ class Stub:
         self.now += self.seconds
         self.written.append(self.visits)
 
+    def remove(self) -> None:
+        """Nothing is left of it."""
+        self.written.clear()
+
     def go(self, visits: int, each: float) -> None:
         """So many visits, which take so much time each."""
         for _ in range(visits):
@@ -296,8 +300,10 @@ def test_where_there_is_no_room_there_are_none(monkeypatch: pytest.MonkeyPatch, 
     """The crawl goes on."""
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     monkeypatch.setattr(crawl, "write", lambda *given: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    crawl.written.append(1)
     crawl.go(600, 0.005)
     assert crawl.files.snapshots is None
+    assert [] == crawl.written
     crawl.files.log.close()
 
 

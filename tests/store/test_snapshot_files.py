@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.state import Grown, Texts, Untold
-from lycosa.store.snapshots import BLOCK, BLOCKS, MAP, NAME, Snapshots
+from lycosa.core.types import Label
+from lycosa.store.log import SqliteLog
+from lycosa.store.snapshots import BLOCK, BLOCKS, MAP, NAME, SPARE, UNKNOWN, Snapshots
 
 ABOUT = {"seq": 7, "log": "ab"}
 
@@ -166,7 +170,9 @@ def test_killed_before_the_map_is_there(tmp_path: Path, monkeypatch: pytest.Monk
 
 WRITING = """
 import sys
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 import numpy as np
 from lycosa.store.snapshots import Snapshots
 snapshots, n = Snapshots(Path(sys.argv[1])), 0
@@ -206,3 +212,62 @@ def test_other_values_can_not_be_told(tmp_path: Path) -> None:
     with pytest.raises(Untold):
         Snapshots(tmp_path).write(ABOUT, {"what": np.array(["text"])})
     assert read(tmp_path) == whole(some_state())
+
+
+# -- a directory that somebody else has prepared, and a disk that is nearly full -----------------------------------
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    """Neither in place of the blocks nor of the directory; nothing of the other file is changed."""
+    other = tmp_path / "other"
+    other.write_bytes(b"mine")
+    (tmp_path / NAME).mkdir()
+    (tmp_path / NAME / BLOCKS).symlink_to(other)
+    with pytest.raises(OSError, match=BLOCKS):
+        Snapshots(tmp_path).write(ABOUT, some_state())
+    (tmp_path / NAME / BLOCKS).unlink()
+    (tmp_path / NAME / f"{MAP}.new").symlink_to(other)
+    Snapshots(tmp_path).write(ABOUT, some_state())
+    assert (b"mine", whole(some_state())) == (other.read_bytes(), read(tmp_path))
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / NAME).symlink_to(tmp_path / NAME)
+    with pytest.raises(Untold, match="somewhere else"):
+        Snapshots(tmp_path / "crawl").write(ABOUT, some_state())
+
+
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    """Who reads it has none."""
+    Snapshots(tmp_path).write(ABOUT, some_state())
+    (tmp_path / NAME / BLOCKS).unlink()
+    os.mkfifo(tmp_path / NAME / BLOCKS)
+    assert read(tmp_path) is None
+
+
+def test_a_file_that_is_too_long_is_cut(tmp_path: Path) -> None:
+    """A file of terabytes with nothing in it is not looked through."""
+    snapshots = Snapshots(tmp_path)
+    snapshots.write(ABOUT, some_state())
+    os.truncate(tmp_path / NAME / BLOCKS, 1 << 42)
+    snapshots.write(ABOUT, some_state(1))
+    assert (tmp_path / NAME / BLOCKS).stat().st_size < 2 * UNKNOWN * BLOCK
+    assert read(tmp_path) == whole(some_state(1))
+
+
+def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there stays."""
+    snapshots = Snapshots(tmp_path)
+    snapshots.write(ABOUT, some_state())
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=SPARE - 1))
+    with pytest.raises(Untold, match="too little room"):
+        snapshots.write(ABOUT, some_state(1))
+    assert read(tmp_path) == whole(some_state())
+
+
+def test_a_log_with_another_word_is_another_log(tmp_path: Path) -> None:
+    """A yes is as long as a no."""
+    chains = set()
+    for relevant in (True, False, None):
+        with closing(SqliteLog(tmp_path / f"{relevant}.sqlite")) as log:
+            log.append(Label("http://a.test/", relevant, 5.0))
+            chains.add(log.chain(log.end()))
+    assert 3 == len(chains)

@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +135,13 @@ class SnapshotWriter:
             seq = log.end()
             about = {**self._bound, "seq": seq, "log": log.chain(seq)}
             snapshots.write(about, {"engine": self.engine.state(), "files": self.files.state()})
-        except (Untold, OSError):  # it is folded instead
+        except (Untold, MemoryError, OverflowError):  # it is folded instead
             self.files.snapshots = None
+            return False
+        except OSError:
+            self.files.snapshots = None
+            with suppress(OSError):
+                snapshots.remove()  # what is there of it must not take the crawl's room
             return False
         self._cost = self._cpu() - before
         SnapshotWriter.spent += self._cost

@@ -340,9 +340,13 @@ class SqliteLog:
             return int(self._db.execute("SELECT COALESCE(MAX(seq), 0) FROM event").fetchone()[0])
 
     def chain(self, seq: int) -> str:
-        """A hash of all events up to this one: of each what its columns say, its number and how long its body is."""
+        """A hash of all events up to this one: of each what its columns say, its number and how long its body is.
+
+        What people said is taken as it is: a yes is as long as a no.
+        """
         at, hashed = self._chained if self._chained[0] <= seq else (0, b"")
-        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", "LENGTH(body)"))
+        said = "CASE WHEN kind IN ('seed', 'label', 'setting') THEN HEX(body) ELSE LENGTH(body) END"
+        columns = " || ' ' || ".join(("seq", "kind", "node", "outcome", "same", "file", "start", said))
         with self._explaining():
             for (row,) in self._db.execute(
                 f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq", (at, seq)

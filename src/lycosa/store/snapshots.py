@@ -14,10 +14,13 @@ of its files before room is made for it.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import shutil
+import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -59,6 +62,12 @@ _hash = xxhash.xxh3_64_intdigest
 _ZERO = _hash(bytes(BLOCK))
 
 About = dict[str, Any]
+
+UNKNOWN = 100_000
+"""Blocks, at most, of a snapshot that was not read, and stays until the next is there."""
+
+SPARE = 50_000_000
+"""Bytes that have to be left on the disk."""
 
 ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
 """Whose code folds."""
@@ -108,8 +117,11 @@ class Snapshots:
         plain = msgpack.packb(
             _walk(state, "", leaves), default=_number, unicode_errors="surrogatepass", strict_types=False
         )
+        if self.path.is_symlink():
+            raise Untold(f"{self.path} leads somewhere else")
         self.path.mkdir(exist_ok=True)
-        file = os.open(self.path / BLOCKS, os.O_RDWR | os.O_CREAT, 0o666)
+        self._look_for_room(leaves)
+        file = _opened(self.path / BLOCKS, os.O_RDWR | os.O_CREAT)
         try:
             room = _Room(file, self._leaves.values())
             kept = {name: self._keep(name, leaf, file, room) for name, leaf in leaves.items()}
@@ -117,6 +129,14 @@ class Snapshots:
             os.close(file)
         self._write_map(about, kept, plain)
         self._leaves = kept
+
+    def _look_for_room(self, leaves: Mapping[str, Any]) -> None:
+        """A cache must not take the room that the crawl needs; twice, as what was is overwritten only afterwards."""
+        needed = 2 * sum(leaf.nbytes for leaf in leaves.values() if isinstance(leaf, np.ndarray))
+        blocks = self.path / BLOCKS
+        taken = blocks.lstat().st_blocks * 512 if blocks.exists() else 0
+        if shutil.disk_usage(self.path).free < max(0, needed - taken) + SPARE:
+            raise Untold("the disk has too little room")
 
     def _keep(self, name: str, leaf: Any, file: int, room: _Room) -> _Leaf:
         """Write what has changed of an array."""
@@ -163,7 +183,8 @@ class Snapshots:
         }
         contents = pack({"about": about, "leaves": told}, arrays, {})
         new = self.path / f"{MAP}.new"
-        with open(new, "wb") as file:
+        new.unlink(missing_ok=True)
+        with open(new, "xb") as file:
             file.write(_FORMAT.mark + f"{_FORMAT.version}\n{digest(contents)}\n".encode())
             for part in contents:
                 file.write(part)
@@ -221,7 +242,7 @@ class Snapshots:
         megabytes = max(1, total // 1_000_000)
         values: dict[str, Any] = {}
         lists: dict[bytes, list[str]] = {}
-        file = os.open(self.path / BLOCKS, os.O_RDONLY)
+        file = _opened(self.path / BLOCKS, os.O_RDONLY)
         try:
             _check(leaves, os.fstat(file).st_size)
             for name, leaf in leaves.items():
@@ -254,8 +275,11 @@ class _Hook:
 class _Room:
     """Places of blocks that the last snapshot does not use."""
 
-    def __init__(self, file: int, leaves: Any) -> None:
-        size = -(-os.fstat(file).st_size // BLOCK)
+    def __init__(self, file: int, leaves: Collection[_Leaf]) -> None:
+        length = os.fstat(file).st_size
+        last = max((int(leaf.places.max(initial=-1)) for leaf in leaves), default=-1)
+        size = min(-(-length // BLOCK), 2 * (last + 1) + UNKNOWN)
+        os.ftruncate(file, min(length, size * BLOCK))  # nobody needs what is behind
         used = np.zeros(size, np.bool_)
         for leaf in leaves:
             used[leaf.places[leaf.places >= 0]] = True
@@ -269,6 +293,15 @@ class _Room:
         more = np.arange(self._end, self._end + count - len(found), dtype=np.int32)
         self._end += len(more)
         return np.concatenate([found, more])
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A file that is one: no link to another, and nothing that one waits for."""
+    file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "no file", str(path))
+    return file
 
 
 def _walk(value: Any, name: str, leaves: dict[str, Any]) -> Any:
@@ -319,7 +352,9 @@ def _mapped(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Ab
     places, hashes, at = arrays["places"], arrays["hashes"].tobytes(), 0
     all_hashes = np.frombuffer(hashes, np.uint64)
     for name, kind, dtype, shape, items, size in header["leaves"]:
-        if kind not in (_ARRAY, _GROWN, _TEXTS) or dtype not in _TYPES or type(size) is not int or size < 0:
+        if type(name) is not str or type(size) is not int or size < 0:
+            raise ValueError("an array has no name or size")
+        if kind not in (_ARRAY, _GROWN, _TEXTS) or dtype not in _TYPES:
             raise ValueError(f"{name} is no array")
         if any(type(side) is not int or side < 0 for side in (items, *shape)):
             raise ValueError(f"{name} has no size")
