@@ -133,8 +133,8 @@ class Scent:
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
     Unless `lean` is off, many pages, learned meaning and siblings are left out, as nothing is lost without them, and
-    new places count .6. All of it is multiplied by the probability that the link gives a page, once a request has given
-    none (Risk).
+    new places count .6. All of it is multiplied by the root of the probability that the link gives a page, once a request
+    has given none (Risk).
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 
@@ -286,10 +286,13 @@ class Scent:
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(row, visit, table)
 
     def _risked(self, scores: Column, rows: Rows) -> Column:
-        """What is promised, if there is a page, times the probability that there is one."""
+        """What is promised, if there is a page, times the root of the probability that there is one.
+
+        The root, as a request that gives no page costs no page of the budget.
+        """
         if not self.risk_.failures:
             return scores
-        lessened: Column = scores - np.maximum(scores, 0.0) * self.risk_.of(rows, self.trails_)
+        lessened: Column = scores - np.maximum(scores, 0.0) * (1.0 - np.sqrt(1.0 - self.risk_.of(rows, self.trails_)))
         return lessened
 
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:

@@ -14,8 +14,9 @@ PLACES = 1 << 17
 USUAL = -3.5
 """The log odds before anything is known: 3 %."""
 
-RATE = 0.5
-"""How far a word or a place moves at first; the more often it was wrong, the less (AdaGrad, Duchi et al. 2011)."""
+RATE, CALM = 2.0, 4.0
+"""How far a word or a place moves at first; the more often it was wrong, the less (AdaGrad, Duchi et al. 2011), as if
+it had been wrong so often before: a page where one was expected moves hardly anything."""
 
 MOST = 30.0
 """Log odds beyond which nothing is more certain: so that whatever happens was not impossible."""
@@ -32,15 +33,16 @@ class Risk:
     """A logistic regression of "gave no page" on the words of anchor and address, directory, host and neighbours.
 
     It learns from every request that has an end. As long as none has failed, nothing is at risk: exactly 0. What a page
-    is worth is learned from pages alone, so that the two can be multiplied: a link promises what it is worth if it is
-    a page, times the probability that it is one.
+    is worth is learned from pages alone, so that the two can be multiplied. The weights of a link's words and places are
+    added up and divided by the root of their number: they say much the same, and one dead link must not condemn all that
+    share its words.
     """
 
     def __init__(self) -> None:
         self.failures = 0
         self._weight = np.zeros(PLACES, np.float32)
-        self._moved = np.zeros(PLACES, np.float32)
-        self._usual, self._usual_moved = USUAL, 0.0
+        self._moved = np.full(PLACES, CALM, np.float32)
+        self._usual, self._usual_moved = USUAL, CALM
 
     def learn(self, row: int, trails: Trails, failed: bool) -> None:
         """A request for the row has ended."""
@@ -53,7 +55,7 @@ class Risk:
         moved = self._moved[places] + np.float32(wrong * wrong)
         self._weight[places] += np.float32(RATE * wrong) / np.sqrt(moved)  # a word that is there twice moves once
         self._moved[places] = moved
-        self._weight[0] = self._moved[0] = 0.0  # the place of no word
+        self._weight[0] = 0.0  # the place of no word
 
     def of(self, rows: Rows, trails: Trails) -> Column:
         """The probability that the rows give no page."""
@@ -63,7 +65,9 @@ class Risk:
         sums = trails.known.take(rows, axis=0)
         dead = sums[:, DEAD].astype(np.float64)
         near = dead / (dead + sums[:, NEIGHBOUR_WEIGHT] + SHRINK)
-        odds = self._usual + NEAR * near + self._weight.take(_places(rows, trails)).sum(axis=1)
+        places = _places(rows, trails)
+        root = np.sqrt(np.count_nonzero(places, axis=1).clip(1))
+        odds = self._usual + NEAR * near + self._weight.take(places).sum(axis=1) / root
         probability: Column = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-odds, -MOST), MOST)))
         return probability
 
