@@ -1,0 +1,113 @@
+"""A large crawl on one machine: memory, CPU, log and archive as it grows, and how soon it goes on after a kill.
+
+    python benchmarks/large.py DIR [--pages 300000] [--web 10000000] [--every 10000] [--topic coral] [--strategy scent]
+
+The crawl is as it comes (strategy, judge, main part, traps, archive, log, snapshots), over an embedded web that answers
+from memory: no network, and no pauses. A line each `--every` pages: CPU milliseconds a page without what the web took
+to make its answers up, peak memory so far, addresses known, megabytes of log and archive. Run it again to go on, also
+after `kill -9`: the first line then says what it took in CPU seconds until the first request. `--pages` of what is
+there already measures that alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import lycosa.cli  # noqa: F401  # before numpy: one thread for its libraries, as in every crawl of the command line
+from lycosa.testing import Web
+
+PAGES_A_HOST = 1000
+
+
+class InMemory:
+    """A transport that makes its answers up, and knows what that took."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.spent = 0.0
+        self.first = 0.0
+        """CPU seconds of the process when the first page was asked for."""
+
+    async def address(self, url: str) -> str:
+        return "127.0.0.1"
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Any:
+        from lycosa.web.fetch import Response
+
+        begun = time.process_time()
+        self.first = self.first or begun
+        reply = self.web.response(url, headers=headers)
+        fields = {name.lower(): value for name, value in reply.headers}
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+        self.spent += time.process_time() - begun
+        await asyncio.sleep(0)
+        return Response(reply.status, b"HTTP/1.1 %d X" % reply.status, raw, reply.body, "127.0.0.1", fields=fields)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+def megabytes(directory: Path, *patterns: str) -> float:
+    """What some files of a crawl take."""
+    return sum(file.stat().st_size for pattern in patterns for file in directory.glob(pattern)) / 1e6
+
+
+async def crawl(given: argparse.Namespace) -> None:
+    """Go on with the crawl, or begin it."""
+    from lycosa.spaces.web import WebSpace
+    from lycosa.web.politeness import Politeness
+
+    web = Web(pages=given.web, hosts=max(40, given.web // PAGES_A_HOST), traps=())
+    topic = next(topic for topic in web.topics if given.topic in topic)
+    transport = InMemory(web)
+    space = WebSpace(transport, Politeness(time.time, delay=0.0, at_once=16), time.time)
+    options: dict[str, Any] = {"budget": given.pages, "max_requests": 3 * given.pages, "space": space}
+    resumed = given.directory.exists()
+    pages, cpu, served = 0, time.process_time(), 0.0
+    if resumed:
+        made = lycosa.resume(given.directory, **options)
+    else:
+        seeds = web.seeds(topic, 3)
+        made = lycosa.crawl(web.query(topic), seeds, out=given.directory, strategy=given.strategy, **options)
+    print("pages, CPU ms a page, peak MB, known addresses, log MB, archive MB", flush=True)
+    async for visit in made:
+        if transport.first and resumed:
+            print(f"{transport.first - cpu:.2f} CPU s until the first request", flush=True)
+            resumed, cpu, served = False, time.process_time(), transport.spent
+        pages += visit.is_page
+        if visit.is_page and pages % given.every == 0:
+            now = time.process_time()
+            each = 1000 * (now - cpu - (transport.spent - served)) / given.every
+            engine = made.engine
+            assert engine is not None
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            log, archive = (
+                megabytes(given.directory, "log.sqlite*"),
+                megabytes(given.directory, "archive/*", "*.warc.gz"),
+            )
+            print(
+                f"{engine.tally.pages:,}, {each:.2f}, {peak:,.0f}, {len(engine.table):,}, {log:,.0f}, {archive:,.0f}",
+                flush=True,
+            )
+            cpu, served = now, transport.spent
+
+
+def main() -> None:
+    """Say how large, and go."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--pages", type=int, default=300_000)
+    parser.add_argument("--web", type=int, default=10_000_000, help="pages of the embedded web")
+    parser.add_argument("--every", type=int, default=10_000)
+    parser.add_argument("--topic", default="coral")
+    parser.add_argument("--strategy", default="scent")
+    asyncio.run(crawl(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
