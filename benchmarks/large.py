@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import lycosa.cli  # noqa: F401  # before numpy: one thread for its libraries, as in every crawl of the command line
+import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
 from lycosa.testing import Web
 
 PAGES_A_HOST = 1000
@@ -88,7 +88,7 @@ async def crawl(given: argparse.Namespace) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             log, archive = (
                 megabytes(given.directory, "log.sqlite*"),
-                megabytes(given.directory, "archive/*", "*.warc.gz"),
+                megabytes(given.directory, "archive/*"),
             )
             print(
                 f"{engine.tally.pages:,}, {each:.2f}, {peak:,.0f}, {len(engine.table):,}, {log:,.0f}, {archive:,.0f}",
