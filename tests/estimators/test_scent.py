@@ -636,6 +636,22 @@ def test_a_score_is_multiplied_by_the_chance_of_a_page() -> None:
     assert RISK not in gallery(0).scent.explain(crawl.row(PICTURE), crawl.table)
 
 
+def test_one_dead_link_condemns_nobody() -> None:
+    """Of what shares all its words and its directory most is kept; five of them in a row weigh more than the words."""
+    lost = {dead: 1.0 - (1.0 - risk(gallery(dead), PICTURE)) ** 0.5 for dead in (1, 5)}
+    assert 0.0 < lost[1] < 0.2
+    assert lost[5] > 2 * lost[1]
+
+
+def test_where_a_redirect_leads_there_is_a_page() -> None:
+    """The target of a redirect loses nothing, however many links with its words were dead."""
+    crawl = gallery(5)
+    target = "http://a.test/images/20/fig.png"
+    crawl.redirect("http://a.test/images/10/fig.png", target)
+    assert crawl.scent.explain(crawl.row(target), crawl.table)[RISK] == 0.0
+    assert crawl.scent.explain(crawl.row(PICTURE), crawl.table)[RISK] < 0.0
+
+
 def test_neighbours_of_dead_links_are_at_risk() -> None:
     """Of two links with nothing known of their words, the one beside a dead link is at greater risk."""
     crawl = Crawl()

@@ -265,7 +265,7 @@ class Scent:
         rows = rows[table.state.take(rows) == OPEN]
         terms = self._features(rows, table)
         self.scored_ = rows, terms
-        scores = self._risked(ANY + self.weights_ @ terms, rows)
+        scores = self._risked(ANY + self.weights_ @ terms, rows, table)
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
@@ -285,14 +285,16 @@ class Scent:
         self.risk_.learn(row, self.trails_, failed)
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(row, visit, table)
 
-    def _risked(self, scores: Column, rows: Rows) -> Column:
+    def _risked(self, scores: Column, rows: Rows, table: Table) -> Column:
         """What is promised, if there is a page, times the root of the probability that there is one.
 
-        The root, as a request that gives no page costs no page of the budget.
+        The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
+        by its server's word.
         """
         if not self.risk_.failures:
             return scores
-        lessened: Column = scores - np.maximum(scores, 0.0) * (1.0 - np.sqrt(1.0 - self.risk_.of(rows, self.trails_)))
+        risk = np.where(table.hops.take(rows) > 0, 0.0, self.risk_.of(rows, self.trails_))
+        lessened: Column = scores - np.maximum(scores, 0.0) * (1.0 - np.sqrt(1.0 - risk))
         return lessened
 
     def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
@@ -363,7 +365,7 @@ class Scent:
         best = self.elite_.foremost(table)
         terms = self._features(best, table)
         self.scored_ = best, terms
-        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, best), best)
+        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, best, table), best)
 
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
@@ -460,7 +462,7 @@ class Scent:
         if self.risk_.failures:
             whole = ANY + values.sum(axis=0)
             columns[RISK] = np.zeros(len(rows))
-            columns[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
+            columns[RISK][met] = self._risked(whole[met], rows[met], table) - whole[met]
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:

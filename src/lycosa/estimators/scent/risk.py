@@ -14,7 +14,7 @@ PLACES = 1 << 17
 USUAL = -3.5
 """The log odds before anything is known: 3 %."""
 
-RATE, CALM = 2.0, 4.0
+RATE, CALM = 1.0, 1.0
 """How far a word or a place moves at first; the more often it was wrong, the less (AdaGrad, Duchi et al. 2011), as if
 it had been wrong so often before: a page where one was expected moves hardly anything."""
 
