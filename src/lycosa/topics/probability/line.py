@@ -7,12 +7,13 @@ been (s1); where the lower half of all pages lies (s0); and how the others sprea
 relevant pages that explains them best, found by expectation maximisation as for a shifted prior (Saerens et al. 2002)
 around the middle, (s0 + s1) / 2. That estimate is noisy, so it is drawn towards what is usual,
 
-    log n_usual = LEVEL + SEEN log n_em + KNOWN log N
+    log n_usual = LEVEL + SEEN log n_em + KNOWN log N + CLOSE max(0, near - FAR)
 
-with numbers that were fitted to topics of two collections. All of this only compares pages with each other: of ten
-pages that have nothing to do with the topic it takes seven. What the pages say by themselves, before anything was
-learned, is n_said, the sum of their probabilities then. Of the first pages of a crawl it tells more, of all pages of a
-large collection, where next to nothing is said of each, less:
+with numbers that were fitted to topics of two collections. `near` is the median cosine, in meaning, of the pages with
+those that were shown: where half of all pages are close to these, there are more relevant ones than usual. All of this
+only compares pages with each other: of ten pages that have nothing to do with the topic it takes seven. What the pages
+say by themselves, before anything was learned, is n_said, the sum of their probabilities then. Of the first pages of a
+crawl it tells more, of all pages of a large collection, where next to nothing is said of each, less:
 
     log n = w log n_said + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
@@ -33,6 +34,7 @@ from numpy.typing import NDArray
 from lycosa.topics.probability.regression import sigmoid
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
+CLOSE, FAR = 3.0, 0.4
 TRUSTED, LARGE = 100.0, 1000.0
 """Pages of which as much is believed of what they say by themselves as of what is usual; and so many that there may be
 enough of those that say a little to outweigh the others."""
@@ -51,7 +53,7 @@ _ROUNDS = 60
 Scores = NDArray[Any]
 
 
-def expected(scores: Scores, shown: Scores, said: float) -> float:
+def expected(scores: Scores, shown: Scores, said: float, near: float = 0.0) -> float:
     """How many of the pages are relevant; `shown` are the scores of those known to be, each as if it were not.
 
     `said` is how many it would be by what they say by themselves. Ten pages that say nothing, and ten that say much:
@@ -59,6 +61,13 @@ def expected(scores: Scores, shown: Scores, said: float) -> float:
     >>> alike = np.linspace(-1.0, 1.0, 10)
     >>> [round(expected(alike, np.zeros(0), said), 1) for said in (0.1, 6.0)]
     [0.3, 6.0]
+
+    `near` is the median of the pages' cosines with those shown. A thousand pages of which half are close to them, and
+    a thousand which are not:
+
+    >>> alike = np.linspace(-1.0, 1.0, 1000)
+    >>> [round(expected(alike, np.zeros(0), 30.0, near)) for near in (0.7, 0.3)]
+    [50, 22]
     """
     if not len(scores):
         return 0.0
@@ -67,7 +76,7 @@ def expected(scores: Scores, shown: Scores, said: float) -> float:
     low = float(scores[scores <= np.median(scores)].mean())
     high = max(float(np.mean(shown)), low + 1.0) if len(shown) else low + 4.0
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
-    usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores))
+    usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores)) + CLOSE * max(0.0, near - FAR)
     trust = TRUSTED / (TRUSTED + len(scores)) * min(1.0, max(0.0, 2.0 - len(scores) / LARGE))
     return min(math.exp(trust * math.log(said + NOTHING) + (1.0 - trust) * usual), 0.9 * len(scores))
 

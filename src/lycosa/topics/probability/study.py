@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
 from lycosa.core.state import State
-from lycosa.text.embeddings import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS, unit
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
 from lycosa.topics.probability.line import LARGE, expected, line, moved
@@ -47,6 +47,8 @@ EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
 nobody to stand in."""
 ANSWERING = 0.4
 """The share of pages that a start page has to answer the words better than, to be trusted for its likeness."""
+TRUSTWORTHY = 0.2
+"""What a page has to count for, to tell where relevant pages lie."""
 TELLING = 1000
 """Features of relevant pages that are weighed."""
 LOOKS, ASIDE = 0.6, 0.7
@@ -240,13 +242,16 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     odds = np.zeros(pages.count)
     odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
-    trusted = rows[: p - e][positive[e:] > 0.2]
+    is_trusted = positive > TRUSTWORTHY
+    trusted = rows[: p - e][is_trusted[e:]]
 
     def said(rows: Rows) -> float:
         vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
         return float(sigmoid(untaught(pages.answers[rows], pages.against[rows], vectors, typical)).sum())
 
-    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, said)
+    shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
+    near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
+    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, said, near)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
     ):  # words that no page has, and nobody to show what is meant
@@ -254,17 +259,28 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     return data
 
 
-def _line(odds: Numbers, known: Rows, shown: Numbers, given: Given, said: Callable[[Rows], float]) -> float:
+def _closeness(pages: Pages, others: Rows, shown: Column) -> float:
+    """The median cosine, in meaning, of the other pages with the mean of those that were shown; 0 if there are none."""
+    if not len(shown) or not len(others):
+        return 0.0
+    some = others[:: max(1, len(others) // MOST)]
+    return float(np.median(pages.placed(some, usual_page()) @ unit(shown.sum(axis=0)))) / VECTOR
+
+
+def _line(
+    odds: Numbers, known: Rows, shown: Numbers, given: Given, said: Callable[[Rows], float], near: float
+) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels.
 
-    `said` is how many of some pages are relevant by what they say by themselves: asked only if it counts.
+    `said` is how many of some pages are relevant by what they say by themselves: asked only if it counts. `near` is how
+    close the pages are to those that were shown.
     """
     labelled = np.concatenate([given.certain, given.refused])
     free = np.setdiff1d(known, labelled)
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
     alone = said(free) if len(free) < 2 * LARGE else 0.0
-    at = line(odds[free], expected(odds[free], shown, alone))
+    at = line(odds[free], expected(odds[free], shown, alone, near))
     yes = np.concatenate([np.ones(len(given.certain)), np.zeros(len(given.refused))])
     return moved(at, odds[labelled], yes) if len(labelled) else at
 
