@@ -133,8 +133,8 @@ class Scent:
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
     Unless `lean` is off, many pages, learned meaning and siblings are left out, as nothing is lost without them, and
-    new places count .6. All of it is multiplied by the root of the probability that the link gives a page, once a request
-    has given none (Risk).
+    new places count .6. All of it is multiplied by the root of the probability that the link gives a page, once a
+    request has given none (Risk).
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 

@@ -33,9 +33,9 @@ class Risk:
     """A logistic regression of "gave no page" on the words of anchor and address, directory, host and neighbours.
 
     It learns from every request that has an end. As long as none has failed, nothing is at risk: exactly 0. What a page
-    is worth is learned from pages alone, so that the two can be multiplied. The weights of a link's words and places are
-    added up and divided by the root of their number: they say much the same, and one dead link must not condemn all that
-    share its words.
+    is worth is learned from pages alone, so that the two can be multiplied. The weights of a link's words and places
+    are added up and divided by the root of their number: they say much the same, and one dead link must not condemn all
+    that share its words.
     """
 
     def __init__(self) -> None:
