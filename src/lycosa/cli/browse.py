@@ -13,17 +13,7 @@ from rich.markup import escape
 from rich.table import Column
 
 from lycosa.cli.commands import one_line
-from lycosa.cli.parameters import (
-    AllowNetwork,
-    Contact,
-    Delay,
-    Json,
-    Language,
-    ProxyCa,
-    ProxyUrl,
-    Quiet,
-    network_options,
-)
+from lycosa.cli.parameters import Json, Language, Quiet, network_options, network_parameters, with_more
 from lycosa.cli.printing import left_out, listing, output, print_json, right
 from lycosa.cli.progress import progress
 from lycosa.core.spec import spell
@@ -36,6 +26,7 @@ MOST_ROWS = 20
 """Clusters that are listed; all of them are in --json."""
 
 
+@with_more(network_parameters(), at=12)
 def browse(
     record: Annotated[
         Path,
@@ -82,16 +73,12 @@ def browse(
     ] = None,
     random_seed: Annotated[int, typer.Option(help="Where clusters start: another number, others.")] = 0,
     language: Language = "en",
-    delay: Delay = 1.0,
-    allow_network: AllowNetwork = None,
-    proxy: ProxyUrl = "",
-    proxy_ca: ProxyCa = "",
-    contact: Contact = "",
     quiet: Quiet = False,
     json: Json = False,
+    **network: Any,
 ) -> None:
     """Learn from browsing which pages lead to relevant ones, for 'lycosa crawl --strategy hmm,file=FILE'."""
-    options = network_options(allow_network=allow_network, delay=delay, proxy=proxy, proxy_ca=proxy_ca, contact=contact)
+    options = network_options(**network)
     with progress(quiet or json) as tell:
         done = train_browse(
             record,

@@ -50,7 +50,7 @@ COMMANDS = {
 
 BESIDE = {
     "resume": "crawl",
-    "browse": "recording",
+    "browse": "replay",
     "watch": "refresh",
     "label": "judge",
     "strategies": "choosing",

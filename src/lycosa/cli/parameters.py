@@ -68,6 +68,20 @@ space_names = names_in("spaces", "SPACES")
 _COMPLETIONS = {"strategy": strategy_names, "judge": judge_names, "space": space_names}
 
 
+_NETWORK: dict[str, tuple[Any, Any]] = {
+    "delay": (Delay, 1.0),
+    "allow_network": (AllowNetwork, None),
+    "proxy": (ProxyUrl, ""),
+    "proxy_ca": (ProxyCa, ""),
+    "contact": (Contact, ""),
+}
+
+
+def network_parameters(*names: str) -> list[inspect.Parameter]:
+    """How a command that is no crawl may fetch: all that can be said, or these."""
+    return [optional(name, *_NETWORK[name]) for name in names or _NETWORK]
+
+
 def network_options(**given: Any) -> Options:
     """Options of a command that fetches without being a crawl; what was not given stays as it is by default."""
     from lycosa.core.options import Options
@@ -77,9 +91,9 @@ def network_options(**given: Any) -> Options:
     return options
 
 
-def optional(name: str, annotation: Any) -> inspect.Parameter:
+def optional(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
     """A parameter that may be left out."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -88,10 +88,10 @@ def count(number: int) -> str:
 def many(number: int, noun: str) -> str:
     """A number of things.
 
-    >>> many(1, "page"), many(1200, "page"), many(2, "copy")
-    ('1 page', '1,200 pages', '2 copies')
+    >>> many(1, "page"), many(1200, "page"), many(2, "copy"), many(3, "index")
+    ('1 page', '1,200 pages', '2 copies', '3 indexes')
     """
-    plural = noun[:-1] + "ies" if noun[-1] == "y" else noun + "es" if noun[-1] == "s" else noun + "s"
+    plural = noun[:-1] + "ies" if noun[-1] == "y" else noun + "es" if noun[-1] in "sx" else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 
