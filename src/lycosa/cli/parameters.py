@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -110,6 +111,19 @@ def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[
         return command
 
     return decorated
+
+
+def declared(settings: type[Any]) -> list[inspect.Parameter]:
+    """The fields of a dataclass that have a help, as options; what stands beside the help is for typer."""
+    kinds, parameters = get_type_hints(settings), []
+    for item in fields(settings):
+        if "help" in item.metadata:
+            several = isinstance(item.default, tuple)
+            about = dict(item.metadata)
+            option = typer.Option(about.pop("flag", "--" + item.name.replace("_", "-")), **about)
+            kind = list[str] | None if several else kinds[item.name]
+            parameters.append(optional(item.name, Annotated[kind, option], None if several else item.default))
+    return parameters
 
 
 def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:

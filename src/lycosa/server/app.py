@@ -27,7 +27,6 @@ from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
 from lycosa.people.migrating import migrate
 from lycosa.server.api import routers
-from lycosa.server.guards import check_proxies
 from lycosa.server.logs import log
 from lycosa.server.metrics import AccessLog, Metrics
 from lycosa.server.pages import PAGES
@@ -52,7 +51,7 @@ def create_app(
     passwords: Passwords | None = None,
 ) -> FastAPI:
     """The application for some settings; its database is brought up to date first."""
-    check_proxies(settings.trusted_proxies)
+    settings.check()
     database = database or Database.open(settings.database_address)
     migrate(database)
     catalogue.fill(database, clock())
