@@ -47,23 +47,6 @@ def delete(database: Database, comparison: str) -> None:
     database.run("DELETE FROM comparison WHERE id = ?", comparison)
 
 
-def requeue(database: Database) -> None:
-    """What ran when an earlier process died is to be done again."""
-    database.run("UPDATE comparison SET state = 'queued' WHERE state = 'running'")
-
-
-def take(database: Database) -> Row | None:
-    """The one that waited longest, now running, with the words of its interest's wishes; None if none waits."""
-    row = database.row(
-        "SELECT c.*, i.wishes FROM comparison c JOIN interest i ON i.id = c.interest WHERE c.state = 'queued' "
-        "ORDER BY c.created, c.id LIMIT 1"
-    )
-    if row is None:
-        return None
-    taken = database.run("UPDATE comparison SET state = 'running' WHERE id = ? AND state = 'queued'", row["id"])
-    return row if taken else None
-
-
 def end(database: Database, now: float, comparison: str, result: dict[str, Any] | None, reason: str = "") -> None:
     """Keep what came of it: a result, or the reason why there is none."""
     state = "failed" if result is None else "finished"

@@ -100,37 +100,10 @@ def remove(database: Database, owner: str, model: str) -> None:
 # -- training, by the crawl process ----------------------------------------------------------------------------
 
 
-def requeue(database: Database) -> None:
-    """What was being trained when a process ended is trained again."""
-    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
-
-
-def take(database: Database) -> Row | None:
-    """The one that has waited longest; it is being trained from now on."""
-    with database.transaction():
-        row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
-        if row is None or not database.run(
-            "UPDATE model SET state = 'training' WHERE id = ? AND state = 'queued'", row["id"]
-        ):
-            return None
-    return database.get("model", row["id"])
-
-
-def end(database: Database, now: float, model: str, **fields: Any) -> bool:
+def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
     """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
-    return (
-        database.run(
-            "UPDATE model SET state = ?, reason = ?, about = ?, size = ?, digest = ?, ended = ? WHERE id = ?",
-            *(
-                fields["state"],
-                fields.get("reason", "")[:500],
-                _text(fields.get("about", {}), LONGEST_ABOUT),
-                fields.get("size", 0),
-            ),
-            *(fields.get("digest"), now, model),
-        )
-        > 0
-    )
+    changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}
+    return database.update("model", model, changes) > 0
 
 
 def ids(database: Database) -> set[str]:

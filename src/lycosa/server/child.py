@@ -1,5 +1,7 @@
 """Work that takes a while, in a process of its own: it is told by its standard input what to do, knows no database, is
 nice to the crawls, ends with who started it, and says what came of it by its standard output.
+
+The crawl process takes such jobs from a table of the database, one at a time (`run_queued`).
 """
 
 from __future__ import annotations
@@ -7,16 +9,94 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
-from lycosa.core.errors import LycosaError
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.people import jobs
+from lycosa.people.database import Database, Row
+from lycosa.server.logs import log
+from lycosa.server.settings import Settings, without_place
 
 EVERY = 1.0
-"""Seconds between two looks at whether it is still wanted."""
+"""Seconds between two looks at the queue, and at whether what runs is still wanted."""
+
+TIDY = 3_600.0
+"""Seconds between two looks at what earlier jobs have left behind."""
+
+
+class Job:
+    """A kind of job. The child is `python -m` with the module that the class is in."""
+
+    table: ClassVar[str]
+    """Where they wait."""
+    name: ClassVar[str]
+    """In the log, and of the directory where the child writes: it may be killed, and nothing is to stay there."""
+    longest: ClassVar[float]
+    """Seconds that one may take."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.settings, self.database = settings, database
+        self.place = settings.data / self.name
+
+    def gather(self, row: Row) -> dict[str, Any]:
+        """What the child is told."""
+        raise NotImplementedError
+
+    def end(self, row: Row, told: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
+        """Keep what came of it: a result, or the reason why there is none."""
+        raise NotImplementedError
+
+    def tidy(self) -> None:
+        """Remove what is of no use any more."""
+
+    async def run_queued(self) -> None:
+        """Do what is queued, until cancelled. While the database is away, wait."""
+        started, tidied = False, -TIDY
+        while True:
+            try:
+                if time.monotonic() > tidied + TIDY:
+                    await asyncio.to_thread(self.tidy)
+                    tidied = time.monotonic()
+                if not started:
+                    await asyncio.to_thread(shutil.rmtree, self.place, ignore_errors=True)
+                    await asyncio.to_thread(jobs.requeue, self.database, self.table)
+                    started = True
+                row = await asyncio.to_thread(jobs.take, self.database, self.table)
+                if row is not None:
+                    await self.do(row)
+                    continue
+            except LycosaError as error:
+                log(f"{self.name} waits", "warning", why=str(error))
+                started = False  # how the last one ended may not have been written
+            await asyncio.sleep(EVERY)
+
+    async def do(self, row: Row) -> None:
+        """One job, whatever becomes of it."""
+        log(f"{self.name} started", job=row["id"])
+        told: dict[str, Any] = {}
+        try:
+            told = await asyncio.to_thread(self.gather, row)
+            answer = await ask(type(self).__module__, told, partial(self._deleted, row["id"]), self.longest)
+            await asyncio.to_thread(self.end, row, told, *answer)
+            reason = answer[1]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:  # out of a backup, say
+            reason = without_place(self.settings, str(error))
+            await asyncio.to_thread(self.end, row, told, None, reason)
+        finally:
+            shutil.rmtree(self.place, ignore_errors=True)
+        log(f"{self.name} ended", job=row["id"], reason=reason)
+
+    async def _deleted(self, job: str) -> bool:
+        try:
+            return await asyncio.to_thread(self.database.get, self.table, job) is None
+        except LycosaError:
+            return False
 
 
 async def ask(
