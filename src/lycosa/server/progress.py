@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import heapq
-import math
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
 from lycosa.collection.view import CrawlView, Harvest
-from lycosa.core.jsontext import read_json
 from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl
-from lycosa.server.crawler.live import NAME, STALE
+from lycosa.server.crawler.live import Flight, Live, LiveHost
 
 HOSTS = 100
-IN_FLIGHT = 100
-LARGEST = 2_000_000
-
-
-class Flight(BaseModel):
-    """A request that is under way."""
-
-    url: str
-    since: float
 
 
 class HostNow(BaseModel):
@@ -62,28 +48,6 @@ class Progress(BaseModel):
     errors: list[Failure]
     hosts: list[HostNow]
     curve: Harvest | None = None
-
-
-@dataclass(slots=True)
-class Live:
-    """What the crawl process says; empty for a crawl that is not running."""
-
-    frontier: int | None = None
-    in_flight: list[Flight] = field(default_factory=list)
-    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, directory: Path, now: float) -> Live:
-        """Read it, whatever state it is in."""
-        try:
-            with open(directory / NAME, "rb") as file:
-                data = read_json(file.read(LARGEST), LARGEST)
-            if not isinstance(data, dict) or not now - STALE <= float(data["at"]) <= now + STALE:
-                return cls()
-            flights = [Flight(url=str(one["url"]), since=float(one["since"])) for one in data["in_flight"][:IN_FLIGHT]]
-            return cls(int(data["frontier"]), flights, {str(one["host"]): dict(one) for one in data["hosts"]})
-        except (OSError, ValueError, KeyError, TypeError):
-            return cls()
 
 
 def progress_of(view: CrawlView, crawl: Crawl, now: float, *, curve: bool) -> Progress:
@@ -127,27 +91,23 @@ def _failures(view: CrawlView) -> list[Failure]:
 def _hosts(view: CrawlView, live: Live, now: float) -> list[HostNow]:
     """Hosts that are asked now come first, then those that wait, then the most fruitful."""
     ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts() if host.pages]
-    ranked = heapq.nsmallest(HOSTS, ranked)  # there may be thousands
-    names = dict.fromkeys([*live.hosts, *(name for _, name in ranked)])
-    found = [_host(view, name, live.hosts.get(name, {}), now) for name in names]
-    found.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.found, -host.pages, host.host))
-    return found[:HOSTS]
+    busy = {host.host: host for host in live.hosts}
+    names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
+    hosts = [_host(view, busy.get(name) or LiveHost(host=name), now) for name in names]
+    hosts.sort(key=lambda host: (-host.in_flight, -min(host.waiting, 1), -host.found, -host.pages, host.host))
+    return hosts[:HOSTS]
 
 
-def _host(view: CrawlView, name: str, told: dict[str, Any], now: float) -> HostNow:
-    known = view.tally.hosts.get(name)
-    try:
-        flights, waiting = int(told.get("in_flight") or 0), int(told.get("waiting") or 0)
-        ready = max(0.0, float(told["ready_at"]) - now) if told.get("ready_at") is not None else None
-    except (TypeError, ValueError, OverflowError):
-        flights, waiting, ready = 0, 0, None
+def _host(view: CrawlView, live: LiveHost, now: float) -> HostNow:
+    known = view.tally.hosts.get(live.host)
+    ready = None if live.ready_at is None else round(max(0.0, live.ready_at - now), 2)
     return HostNow(
-        host=name,
+        host=live.host,
         pages=known.pages if known else 0,
         found=known.relevant if known else 0,
-        state="asked" if flights else "rests" if ready else "waits" if waiting else "quiet",
-        ready_in=round(ready, 2) if ready is not None and ready < math.inf else None,
-        why=str(told.get("why") or ""),
-        in_flight=flights,
-        waiting=waiting,
+        state="asked" if live.in_flight else "rests" if ready else "waits" if live.waiting else "quiet",
+        ready_in=ready,
+        why=live.why,
+        in_flight=live.in_flight,
+        waiting=live.waiting,
     )

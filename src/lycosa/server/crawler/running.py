@@ -286,7 +286,7 @@ class Running:
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
             self._look_for_room()
-            live.write(self._directory, live.told(self.engine, now, self._around.wall() - now))
+            live.Live.of(self.engine, now, self._around.wall() - now).write(self._directory)
 
     def _reopen(self, now: float) -> None:
         """Stop, and go on with what is to be learned."""
