@@ -119,7 +119,6 @@ def _facts(done: Browsed) -> dict[str, Any]:
 
 
 def report(done: Browsed) -> None:
-    """What was learned from what, and what to do with it."""
     console, browsing = output(), done.browsing
     good = int(browsing.relevant.sum())
     console.print(

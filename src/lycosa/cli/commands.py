@@ -31,7 +31,6 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
         super().__init__(indent_increment, width or fitting, max_width)
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write a list of options or commands."""
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
         if self.width >= STACKED or 3 * widest <= self.width:
@@ -69,7 +68,6 @@ class Commands(TyperGroup):
         }
 
     def load(self, name: str) -> Any:
-        """The command itself."""
         module, _, attribute = self.places.get(name, name).partition(":")
         found = getattr(importlib.import_module(f"{self.package}.{module}"), attribute or name)
         if isinstance(found, TyperGroup):
@@ -91,7 +89,6 @@ class Commands(TyperGroup):
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
         with _as_long_as_wanted():
             return super().invoke(ctx)
 

@@ -110,7 +110,6 @@ def _compared(collection: Collection, versions: list[Visit], earlier: int, later
 
 
 def _read(collection: Collection, visit: Visit, number: int) -> Version:
-    """A version out of the archive."""
     if not collection.options.archive:
         raise InputError(f"there is no text of {visit.node}: the crawl was told to keep no archive")
     exchange = collection.exchange(visit)
@@ -177,7 +176,6 @@ def _list(visits: list[Visit], versions: list[Visit], *, listing: bool, json: bo
 
 
 def _state(visits: list[Visit], versions: list[Visit]) -> str:
-    """What the last look at a page found."""
     looks = _since(visits, versions[-1], None)
     if not looks:
         return "not looked at since"

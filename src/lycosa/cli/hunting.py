@@ -21,7 +21,6 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
 from rich.console import Console, Group
@@ -214,9 +213,7 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
 
@@ -259,7 +256,6 @@ class Progress:
             print(self._headline(), file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
-        """A line above the picture."""
         self.console.print(text)
 
     def farewell(self) -> None:

@@ -115,7 +115,6 @@ def _write(data: bytes) -> None:
 
 
 def _tree(collection: Collection, visit: Visit) -> bytes:
-    """The document tree of a page as XML."""
     from lycosa.web.tree import to_xml, tree_of
 
     body, exchange = _body(collection, visit), collection.exchange(visit)

@@ -91,7 +91,6 @@ def pairs(console: Console, rows: dict[str, str]) -> None:
 
 
 def squeezed(text: str) -> str:
-    """A text on one line."""
     return " ".join(text.split())
 
 
@@ -113,7 +112,6 @@ def left_out(reasons: Any) -> str:
 
 
 def right(title: str, **more: Any) -> Column:
-    """A column of numbers."""
     return Column(title, justify="right", **more)
 
 

@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections import Counter
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Annotated, Any
 
 import typer
@@ -119,9 +118,7 @@ class Telling:
     def __enter__(self) -> Telling:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.line.clear()
 
     async def tick(self) -> None:
@@ -131,7 +128,6 @@ class Telling:
             self._draw()
 
     def say(self, text: str) -> None:
-        """A line of its own."""
         if not self.quiet:
             self.line.clear()
             self.line.console.print(text)

@@ -201,7 +201,6 @@ def gather(sources: Sequence[str], fetch: Fetch, read: list[Read], remarks: list
 
 
 def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
-    """Read one source."""
     if not nested and os.path.exists(name):
         source = read_seed_file(Path(name))
     else:
@@ -218,7 +217,6 @@ def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
 
 
 def _addresses(name: str, source: Source) -> Iterator[Found]:
-    """What one source names."""
     for line in source.lines:
         if url := check_seed(line):
             yield Found(url, source=name)

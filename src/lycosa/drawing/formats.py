@@ -81,7 +81,6 @@ def href(node: str) -> str:
 
 
 def count(number: int) -> str:
-    """12,345."""
     return f"{number:,}"
 
 
@@ -108,7 +107,6 @@ def percent(share: float) -> str:
 
 
 def score(value: float) -> str:
-    """A score with two digits that say something."""
     if not math.isfinite(value):
         return "first"
     return f"{value:.2f}" if 0.01 <= abs(value) < 1000 or value == 0 else f"{value:.1g}"
@@ -164,7 +162,6 @@ def day(at: float) -> str:
 
 
 def iso(at: float) -> str:
-    """A time for machines."""
     try:
         return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -82,13 +82,10 @@ class Reasons:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the log."""
         self.collection.close()
 
     @cached_property

@@ -56,13 +56,11 @@ class ReadFiles(Files):
         self.watch, self.until = watch, until
 
     def open(self) -> None:
-        """Open the log."""
         assert self.request.path is not None
         self.log = ReadLog(self.request.path / NAME, readonly=True)
         self.snapshots = Snapshots(self.request.path)
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """The log's events."""
         assert isinstance(self.log, SqliteLog)
         for seq, event in self.log.numbered("seq > ?", given=(after,)):
             self.watch(seq, event)

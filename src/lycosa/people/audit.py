@@ -50,11 +50,6 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
     return found
 
 
-def of_person(database: Database, person: str) -> list[Row]:
-    """What a person did, oldest first."""
-    return database.rows("SELECT * FROM audit WHERE person = ? ORDER BY at, id", person)
-
-
 def _short(text: str) -> str:
     """What both databases can keep, at a length that can be shown."""
     clean = printable(text)

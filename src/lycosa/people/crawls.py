@@ -223,7 +223,6 @@ def get(database: Database, crawl: str) -> Row:
 
 
 def of_interest(database: Database, interest: str) -> list[Row]:
-    """An interest's crawls, the newest first."""
     return database.rows("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC", interest)
 
 

@@ -52,7 +52,6 @@ class Passwords:
         self._nobody = self.hash(new_secret())
 
     def hash(self, password: str) -> str:
-        """What is kept of a password."""
         with self._turn():
             return str(self._hasher.hash(password))
 

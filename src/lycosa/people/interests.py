@@ -72,7 +72,6 @@ def change(
 
 
 def wishes_of(row: Row) -> Wishes:
-    """The wishes of an interest's row."""
     return Wishes.of_json(row["wishes"])
 
 
@@ -101,5 +100,4 @@ def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:
 
 
 def newest_crawl(database: Database, interest: str) -> Row | None:
-    """The crawl that was made last for an interest."""
     return database.row("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC LIMIT 1", interest)

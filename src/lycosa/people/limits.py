@@ -84,7 +84,7 @@ def succeeded(database: Database, now: float, attempt: Attempt) -> None:
     """
     with database.transaction():
         for row in attempt.rows:
-            database.run("DELETE FROM attempt WHERE id = ?", row)
+            database.delete("attempt", row)
         if attempt.pair:
             database.run("DELETE FROM attempt WHERE source = ?", attempt.pair)
             database.run("DELETE FROM attempt WHERE source = ?", attempt.known)
@@ -118,7 +118,7 @@ def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> 
     if max(waits) > 0:  # one that is refused does not count: who waits as told gets in
         with database.transaction():
             for row in made:
-                database.run("DELETE FROM attempt WHERE id = ?", row)
+                database.delete("attempt", row)
         raise TooMany(max(waits))
     return made
 

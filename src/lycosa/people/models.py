@@ -53,14 +53,12 @@ def create(database: Database, now: float, owner: str, name: str, kind: str, *, 
 
 
 def check_room(database: Database, owner: str, most: int) -> None:
-    """Whether a person may have one more."""
     had = database.count("model", "owner = ?", owner)
     if had >= most:
         raise InputError(f"you have {had} models, which is the most: delete one first")
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    """Those of a person, the newest first."""
     return database.rows("SELECT * FROM model WHERE owner = ? ORDER BY created DESC, id", person)
 
 
@@ -82,7 +80,6 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
 
 
 def rename(database: Database, model: str, name: str) -> None:
-    """Give it another name."""
     database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
 
 
@@ -94,7 +91,7 @@ def remove(database: Database, owner: str, model: str) -> None:
             wishes = wishes_of(row)
             if model in (wishes.model, wishes.strategy_model):
                 raise Taken(f"the interest {row['name']} goes by it: choose another model there first")
-        database.run("DELETE FROM model WHERE id = ?", model)
+        database.delete("model", model)
 
 
 # -- training, by the crawl process ----------------------------------------------------------------------------

@@ -45,7 +45,6 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
 
 
 def of_interest(database: Database, interest: str) -> dict[str, Any]:
-    """An interest with all that belongs to it."""
     row = database.row("SELECT * FROM interest WHERE id = ?", interest)
     of: dict[str, Any] = _told(row) if row else {}
     for name, table, order in (

@@ -150,7 +150,6 @@ class Postgres(Database):
             connection.close()
 
     def tables(self) -> dict[str, list[str]]:
-        """Every table of the schema in use."""
         found: dict[str, list[str]] = {}
         for row in self.rows(
             "SELECT table_name, column_name FROM information_schema.columns "

@@ -238,19 +238,16 @@ def answered(database: Database, interest: str, person: str) -> set[tuple[str, s
 
 
 def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
-    """Keep an answer: accepted or dismissed."""
     key = {"interest": interest, "person": person, "kind": kind, "value": value}
     database.upsert("suggestion", {**key, "answer": said, "at": now}, list(key), ("answer", "at"))
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
-    """How often the person opened which result."""
     rows = database.rows("SELECT url, times FROM opened WHERE interest = ? AND person = ?", interest, person)
     return {row["url"]: row["times"] for row in rows}
 
 
 def open_again(database: Database, now: float, interest: str, person: str, url: str) -> None:
-    """The person opened a result once more."""
     database.run(
         "INSERT INTO opened (interest, person, url, times, at) VALUES (?, ?, ?, 1, ?) "
         "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",

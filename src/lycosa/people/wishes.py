@@ -141,7 +141,6 @@ class Wishes:
         return min(every, seconds(self.frequent)) if self.frequently else every
 
     def as_json(self) -> str:
-        """As the database keeps it."""
         return json.dumps({**asdict(self), "format": FORMAT}, ensure_ascii=False)
 
     @classmethod

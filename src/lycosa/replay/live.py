@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TextIO
 
 import aiohttp
@@ -83,7 +82,6 @@ class Recorder:
         self._file.write("\n" if broken_off else "")
 
     def visit(self, url: str, referrer: str, text: str, *, plain: bool = False) -> None:
-        """A page was opened."""
         title = "" if plain else html.unescape(found[1]) if (found := _TITLE.search(text, 0, 100_000)) else ""
         self.opened.append(Opened(url, " ".join(title.split())[:200]))
         line = {"url": url, "relevant": None, "referrer": self._trail.step(url, referrer) or None}
@@ -101,7 +99,6 @@ class Recorder:
         self._file.flush()
 
     def close(self) -> None:
-        """Let go of the file."""
         self._file.close()
 
 
@@ -135,10 +132,8 @@ class RecordingProxy(LocalProxy):
         """Who answers one client; the tally counts what was `passed` on, `recorded`, `unwritten`, or `failed`."""
         return _Live(self)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await super().__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await super().__aexit__(*error)
         await self.transport.close()
         self.recorder.close()
 

@@ -53,7 +53,6 @@ class Comparison(child.Job):
 
 
 def work(told: dict[str, Any]) -> dict[str, Any]:
-    """Do what was told."""
     place = Path(told["place"])
     place.mkdir(0o700, exist_ok=True)
     return compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)

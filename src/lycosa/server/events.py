@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from lycosa.collection.words import clean
 from lycosa.core.types import Visit
-from lycosa.people import crawls, feedback
+from lycosa.people import crawls
 from lycosa.people.crawls import OVER
 from lycosa.people.database import DatabaseAway
 from lycosa.server.api.crawls import Crawl, crawl_as_told
@@ -63,7 +63,6 @@ class Feed:
 
     @property
     def site(self) -> Site:
-        """The site that is asked."""
         return self.access.site
 
     def look(self) -> tuple[list[str], bool, bool]:
@@ -79,14 +78,14 @@ class Feed:
             return [], False, False  # it comes back
         except crawls.Gone:
             return [_event("end", {"reason": "deleted"})], False, True
-        cached = self.site.views.get(self.access.directory)
+        cached = self.access.cached
         if self.generation not in (-1, cached.view.generation):
             return [_event("end", {"reason": "begun anew"})], False, True
         self.generation = cached.view.generation
         upto = cached.view.seq
         try:  # all that is asked of the database, before anything counts as sent
             crawl = crawl_as_told(self.site.database, row)
-            labels = feedback.labels_of(self.site.database, self.access.interest["id"]) if upto > self.after else {}
+            labels = self.access.labels if upto > self.after else {}
         except DatabaseAway:
             return [], False, False
         events, more = self._visits(cached, upto, labels)

@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa.people import audit, models, sessions, tokens
+from lycosa.people import audit, feedback, models, sessions, tokens
 from lycosa.people.credentials import same
 from lycosa.people.database import Row
 from lycosa.server.site import Site, site_of
+from lycosa.server.views import CachedView
 
 Mode = Literal["read", "edit", "own"]
 
@@ -67,7 +68,6 @@ class Person:
     """From where they ask."""
 
     def record(self, action: str, subject: str = "", detail: str = "") -> None:
-        """Note in the audit log what they did."""
         site = self.site
         audit.record(site.database, site.clock(), self.id, self.name, action, subject, detail, self.address)
 
@@ -82,8 +82,12 @@ class InterestAccess:
 
     @property
     def site(self) -> Site:
-        """The site that it is of."""
         return self.person.site
+
+    @property
+    def labels(self) -> dict[str, bool]:
+        """What people said of its pages."""
+        return feedback.labels_of(self.site.database, self.interest["id"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,11 @@ class CrawlAccess(InterestAccess):
 
     crawl: Row
     directory: Path
+
+    @property
+    def cached(self) -> CachedView:
+        """Its pages, brought up to date."""
+        return self.site.views.get(self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +119,14 @@ class ModelAccess:
 
     @property
     def site(self) -> Site:
-        """The site that it is of."""
         return self.person.site
 
 
 def open_to_all() -> Any:
-    """No one needs to sign in for this."""
     return _guard(lambda: None, "open")
 
 
 def needs(scope: str) -> Any:
-    """Someone who may do this kind of thing."""
-
     def guard(request: Request) -> Person:
         return _with_scope(request, scope)
 
@@ -129,8 +134,6 @@ def needs(scope: str) -> Any:
 
 
 def interest_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the interest that the path names."""
-
     def guard(request: Request, interest: str) -> InterestAccess:
         return may(_with_scope(request, scope), interest, mode)
 
@@ -138,8 +141,6 @@ def interest_to(mode: Mode, scope: str) -> Any:
 
 
 def crawl_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the crawl that the path names."""
-
     def guard(request: Request, crawl: str) -> CrawlAccess:
         person = _with_scope(request, scope)
         access, row = _of_interest(person, "crawl", crawl, mode)
@@ -150,8 +151,6 @@ def crawl_to(mode: Mode, scope: str) -> Any:
 
 
 def comparison_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the comparison that the path names."""
-
     def guard(request: Request, comparison: str) -> ComparisonAccess:
         person = _with_scope(request, scope)
         access, row = _of_interest(person, "comparison", comparison, mode)
@@ -280,7 +279,6 @@ def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> P
 
 
 def address_of(request: Request) -> str:
-    """The address of the browser or program that asks."""
     peer = request.client.host if request.client else ""
     told = ",".join(request.headers.getlist("x-forwarded-for"))
     return client_address(peer, told, site_of(request).settings.trusted_proxies)

@@ -40,7 +40,6 @@ class Metrics:
         )
 
     def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered."""
         self.in_flight.dec()
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)

@@ -58,7 +58,6 @@ ASK_AGAIN = "no-cache"
 
 @cache
 def templates() -> Environment:
-    """The shells, as Jinja templates."""
     made = environment("lycosa.server", cleaned=False)
     made.globals |= {"static": assets().link, "version": __version__, "all_scopes": SCOPES}
     made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
@@ -66,7 +65,6 @@ def templates() -> Environment:
 
 
 def show(request: Request, template: str, code: int = 200, person: Person | None = None, **more: Any) -> Response:
-    """One page, for a person or for anybody."""
     person = person or known(request)
     shown = {"person": person, "theme": theme_of(person), "path": request.url.path, **more}
     shown["max_budget"] = site_of(request).settings.max_budget
@@ -75,8 +73,6 @@ def show(request: Request, template: str, code: int = 200, person: Person | None
 
 
 def open_page(template: str) -> Callable[[Request], Response]:
-    """A page for anybody."""
-
     def answer(request: Request) -> Response:
         return show(request, template)
 
@@ -137,7 +133,6 @@ class Asset:
 
     @cached_property
     def tag(self) -> str:
-        """Its entity tag."""
         return f'"{sha256(self.content).hexdigest()[:20]}"'
 
     @cached_property
@@ -173,13 +168,11 @@ class Assets:
         return self._assets.get(name)
 
     def link(self, name: str) -> str:
-        """Where a page finds a file."""
         return f"/static/{self.build}/{name}"
 
 
 @cache
 def assets() -> Assets:
-    """Those of this installation."""
     return Assets()
 
 

@@ -81,7 +81,7 @@ def _failures(view: CrawlView) -> list[Failure]:
         found[name] = Failure(
             cause=name,
             count=cause.count,
-            meaning=messages.advice(cause.outcome, cause.advice),
+            meaning=messages.ADVICE.get(cause.outcome, cause.advice),
             example=cause.examples[0][0] if cause.examples else "",
             outcome=cause.outcome,
         )

@@ -125,7 +125,6 @@ class _Writer:
             self.dirty = False
 
     def start(self, level: int, tag: str, href: str = "") -> None:
-        """Begin an element."""
         if tag in BLOCKS:
             self._make_way()
         elif tag == "a" and any(other == "a" for _, other in self.open):
@@ -156,7 +155,6 @@ class _Writer:
             self.out.append("<p>")
 
     def text(self, text: str) -> None:
-        """Some words."""
         text = text[: max(0, LETTERS + 1 - self.letters)]
         preformatted = any(tag == "pre" for _, tag in self.open)
         if not text:
@@ -247,7 +245,6 @@ def _inside(tree: Tree, source: str, url: str) -> bytearray:
 
 
 def of_html(source: str, url: str) -> Readable:
-    """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
     long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
@@ -264,7 +261,6 @@ def of_html(source: str, url: str) -> Readable:
 
 
 def of_text(text: str) -> Readable:
-    """From plain text: as it stands."""
     return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
 
 

@@ -89,7 +89,6 @@ class Chosen:
 
 
 def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
-    """What people said of a page."""
     given = labels.get(node)
     return None if given is None else "yes" if given else "no"
 
@@ -160,7 +159,6 @@ class Teller:
         self._marks = topic_marks(collection.options, learned)
 
     def page(self, page: PageRow, score: float, novelty: float | None) -> Page:
-        """One page."""
         view = self.cached.view
         return Page(
             seq=page.seq,
@@ -206,7 +204,6 @@ class Teller:
 
 
 def why_of(origin: Origin, score: float) -> Why:
-    """An origin, as the API tells it."""
     return Why(
         kind=origin.kind,
         parent=origin.parent,

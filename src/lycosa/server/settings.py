@@ -100,7 +100,6 @@ class Settings:
 
     @property
     def database_address(self) -> str:
-        """What `Database.open` takes."""
         return self.database or str(self.data / "lycosa.sqlite")
 
     def crawl_directory(self, crawl: str) -> Path:
@@ -121,7 +120,6 @@ class Settings:
 
     @staticmethod
     def from_environment() -> Settings:
-        """The settings that this process was started with."""
         told = json.loads(os.environ[VARIABLE])
         for name in ("allow_network", "trusted_proxies"):
             told[name] = tuple(told[name])

@@ -40,6 +40,5 @@ class Site:
 
 
 def site_of(request: Request) -> Site:
-    """The site that a request is for."""
     site: Site = request.app.state.site
     return site

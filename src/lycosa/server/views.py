@@ -115,7 +115,6 @@ class ViewCache:
         return cached
 
     def stop(self) -> None:
-        """The server ends: so do all streams."""
         self.stopping.set()
 
     def _make_room(self) -> None:
@@ -135,14 +134,12 @@ class ViewCache:
             self._streams[person] += 1
 
     def end(self, person: str) -> None:
-        """One stream less."""
         with self._lock:
             self._streams[person] -= 1
             if self._streams[person] <= 0:
                 del self._streams[person]
 
     def streams(self, person: str) -> int:
-        """How many a person has."""
         return self._streams[person]
 
 

@@ -63,5 +63,5 @@ def revoke(invitation: str, person: Person = needs("admin")) -> None:
     row = database.get("invitation", invitation)
     if row is None:
         raise HTTPException(404, "no such invitation")
-    database.run("DELETE FROM invitation WHERE id = ?", invitation)
+    database.delete("invitation", invitation)
     person.record("revoked an invitation", row["note"], row["role"])

@@ -9,7 +9,6 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from lycosa.collection.rows import PageRow
-from lycosa.people import feedback
 from lycosa.server.api.crawls import crawl_as_told
 from lycosa.server.events import EventStream, Feed
 from lycosa.server.guards import CrawlAccess, crawl_to
@@ -58,8 +57,7 @@ class Graph(BaseModel):
 @router.get("/crawls/{crawl}/progress")
 def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
-    site = access.site
-    view = site.views.get(access.directory).view
+    site, view = access.site, access.cached.view
     with explained():
         return progress_of(view, crawl_as_told(site.database, access.crawl), site.clock(), curve=True)
 
@@ -96,9 +94,7 @@ def show_graph(
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Graph:
     """The best pages of a crawl, and the paths from its seeds that led to them."""
-    site = access.site
-    labels = feedback.labels_of(site.database, access.interest["id"])
-    cached = site.views.get(access.directory)
+    labels, cached = access.labels, access.cached
     view = cached.view
     with view.lock:
         pages, scores = cached.scores(labels)

@@ -112,7 +112,7 @@ def end_session(session: str, request: Request, person: Person = needs("account"
     """Sign out one browser."""
     if session not in [known.id for known in my_sessions(person)]:
         raise HTTPException(404, "no such session")
-    sessions.end(person.site.database, session)
+    person.site.database.delete("session", session)
     if session == person.session:
         set_cookie(request, "")
     person.record("ended a session")
@@ -127,7 +127,6 @@ def leave(wanted: Farewell, request: Request, person: Person = needs("account"))
 
 
 def remove(by: Person, whom: str, name: str) -> None:
-    """Delete a person with everything of theirs."""
     site = by.site
     with site.database.transaction():
         accounts.keep_an_admin(site.database, whom)

@@ -104,7 +104,7 @@ def current(person: Person = needs("read")) -> SessionAnswer:
 def sign_out(request: Request, person: Person = needs("read")) -> None:
     """Sign out: ends the session. With a token there is nothing to end."""
     if person.session:
-        sessions.end(person.site.database, person.session)
+        person.site.database.delete("session", person.session)
         set_cookie(request, "")
         person.record("signed out")
 
@@ -173,7 +173,7 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
         )
     old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
     if old is not None:
-        sessions.end(site.database, old.id)
+        site.database.delete("session", old.id)
     agent = printable(request.headers.get("user-agent", ""), "")
     _, value = sessions.begin(site.database, now, person["id"], agent[:200])
     set_cookie(request, value)
@@ -181,5 +181,4 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
 
 
 def profile(row: Row) -> Profile:
-    """A person, as they see themselves."""
     return Profile(**{**row, "preferences": json.loads(row["preferences"])})

@@ -105,16 +105,13 @@ class Running:
         self._no_room = ""
 
     def start(self) -> None:
-        """Run it in a task."""
         self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, one way or another."""
         return self._task is not None and self._task.done()
 
     def result(self) -> Ending:
-        """How it ended."""
         assert self._task is not None
         return self._task.result()
 
@@ -257,7 +254,6 @@ class Running:
             self._crawl.stop()
 
     def grow(self, budget: int) -> None:
-        """It may have so many pages now."""
         self.budget = budget
         if self.engine is not None and self.row["task"] == "crawl":
             picker = self.engine.picker
@@ -334,6 +330,6 @@ class Running:
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = messages.nothing(complaint), True
         spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
-        reason = without_place(self._around.settings, messages.ending(reason) + spent)
+        reason = without_place(self._around.settings, messages.ENDINGS.get(reason, reason) + spent)
         words = printable(reason, " ")[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)
