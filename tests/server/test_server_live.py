@@ -9,8 +9,8 @@ import pytest
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
 from lycosa.people.database import DatabaseAway
-from lycosa.server import events as module
-from lycosa.server.events import EventStream, Feed
+from lycosa.server.api import live as module
+from lycosa.server.api.live import EventStream, Feed
 from lycosa.server.guards import CrawlAccess, Person
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest

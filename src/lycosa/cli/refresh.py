@@ -6,7 +6,6 @@ import asyncio
 import shlex
 import sys
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +24,7 @@ from lycosa.crawling import Crawl
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.refresh.keeper import Keeper
-from lycosa.refresh.telling.words import plain
+from lycosa.refresh.telling.words import day_and_time, plain
 
 PLAIN_EVERY = 30.0
 """Seconds between two lines that say how far it is, where there is no terminal."""
@@ -207,7 +206,7 @@ class Telling:
         self.output.print(f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}.")
         if not self.looks:
             due = keeper.soonest(engine.clock())
-            when = _day(due) if due < NEVER else "never"
+            when = f"on {day_and_time(due)}" if due < NEVER else "never"
             self.output.print(
                 f"{len(keeper.watched)} pages are watched; the next is due {when} "
                 f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
@@ -227,7 +226,3 @@ def _how(visit: Visit) -> str:
     if change.what == "new":
         return f"score {visit.worth:.2f}"
     return plain("; ".join(change.says), 60)
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("on %Y-%m-%d at %H:%M UTC")

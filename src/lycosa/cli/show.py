@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from lycosa.cli.parameters import Dir, Json, Line
 from lycosa.cli.printing import NARROW, crawled, listing, output, print_json, right
 from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import columns
+from lycosa.refresh.telling.words import day_and_time
 
 if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
     from lycosa.collection.summary import Again, Summary
@@ -148,9 +148,8 @@ def _again(console: Console, again: Again) -> None:
     told = [f"{changes.get('changed', 0):,} changed"]
     told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
     told += [f"{changes['cosmetic']:,} only in looks"] if changes.get("cosmetic") else []
-    last = datetime.fromtimestamp(again.last, UTC)
     looks = many(again.looks, "look")
-    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {last:%Y-%m-%d %H:%M} UTC")
+    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {day_and_time(again.last)}")
     rows = [
         (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()

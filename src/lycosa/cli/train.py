@@ -27,15 +27,14 @@ if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it m
 class Training(Commands):
     """The commands of `lycosa train`: what is none of their names is a source of pages."""
 
-    lines: ClassVar = {
-        "pages": "",
-        "background": "Count words in your pages, to weigh words by.",
-        "rules": "Learn which classes of pages link to which, for 'lycosa crawl --strategy rules,file=FILE'.",
-        "browse": "Learn from browsing which pages lead to relevant ones, for 'lycosa crawl --strategy hmm,file=FILE'.",
-    }
+    names = "pages background rules browse"
     places: ClassVar = {"pages": "train", "background": "train", "rules": "rules:train_rules"}
 
     usual = "pages"
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.commands[self.usual].hidden = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is not the name of another command is a source, also a directory that is called like the usual one."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from html import escape
 
 from lycosa.refresh.snapshot import main_blocks
+from lycosa.refresh.telling.words import day_and_time
 from lycosa.web.html import extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
@@ -267,7 +267,7 @@ def of_text(text: str) -> Readable:
 def document(readable: Readable, title: str, url: str, fetched: float, theme: str = "system") -> str:
     """The whole document, in the colours that the person has chosen."""
     name = escape(_printable(title or url))
-    day = datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d %H:%M UTC") if fetched > 0 else ""
+    day = day_and_time(fetched) if fetched > 0 else ""
     chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""
     link = escape(_printable(url))
     if url.startswith(("http://", "https://")):
