@@ -54,8 +54,8 @@ def refresh(
 ) -> None:
     """Look again at the pages that are due, and say what changed, vanished, moved, or is new.
 
-    A page that did not change costs next to nothing: its host is asked for it only if it did. Which pages are due says
-    the schedule; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
+    A page that did not change costs next to nothing: its host is asked for it only if it did. The schedule says which
+    pages are due; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
     """
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)

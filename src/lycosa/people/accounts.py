@@ -233,7 +233,7 @@ def set_role(database: Database, person: str, role: str) -> None:
 
 
 def set_disabled(database: Database, person: str, disabled: bool) -> None:
-    """Shut a person out, or let them in again. What they have stays, but their crawls are paused: nobody else can."""
+    """Suspend a person, or reactivate them. What they have stays, but their crawls are paused: nobody else can."""
     with database.transaction():
         if disabled:
             keep_an_admin(database, person)

@@ -1,4 +1,4 @@
-"""The audit log: what of weight was done, by whom, from where. It has no secrets, and outlives the people it names."""
+"""The audit log: who did what, from where. It has no secrets, and outlives the people it names."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def people(database: Database, interest: str) -> list[Row]:
 
 
 def mode_of(database: Database, interest: str, person: str) -> str | None:
-    """How far a person may go with an interest: own, edit, read; None: not at all, or shut out."""
+    """How far a person may go with an interest: own, edit, read; None: not at all, or suspended."""
     statement = (
         "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
         "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?"

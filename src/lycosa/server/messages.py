@@ -6,7 +6,7 @@ from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
 ADVICE = {
-    "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start anew.",
+    "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start a new crawl.",
     "busy": "Lycosa waits as long as it is told to and tries again. If it happens a lot, look again later.",
     "denied": "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the "
     "host can be asked for permission.",

@@ -58,7 +58,7 @@ def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: P
 
 @router.patch("/people/{person}", responses=LAST)
 def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> Account:
-    """Change a role; shut someone out at once, or let them in again."""
+    """Change a role; suspend an account at once, or reactivate it."""
     database = by.site.database
     with database.transaction():
         row = _row(by, person)
@@ -77,7 +77,7 @@ def delete(person: str, by: Person = needs("admin")) -> None:
     remove(by, person, _row(by, person)["name"])
 
 
-@router.post("/people/{person}/reset", status_code=201, responses={409: {"description": "The account is shut out"}})
+@router.post("/people/{person}/reset", status_code=201, responses={409: {"description": "The account is suspended"}})
 def reset(person: str, by: Person = needs("admin")) -> Reset:
     """Make a link by which someone who forgot their password chooses a new one, once, within a day. It is for an admin
     in a browser, not for tokens. The person is told of it, and that it was used; using it signs them out everywhere.
@@ -89,7 +89,7 @@ def reset(person: str, by: Person = needs("admin")) -> Reset:
     if row["id"] == by.id:
         raise HTTPException(403, "change your own password in your account: it takes the one you have")
     if row["disabled"]:
-        raise HTTPException(409, f"{row['name']} is shut out: let them in first")
+        raise HTTPException(409, f"{row['name']} is suspended: reactivate the account first")
     now = site.clock()
     with site.database.transaction():
         link, code = accounts.offer_reset(site.database, now, row, by.id)

@@ -73,7 +73,7 @@ export function mount(panel, context) {
     button("Zoom in", () => zoom(1.25), { class: "small" }),
     button("Zoom out", () => zoom(0.8), { class: "small" }),
     button("Show all", () => fit(true), { class: "small" }),
-    button("Draw anew", () => load(true), { class: "small" }),
+    button("Redraw", () => load(true), { class: "small" }),
   ]);
   panel.replaceChildren(tools, note, frame, table);
 

@@ -144,7 +144,7 @@ async function act(name, body) {
 
 async function start() {
   const again = context.crawl !== null;
-  if (again && !(await ask({ title: "Crawl anew?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
+  if (again && !(await ask({ title: "Start a new crawl?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
     return;
   }
   await call("POST", `/interests/${id}/crawls`);
@@ -189,7 +189,7 @@ function actions() {
     made.push(button("Look again", () => act("refresh")));
   }
   if (!UNDER_WAY.includes(state)) {
-    made.push(button("Start anew", start));
+    made.push(button("New crawl", start));
   }
   return made;
 }

@@ -8,7 +8,7 @@ import { slider, unsure } from "./threshold.js";
 const SIZE = 20;
 const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
 const TEXTS = {
-  relevance: "By the judge as it is now, your yes and no included.",
+  relevance: "By what the judge says now, your yes and no included.",
   frequency: "By how often the words of the interest stand in the page.",
   date: "The newest first.",
   novelty: "Pages first that say what those above, and those you know, do not.",
@@ -153,7 +153,7 @@ export function mount(panel, context) {
 
   document.addEventListener("labelled", (event) => {
     if (!panel.hidden && event.detail.effect) {
-      effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank anew", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
+      effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank again", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
       learning = true;
       context.soon();
     }
@@ -181,7 +181,7 @@ export function mount(panel, context) {
         asking.show();
       } else if (learning && !context.crawl.judging && !values.q) {
         learning = false;
-        fresh.replaceChildren(button("The judge has learned from your labels: rank anew", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
+        fresh.replaceChildren(button("The judge has learned from your labels: rank again", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
         fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more: show`, load, { class: "small" })); // a list that is being read does not move by itself
       }
