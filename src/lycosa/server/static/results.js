@@ -71,9 +71,7 @@ export function mount(panel, context) {
   function change(next, rebuild = false) {
     values = next;
     setFragment("results", values);
-    if (rebuild) {
-      build();
-    }
+    if (rebuild) build();
     load();
   }
 
@@ -129,9 +127,7 @@ export function mount(panel, context) {
       const order = values.order || "relevance";
       const threshold = values.threshold ? Number(values.threshold) : null;
       const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
-      if (mine !== turn) {
-        return; // a later question was asked meanwhile
-      }
+      if (mine !== turn) return; // a later question was asked meanwhile
       context.threshold = answer.threshold;
       line.show(answer, threshold);
       foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
@@ -145,9 +141,7 @@ export function mount(panel, context) {
         said.textContent = error.message;
       }
     } finally {
-      if (mine === turn) {
-        list.removeAttribute("aria-busy");
-      }
+      if (mine === turn) list.removeAttribute("aria-busy");
     }
   }
 
@@ -164,15 +158,11 @@ export function mount(panel, context) {
       values = Object.fromEntries(fragment().query);
       build();
       asking.show();
-      if (fragment().name === "search") {
-        form.elements.q.focus();
-      }
+      if (fragment().name === "search") form.elements.q.focus();
       load();
     },
     changed(before) {
-      if (panel.hidden || !context.crawl) {
-        return;
-      }
+      if (panel.hidden || !context.crawl) return;
       if (before?.id !== context.crawl.id) {
         asking.show();
         load();
