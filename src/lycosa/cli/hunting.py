@@ -19,9 +19,10 @@ import signal
 import sys
 import time
 import traceback
+from abc import ABC, abstractmethod
 from collections import Counter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -121,18 +122,32 @@ async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
         progress.farewell()
 
 
-class Onlooker(Protocol):
+class Onlooker(ABC):
     """Who shows how a crawl goes."""
 
-    def __enter__(self) -> Any: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None: ...
+    @abstractmethod
+    def __exit__(self, *error: object) -> None: ...
 
-    def say(self, text: str) -> None: ...
+    @abstractmethod
+    def say(self, text: str) -> None:
+        """A line of its own."""
 
-    def update(self, visit: Visit) -> None: ...
+    @abstractmethod
+    def update(self, visit: Visit) -> None:
+        """Take in a visit."""
 
-    async def tick(self) -> None: ...
+    @abstractmethod
+    def draw(self) -> None:
+        """Show how it stands, if it is time."""
+
+    async def tick(self) -> None:
+        """Draw also while nothing arrives: people want to know what it waits for."""
+        while True:
+            await asyncio.sleep(EVERY)
+            self.draw()
 
 
 async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
@@ -190,7 +205,7 @@ PLAIN_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 
 
-class Progress:
+class Progress(Onlooker):
     """Pages, harvest rate, speed, frontier, best finds, and what it waits for."""
 
     def __init__(self, crawl: Crawl) -> None:
@@ -205,7 +220,7 @@ class Progress:
         """What is done before the first request, and how far that is."""
         crawl.request.tell = self._tell
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if suited := self.crawl.request.suited:
             self.say(f"Strategy: {suited}, which suits this space. --strategy names another.")
         if lively(self.console):
@@ -231,22 +246,16 @@ class Progress:
                 heapq.heappush(self._best, (visit.beta, visit.node, visit.title))
                 if len(self._best) > 5:
                     heapq.heappop(self._best)
-        self._draw()
-
-    async def tick(self) -> None:
-        """Draw also while nothing arrives: people want to know what it waits for."""
-        while True:
-            await asyncio.sleep(EVERY)
-            self._draw()
+        self.draw()
 
     def _tell(self, what: str, done: int, total: int) -> None:
         """What was crawled before is being read."""
         spent = time.monotonic() - self._begun
         left = f", about {(total - done) * spent / done:,.0f} s left" if done else ""
         self._opening = f"{what}: {done:,} of {total:,}{left}" if done < total else ""
-        self._draw()
+        self.draw()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         now = time.monotonic()
         if self._live is not None and now - self._shown >= EVERY:
             self._shown = now

@@ -12,10 +12,10 @@ import typer
 from rich.text import Text
 
 from lycosa import crawling
-from lycosa.cli.hunting import until_stopped
+from lycosa.cli.hunting import Onlooker, until_stopped
 from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
 from lycosa.cli.printing import COLOURS, output, print_json
-from lycosa.cli.progress import LIVE_EVERY, StatusLine
+from lycosa.cli.progress import StatusLine
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
@@ -99,7 +99,7 @@ def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
     told.farewell()
 
 
-class Telling:
+class Telling(Onlooker):
     """What is said while it runs: each change as it is found, and a line that says how far it is."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
@@ -114,17 +114,8 @@ class Telling:
         self.failed: Counter[str] = Counter()
         self._told_notes = 0
 
-    def __enter__(self) -> Telling:
-        return self
-
     def __exit__(self, *error: object) -> None:
         self.line.clear()
-
-    async def tick(self) -> None:
-        """Say also while nothing arrives what it waits for."""
-        while True:
-            await asyncio.sleep(LIVE_EVERY)
-            self._draw()
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -149,7 +140,7 @@ class Telling:
             elif change.matters and not self.quiet:
                 self.line.clear()
                 self._tell(visit, change.what, _how(visit))
-        self._draw()
+        self.draw()
 
     def _tell(self, visit: Visit, what: str, how: str) -> None:
         line = Text().append(f"{what:<9}", COLOURS[what])
@@ -159,7 +150,7 @@ class Telling:
         if visit.title:
             self.output.print(Text(f"{'':9}{plain(visit.node)}", "dim"), overflow="fold")
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         if self.quiet or self.json:
             return
         self.notes()

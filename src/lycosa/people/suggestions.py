@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -51,13 +52,15 @@ class Known(NamedTuple):
     """Whether it only repeats another page: then it is neither suggested nor counted."""
 
 
-class Idea(NamedTuple):
-    """A page to start from, or to look at."""
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A page to start from."""
 
     url: str
     title: str
     why: str
-    weight: float
+    weight: float = field(metadata={"exclude": True})
+    """What they are ordered by: nothing that the API tells."""
 
 
 class Word(NamedTuple):

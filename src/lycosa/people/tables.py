@@ -289,7 +289,7 @@ class Checker:
             try:
                 check_value(table, name, column, row[name])
             except (ValueError, TypeError, InputError) as error:
-                raise InputError(f"{where} does not fit: {name} is {_short(row[name])}: {error}") from error
+                raise InputError(f"{where} does not fit: {name} is {short(row[name])}: {error}") from error
         if table == "person" and row["folded"] != fold(row["name"]):
             raise InputError(f"{where} does not fit: folded is another name than name")
         self._note(table, row, where)
@@ -325,6 +325,7 @@ def rows_of(lines: Iterable[bytes]) -> Iterator[Any]:
             raise InputError(f"line {count:,} can't be read: {error}") from error
 
 
-def _short(value: Any) -> str:
-    told = ascii(value)
-    return told if len(told) <= 60 else told[:57] + "..."
+def short(value: Any) -> str:
+    """A stranger's value as it can stand in a message."""
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -48,7 +48,7 @@ class ChangedInterest(Body):
 
 
 class Named(BaseModel):
-    """A person, as others see them."""
+    """A person or an interest, as others see them."""
 
     id: str
     name: str

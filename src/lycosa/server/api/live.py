@@ -144,16 +144,9 @@ def _hosts(view: CrawlView, live: Live, now: float) -> list[HostNow]:
 def _host(view: CrawlView, live: LiveHost, now: float) -> HostNow:
     known = view.tally.hosts.get(live.host)
     ready = None if live.ready_at is None else round(max(0.0, live.ready_at - now), 2)
-    return HostNow(
-        host=live.host,
-        pages=known.pages if known else 0,
-        found=known.relevant if known else 0,
-        state="asked" if live.in_flight else "rests" if ready else "waits" if live.waiting else "quiet",
-        ready_in=ready,
-        why=live.why,
-        in_flight=live.in_flight,
-        waiting=live.waiting,
-    )
+    state = "asked" if live.in_flight else "rests" if ready else "waits" if live.waiting else "quiet"
+    pages, relevant = (known.pages, known.relevant) if known else (0, 0)
+    return HostNow(**live.model_dump(), pages=pages, found=relevant, state=state, ready_in=ready)
 
 
 # -- events ----------------------------------------------------------------------------------------------------
