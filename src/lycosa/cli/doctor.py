@@ -18,6 +18,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -125,6 +126,11 @@ class Finding:
     cost: str = ""
     """What does not work, or not well, as it is."""
     remedy: str = ""
+
+
+def _weighed(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterator[Finding]:
+    """A finding that is well, or costs something."""
+    yield Finding(what, "costs", told, cost, remedy) if bad else Finding(what, "ok", told)
 
 
 def examine() -> Iterator[Finding]:
@@ -238,22 +244,13 @@ def _brotli() -> Iterator[Finding]:
 
 
 def _sqlite() -> Iterator[Finding]:
-    version = sqlite3.sqlite_version
-    database = sqlite3.connect(":memory:")
-    try:
+    lacks = True
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
         database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
-    except sqlite3.Error:
-        yield Finding(
-            "SQLite",
-            "costs",
-            f"{version} without full-text search (FTS5)",
-            "no lycosa search",
-            "a Python whose SQLite has FTS5: those of python.org, conda and uv do",
-        )
-    else:
-        yield Finding("SQLite", "ok", f"{version}, with full-text search")
-    finally:
-        database.close()
+        lacks = False
+    told = f"{sqlite3.sqlite_version}{' without full-text search (FTS5)' if lacks else ', with full-text search'}"
+    remedy = "a Python whose SQLite has FTS5: those of python.org, conda and uv do"
+    return _weighed("SQLite", told, lacks, "no lycosa search", remedy)
 
 
 # -- the machine -------------------------------------------------------------------------------------------------
@@ -261,19 +258,11 @@ def _sqlite() -> Iterator[Finding]:
 
 def _clock() -> Iterator[Finding]:
     """Our own files can't be younger than now."""
-    written = Path(__file__).stat().st_mtime
     now = time.time()
-    told = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
-    if now + 24 * 3600 < written:
-        yield Finding(
-            "clock",
-            "costs",
-            f"{told}, before Lycosa was installed",
-            "wrong dates in the archive, and certificates of https hosts may be refused",
-            "set the clock",
-        )
-    else:
-        yield Finding("clock", "ok", told)
+    behind = now + 24 * 3600 < Path(__file__).stat().st_mtime
+    told = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now)) + (", before Lycosa was installed" if behind else "")
+    cost = "wrong dates in the archive, and certificates of https hosts may be refused"
+    return _weighed("clock", told, behind, cost, "set the clock")
 
 
 def _disk() -> Iterator[Finding]:
@@ -281,11 +270,8 @@ def _disk() -> Iterator[Finding]:
     free = shutil.disk_usage(here).free
     told = f"{free / 1e9:,.1f} GB free in {here}"
     if not os.access(here, os.W_OK):
-        yield Finding("disk", "costs", f"{here} can't be written", "no crawl can be kept here", "use --out DIR")
-    elif free < LITTLE_ROOM:
-        yield Finding("disk", "costs", told, "a crawl stops when it is full", "free some, or use --out DIR")
-    else:
-        yield Finding("disk", "ok", told)
+        return _weighed("disk", f"{here} can't be written", True, "no crawl can be kept here", "use --out DIR")
+    return _weighed("disk", told, free < LITTLE_ROOM, "a crawl stops when it is full", "free some, or use --out DIR")
 
 
 def _files() -> Iterator[Finding]:
@@ -293,12 +279,8 @@ def _files() -> Iterator[Finding]:
     told = f"{soft:,} at once" if soft != resource.RLIM_INFINITY else "no limit"
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or hard > soft):
         told += ", more in a crawl, which raises that"
-    if 0 <= hard < FEW_FILES:
-        yield Finding(
-            "open files", "costs", told, "connections are closed early, crawls are slower", "raise 'ulimit -Hn'"
-        )
-    else:
-        yield Finding("open files", "ok", told)
+    cost = "connections are closed early, crawls are slower"
+    return _weighed("open files", told, 0 <= hard < FEW_FILES, cost, "raise 'ulimit -Hn'")
 
 
 def _terminal() -> Iterator[Finding]:
@@ -317,16 +299,10 @@ def _terminal() -> Iterator[Finding]:
 
 def _text() -> Iterator[Finding]:
     encoding = sys.stdout.encoding or locale.getpreferredencoding(False)
-    if encoding.lower().replace("-", "") == "utf8":
-        yield Finding("text", "ok", "UTF-8")
-    else:
-        yield Finding(
-            "text",
-            "costs",
-            f"{encoding}, not UTF-8",
-            "titles in other scripts are shown as question marks; what is stored is not affected",
-            "export PYTHONUTF8=1, or a locale such as LANG=C.UTF-8",
-        )
+    other = encoding.lower().replace("-", "") != "utf8"
+    cost = "titles in other scripts are shown as question marks; what is stored is not affected"
+    remedy = "export PYTHONUTF8=1, or a locale such as LANG=C.UTF-8"
+    return _weighed("text", f"{encoding}, not UTF-8" if other else "UTF-8", other, cost, remedy)
 
 
 def _completion() -> Iterator[Finding]:
@@ -339,11 +315,11 @@ def _completion() -> Iterator[Finding]:
         "fish": home / ".config" / "fish" / "completions" / "lycosa.fish",
     }
     if shell not in kept:
-        yield Finding("completion", "ok", f"for bash, zsh and fish; your shell is {shell or 'not known'}")
-    elif kept[shell].exists():
-        yield Finding("completion", "ok", f"installed for {shell}")
-    else:
-        yield Finding("completion", "costs", f"not installed for {shell}", "more typing", "lycosa --install-completion")
+        told = f"for bash, zsh and fish; your shell is {shell or 'not known'}"
+        return _weighed("completion", told, False, "", "")
+    missing = not kept[shell].exists()
+    told = f"{'not ' if missing else ''}installed for {shell}"
+    return _weighed("completion", told, missing, "more typing", "lycosa --install-completion")
 
 
 def try_crawl() -> Iterator[Finding]:

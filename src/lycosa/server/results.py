@@ -93,6 +93,11 @@ def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
     return None if given is None else "yes" if given else "no"
 
 
+def fits(labelled: Labelled, given: bool | None) -> bool:
+    """Whether what people said of a page is what is asked for."""
+    return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
+
+
 def is_found(page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
     """Whether a page is a find: people's word counts more than the judge's."""
     given = labels.get(page.node)
@@ -128,10 +133,8 @@ def choose(
 
 def _takes(wanted: PageFilter, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
-    if labelled is not None:
-        fits = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
-        if not fits[labelled]:
-            return False
+    if labelled is not None and not fits(labelled, given):
+        return False
     found = wanted.found
     if found is None and labelled in (None, "none"):
         found = True

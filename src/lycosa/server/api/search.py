@@ -17,7 +17,7 @@ from lycosa.core.errors import LycosaError
 from lycosa.people.typed import line
 from lycosa.server.api.pages import Asked
 from lycosa.server.guards import CrawlAccess, crawl_to
-from lycosa.server.results import Label, Labelled, collection_of, label_of
+from lycosa.server.results import Label, Labelled, collection_of, fits, label_of
 from lycosa.server.views import CachedView, explained
 
 router = APIRouter(tags=["search"])
@@ -93,11 +93,7 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -
     """Whether a page is labelled as it is asked for, by the number of its current version."""
     with cached.view.lock:
         known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
-    if labelled == "none":
-        return lambda seq: seq not in known
-    if labelled == "any":
-        return lambda seq: seq in known
-    return lambda seq: known.get(seq) is (labelled == "yes")
+    return lambda seq: fits(labelled, known.get(seq))
 
 
 def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDArray[np.float64]) -> Found:
