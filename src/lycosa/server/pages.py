@@ -79,38 +79,29 @@ def open_page(template: str) -> Callable[[Request], Response]:
     return answer
 
 
-def page(template: str, scope: str = "read", **more: Any) -> Callable[[Request], Response]:
-    """A page for who is signed in and may do what `scope` says."""
+def page(template: str, scope: str = "read", reach: Mode | None = None, **more: Any) -> Callable[[Request], Response]:
+    """A page for who is signed in and may do what `scope` says; of an interest, if they may reach so far."""
 
     def answer(request: Request) -> Response:
         person = visitor(request)
         if person is None:
             return to_sign_in(request)
+        about = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
             raise HTTPException(403)
-        return show(request, template, person=person, **more)
+        return show(request, template, person=person, **about)
 
     return answer
 
 
-def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Request, str], Response]:
-    """A page of one interest, for who may see it so far."""
-
-    def answer(request: Request, interest: str) -> Response:
-        person = visitor(request)
-        if person is None:
-            return to_sign_in(request)
-        with away_as_page():
-            access = may(person, _printable(interest), mode)
-        if scope not in person.scopes:
-            raise HTTPException(403)
-        tab = request.path_params.get("tab", "")
-        if tab and tab not in TABS:
-            raise HTTPException(404)
-        row = access.interest
-        return show(request, template, person=person, interest=row["id"], name=row["name"], mode=access.mode, tab=tab)
-
-    return answer
+def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
+    """The interest and the tab that the path names."""
+    name, tab = request.path_params["interest"], request.path_params.get("tab", "")
+    if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
+        raise HTTPException(404)
+    with away_as_page():
+        access = may(person, name, mode)
+    return {"interest": access.interest["id"], "name": access.interest["name"], "mode": access.mode, "tab": tab}
 
 
 def sign_in(request: Request) -> Response:
@@ -208,9 +199,9 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/join": open_page("join"),
     "/privacy": open_page("privacy"),
     "/interests/new": page("interest_form", "write", interest="", name="", mode="own", tab=""),
-    "/interests/{interest}/edit": of_interest("interest_form", "edit", "write"),
-    "/interests/{interest}": of_interest("interest", "read"),
-    "/interests/{interest}/{tab}": of_interest("interest", "read"),
+    "/interests/{interest}/edit": page("interest_form", "write", "edit"),
+    "/interests/{interest}": page("interest", "read", "read"),
+    "/interests/{interest}/{tab}": page("interest", "read", "read"),
     "/models": page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
     "/account": page("account", "account"),
     "/admin": page("admin", "admin"),
@@ -282,10 +273,3 @@ def to_sign_in(request: Request) -> Response:
     """Off to sign in, and back here afterwards."""
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)
-
-
-def _printable(name: str) -> str:
-    """A name as it may be looked up; one that no interest can have is as good as unknown."""
-    if not name.isprintable():
-        raise HTTPException(404)
-    return name
