@@ -18,6 +18,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import BaseRoute
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
@@ -68,6 +69,7 @@ def create_app(
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
     app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)

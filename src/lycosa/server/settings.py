@@ -99,6 +99,13 @@ class Settings:
         return self.base.startswith("https://")
 
     @property
+    def proxies(self) -> list[str]:
+        """Networks of the trusted proxies; those of IPv4 also as a socket for both kinds of addresses tells of them."""
+        networks = [ipaddress.ip_network(name, strict=False) for name in self.trusted_proxies]
+        mapped = [f"::ffff:{one.network_address}/{96 + one.prefixlen}" for one in networks if one.version == 4]
+        return [*map(str, networks), *mapped]
+
+    @property
     def database_address(self) -> str:
         return self.database or str(self.data / "lycosa.sqlite")
 

@@ -131,7 +131,7 @@ def main() -> None:
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # server/guards.py believes only the proxies that it was told to
+        proxy_headers=False,  # the application itself knows which proxies are believed
         timeout_graceful_shutdown=LEAVING,
         lifespan="off",
     )
