@@ -14,7 +14,7 @@ from rich.table import Column
 
 from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import Json, Language, Quiet, network_options, network_parameters, with_more
-from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.printing import listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.core.spec import spell
 from lycosa.training.browse import Browsed, train_browse
@@ -134,10 +134,7 @@ def report(done: Browsed) -> None:
             f"Left out in turn, {seen.right} of {seen.relevant} relevant pages are recognised by the pages nearest to "
             f"them, and {seen.taken - seen.right} of {seen.pages - seen.relevant} others are taken for relevant."
         )
-    if left := left_out(done.left_out):
-        console.print(f"Left out: {escape(left)}.")
-    for note in done.notes:
-        console.print(f"note: {escape(one_line(note))}")
+    tell_rest(done.left_out, done.notes)
     strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
     print(f"Crawl with it: lycosa crawl --strategy {strategy} --seed URL")
 

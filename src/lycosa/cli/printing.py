@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from lycosa.cli.commands import one_line
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
@@ -106,6 +107,14 @@ def timestamp(at: float) -> str:
 def left_out(reasons: Any) -> str:
     """What was left out and why, the most frequent first; a Counter of reasons."""
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
+
+
+def tell_rest(reasons: Any, notes: Iterable[str]) -> None:
+    """What was left out of something, and what else there is to know of it."""
+    if left := left_out(reasons):
+        print(f"Left out: {one_line(left)}.")
+    for note in notes:
+        print(f"note: {one_line(note)}")
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from rich.table import Column
 
 from lycosa.cli.parameters import Column as ClassColumn
 from lycosa.cli.parameters import Json, Place, Quiet, network_options, network_parameters, with_more
-from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.printing import listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.cli.train import likely
 from lycosa.core.errors import InputError
@@ -83,10 +83,7 @@ def train_rules(
         f"{out}: {len(learned.book):,} rules between {len(learned.book.classes)} classes, "
         f"from {learned.parents:,} pages and {learned.linked:,} pages that they link to"
     )
-    if left := left_out(learned.left_out):
-        print(f"Left out: {left}.")
-    for note in learned.notes:
-        print(f"note: {note}")
+    tell_rest(learned.left_out, learned.notes)
     by_cases = sorted(learned.book, key=lambda rule: -rule.cases)
     target = shlex.quote(next(iter(known.marked), likely([rule.to for rule in by_cases])))
     print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {target}")

@@ -16,7 +16,7 @@ from rich.table import Column, Table
 from lycosa.cli.commands import Commands
 from lycosa.cli.parameters import Column as ClassColumn
 from lycosa.cli.parameters import Json, Language, Place, Quiet, network_options, network_parameters, with_more
-from lycosa.cli.printing import NARROW, left_out, listing, output, print_json, right
+from lycosa.cli.printing import NARROW, listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
 
 if TYPE_CHECKING:  # 'lycosa train --help' has the options of this command: it must not load what trains
@@ -181,10 +181,7 @@ def report(done: Trained) -> None:
         console.print("Nothing was held out, so nothing is known of how good it is.")
     else:
         _measured(console, quality, sum(model.counts))
-    if left := left_out(done.left_out):
-        console.print(f"Left out: {escape(left)}.")
-    for note in done.notes:
-        console.print(f"note: {escape(note)}")
+    tell_rest(done.left_out, done.notes)
     name = shlex.quote(str(done.out))
     target = "" if model.marked else f"--target {shlex.quote(likely(model.classes))} "
     if model.marked:
