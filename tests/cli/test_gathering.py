@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lycosa.cli import seeds
-from lycosa.cli.seeds import Found, Read, fetching, gather, page_source
+from lycosa.cli.seeds import Address, Read, fetching, gather, page_source
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.testing import Response, Server, Web, gaps, serve
@@ -56,10 +56,10 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
     read: list[Read] = []
     found = list(gather([str(plain), str(marks)], nowhere, read, []))
     assert [
-        Found("https://example.org/reefs", source=str(plain)),
-        Found("http://localhost:8123/", source=str(plain)),
-        Found("https://a.example/reefs", source=str(plain)),
-        Found("https://b.example/", "B", source=str(marks)),
+        Address("https://example.org/reefs", source=str(plain)),
+        Address("http://localhost:8123/", source=str(plain)),
+        Address("https://a.example/reefs", source=str(plain)),
+        Address("https://b.example/", "B", source=str(marks)),
     ] == found
     assert [
         Read(str(plain), "list", 3),

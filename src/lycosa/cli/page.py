@@ -67,19 +67,19 @@ def page(
         origin = view.origin(collection.log, visit.node)
         if origin.kind == "sitemap":  # a list of links is told as any page with links
             origin = replace(origin, kind="link")
-        found = view.links(visit) if links else []
+        shown = view.links(visit) if links else []
         if json:
-            told = _facts(visit, exchange, document) | _standing(visits, visit)
-            told |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
-            told["why"] |= {"pick": visits[0].pick, "score": _finite(visits[0].score)}
-            told |= {"text": _text(document), "trouble": trouble, "links": found}
-            print_json({**told, "visits": _history(visits)})
+            facts = _facts(visit, exchange, document) | _standing(visits, visit)
+            facts |= {"why": {**asdict(origin), "strategy": visits[0].arm or collection.options.strategy}}
+            facts["why"] |= {"pick": visits[0].pick, "score": _finite(visits[0].score)}
+            facts |= {"text": _text(document), "trouble": trouble, "links": shown}
+            print_json({**facts, "visits": _history(visits)})
             return
         console = Console(highlight=False)
         _show_head(console, _facts(visit, exchange, document) | _standing(visits, visit), collection.threshold)
         _show_why(console, visits[0], origin, collection.options.strategy)
         _show_text(console, _text(document), trouble)
-        _show_links(console, found)
+        _show_links(console, shown)
         _show_history(console, _history(visits))
 
 

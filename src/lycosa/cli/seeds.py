@@ -55,24 +55,24 @@ def seeds(
     if limit < 0:
         raise InputError("--limit has to be 0 or more")
     with fetching(network_options(**network, max_body=MOST_BYTES)) as fetch:
-        found = list(gather(sources, fetch, read, remarks))
-    shown = found[:limit] if limit > 0 else found
+        addresses = list(gather(sources, fetch, read, remarks))
+    shown = addresses[:limit] if limit > 0 else addresses
     if json:
-        print_json({"count": len(found), "addresses": shown, "sources": read, "remarks": remarks})
+        print_json({"count": len(addresses), "addresses": shown, "sources": read, "remarks": remarks})
         return
     console = output()
     if not sys.stdout.isatty():
-        _write(shown, len(found))
+        _write(shown, len(addresses))
     elif console.width < NARROW:
         _stack(console, shown)
     else:
         console.print(_table(shown))
     sys.stdout.flush()
-    for line in [*_notes(read), *remarks, summary(len(found), len(shown), read)]:
+    for line in [*_notes(read), *remarks, summary(len(addresses), len(shown), read)]:
         print(line, file=sys.stderr)
 
 
-def _write(shown: Sequence[Found], count: int) -> None:
+def _write(shown: Sequence[Address], count: int) -> None:
     """Into a file or a pipe: whole addresses, in a form that `lycosa crawl --seeds` reads."""
     for each in shown:
         about = ", ".join(part for part in (each.title, each.source, each.modified) if part)
@@ -81,7 +81,7 @@ def _write(shown: Sequence[Found], count: int) -> None:
         print(f"# {count - len(shown):,} more: --limit 0 lists all")
 
 
-def _table(shown: Sequence[Found]) -> Table:
+def _table(shown: Sequence[Address]) -> Table:
     short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
     columns = [
         right("", no_wrap=True, style="dim"),
@@ -93,7 +93,7 @@ def _table(shown: Sequence[Found]) -> Table:
     return listing(columns, rows, expand=True)
 
 
-def _stack(console: Console, shown: Sequence[Found]) -> None:
+def _stack(console: Console, shown: Sequence[Address]) -> None:
     """For a narrow terminal: an address, and below it what is known of it."""
     for number, each in enumerate(shown, 1):
         console.print(f"[dim]{number}[/] {escape(each.url)}", soft_wrap=True)
@@ -101,7 +101,7 @@ def _stack(console: Console, shown: Sequence[Found]) -> None:
         console.print(f"[dim]{escape(about)}[/]", no_wrap=True, overflow="ellipsis")
 
 
-def _where(each: Found) -> str:
+def _where(each: Address) -> str:
     """The source's last part, and the date."""
     short = each.source.rstrip("/").rpartition("/")[2] or "given"
     return f"{short} {each.modified[:10]}".rstrip()
@@ -140,7 +140,7 @@ Fetch: TypeAlias = Callable[[str], Source]
 
 
 @dataclass(slots=True)
-class Found:
+class Address:
     """One address to start from."""
 
     url: str
@@ -163,7 +163,7 @@ class Read:
     note: str = ""
 
 
-def gather(sources: Sequence[str], fetch: Fetch, read: list[Read], remarks: list[str]) -> Iterator[Found]:
+def gather(sources: Sequence[str], fetch: Fetch, read: list[Read], remarks: list[str]) -> Iterator[Address]:
     """Every address that the sources name, each once; `read` and `remarks` get what there is to say about them.
 
     What a source names as a further source is read after all that stand before it, as long as there are not too many.
@@ -216,13 +216,13 @@ def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
     return source, Read(name, source.form, 0, nested, dict(source.left_out), source.note)
 
 
-def _addresses(name: str, source: Source) -> Iterator[Found]:
+def _addresses(name: str, source: Source) -> Iterator[Address]:
     for line in source.lines:
         if url := check_seed(line):
-            yield Found(url, source=name)
+            yield Address(url, source=name)
     links, where = source.links, "" if source.form == "page" else name
     for url, title, context, modified in zip(links.urls, links.anchors, links.contexts, source.modified, strict=True):
-        yield Found(url, title, context, modified, where)
+        yield Address(url, title, context, modified, where)
 
 
 def page_source(url: str, title: str = "") -> Source:

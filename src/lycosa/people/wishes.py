@@ -55,12 +55,12 @@ def wish(
     Pydantic finds its own words in the metadata, for the API's schema. It lets pass twice the length, so that whoever
     writes too much, or many blanks, is told in our words.
     """
-    told = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
+    metadata = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
     if isinstance(default, int | float):
-        return field(default=default, metadata=told | {"ge": least, "le": most, "allow_inf_nan": False})
+        return field(default=default, metadata=metadata | {"ge": least, "le": most, "allow_inf_nan": False})
     if isinstance(default, str):
-        return field(default=default, metadata=told | {"max_length": 2 * int(most)})
-    return field(default_factory=list, metadata=told | {"max_length": 2 * many})
+        return field(default=default, metadata=metadata | {"max_length": 2 * int(most)})
+    return field(default_factory=list, metadata=metadata | {"max_length": 2 * many})
 
 
 @dataclass(slots=True)
@@ -167,10 +167,10 @@ def _checked(item: Field[Any], value: Any) -> Any:
 
 def again(text: Any, what: str) -> str:
     """How often something is looked at: `1d`, `6 hours`; or empty."""
-    told = line(text, what, 40)
-    if told and seconds(told, what) < LEAST_AGAIN:
-        raise InputError(f"{what} is {told}: it has to be ten minutes or more, such as 6h or 1d")
-    return told
+    every = line(text, what, 40)
+    if every and seconds(every, what) < LEAST_AGAIN:
+        raise InputError(f"{what} is {every}: it has to be ten minutes or more, such as 6h or 1d")
+    return every
 
 
 def options(

@@ -48,7 +48,7 @@ class Job:
         """What the child is told."""
         raise NotImplementedError
 
-    def end(self, row: Row, told: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
+    def end(self, row: Row, task: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
         """Keep what came of it: a result, or the reason why there is none."""
         raise NotImplementedError
 
@@ -79,15 +79,15 @@ class Job:
     async def do(self, row: Row) -> None:
         """One job, whatever becomes of it."""
         log(f"{self.name} started", job=row["id"])
-        told: dict[str, Any] = {}
+        task: dict[str, Any] = {}
         try:
-            told = await asyncio.to_thread(self.gather, row)
-            answer = await ask(type(self).__module__, told, partial(self._deleted, row["id"]), self.longest)
-            await asyncio.to_thread(self.end, row, told, *answer)
+            task = await asyncio.to_thread(self.gather, row)
+            answer = await ask(type(self).__module__, task, partial(self._deleted, row["id"]), self.longest)
+            await asyncio.to_thread(self.end, row, task, *answer)
             reason = answer[1]
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:  # out of a backup, say
             reason = without_place(self.settings, str(error))
-            await asyncio.to_thread(self.end, row, told, None, reason)
+            await asyncio.to_thread(self.end, row, task, None, reason)
         finally:
             shutil.rmtree(self.place, ignore_errors=True)
         log(f"{self.name} ended", job=row["id"], reason=reason)
@@ -100,7 +100,7 @@ class Job:
 
 
 async def ask(
-    module: str, told: dict[str, Any], deleted: Callable[[], Awaitable[bool]], longest: float
+    module: str, task: dict[str, Any], deleted: Callable[[], Awaitable[bool]], longest: float
 ) -> tuple[dict[str, Any] | None, str]:
     """Have it done: the result, or the reason why there is none. It is ended when nobody wants it any more, or after so
     many seconds.
@@ -115,7 +115,7 @@ async def ask(
     try:
         assert child.stdin is not None
         assert child.stdout is not None
-        child.stdin.write(json.dumps(told).encode() + b"\n")
+        child.stdin.write(json.dumps(task).encode() + b"\n")
         reading = asyncio.create_task(child.stdout.read())
         until = time.monotonic() + longest
         while not (await asyncio.wait({reading}, timeout=EVERY))[0]:
@@ -128,9 +128,9 @@ async def ask(
         await child.wait()
 
 
-def _answer(told: bytes, late: float) -> tuple[dict[str, Any] | None, str]:
+def _answer(output: bytes, late: float) -> tuple[dict[str, Any] | None, str]:
     try:
-        said = json.loads(told)
+        said = json.loads(output)
         return said.get("result"), str(said.get("reason", ""))
     except ValueError:
         return None, f"it took more than {late / 60:.0f} minutes" if late else "it ended without a result: see the log"
@@ -138,7 +138,7 @@ def _answer(told: bytes, late: float) -> tuple[dict[str, Any] | None, str]:
 
 def serve(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """In the child: read what to do, write what came of it."""
-    told = json.loads(sys.stdin.readline())
+    task = json.loads(sys.stdin.readline())
 
     def watch() -> None:
         sys.stdin.read()
@@ -148,7 +148,7 @@ def serve(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     os.nice(10)
     said: dict[str, Any]
     try:
-        said = {"result": work(told)}
+        said = {"result": work(task)}
     except LycosaError as error:
         said = {"reason": str(error)}
     print(json.dumps(said), flush=True)

@@ -45,17 +45,17 @@ class Comparison(child.Job):
             "place": str(self.place),
         }
 
-    def end(self, row: Row, told: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
+    def end(self, row: Row, task: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
         comparisons.end(self.database, time.time(), row["id"], result, without_place(self.settings, reason))
 
 
 # -- in the child ----------------------------------------------------------------------------------------------
 
 
-def work(told: dict[str, Any]) -> dict[str, Any]:
-    place = Path(told["place"])
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    place = Path(task["place"])
     place.mkdir(0o700, exist_ok=True)
-    return compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)
+    return compare(Path(task["crawl"]), task["strategies"], task["words"], task["random_seed"], place)
 
 
 def compare(

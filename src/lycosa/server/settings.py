@@ -20,7 +20,7 @@ anyone may read the command lines of a machine.
 """
 
 
-def told(default: Any, help: str, **more: Any) -> Any:
+def setting(default: Any, help: str, **more: Any) -> Any:
     """A field that `lycosa serve` has an option for: its help, and what else typer is told of it."""
     return field(default=default, metadata={"help": help, **more})
 
@@ -31,36 +31,36 @@ class Settings:
 
     data: Path
     """The directory of everything that is kept: database (if it is SQLite) and crawls."""
-    database: str = told(
+    database: str = setting(
         "",
         "postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: others on this "
         "machine can read command lines.",
         metavar="ADDRESS",
         envvar="LYCOSA_DATABASE",
     )
-    host: str = told("127.0.0.1", "The address to listen on; 0.0.0.0 for all of this machine.")
-    port: int = told(8000, "The port to listen on; 0 takes a free one.")
-    url: str = told(
+    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 for all of this machine.")
+    port: int = setting(8000, "The port to listen on; 0 takes a free one.")
+    url: str = setting(
         "",
         "Where people reach it, as in https://lycosa.example.org, if that is not host and port: links and cookies are "
         "made for it.",
         metavar="URL",
     )
-    crawls: int = told(8, "Crawls that run at once; others wait their turn.", min=1)
-    crawls_per_person: int = told(2, "Crawls that one person has running at once.", min=1)
-    max_budget: int = told(10_000, "Pages that a person may ask for in one crawl.", min=1)
+    crawls: int = setting(8, "Crawls that run at once; others wait their turn.", min=1)
+    crawls_per_person: int = setting(2, "Crawls that one person has running at once.", min=1)
+    max_budget: int = setting(10_000, "Pages that a person may ask for in one crawl.", min=1)
     max_interests: int = 100
     """Interests that a person may have."""
     max_models: int = 20
     concurrency: int = 8
     """Requests that one crawl has in flight."""
-    delay: float = told(1.0, "Seconds to leave a host alone after each answer.")
-    allow_network: tuple[str, ...] = told(
+    delay: float = setting(1.0, "Seconds to leave a host alone after each answer.")
+    allow_network: tuple[str, ...] = setting(
         (), "A network that may be asked although it is not public.", metavar="CIDR"
     )  # the operator's word, never a member's
-    contact: str = told("", "A URL or mail address that hosts can turn to; it is sent with every request.")
+    contact: str = setting("", "A URL or mail address that hosts can turn to; it is sent with every request.")
     random_seed: int = 0
-    trusted_proxies: tuple[str, ...] = told(
+    trusted_proxies: tuple[str, ...] = setting(
         (),
         "A reverse proxy whose X-Forwarded-For is believed; repeat it for more.",
         flag="--trusted-proxy",
@@ -127,10 +127,10 @@ class Settings:
 
     @staticmethod
     def from_environment() -> Settings:
-        told = json.loads(os.environ[VARIABLE])
+        given = json.loads(os.environ[VARIABLE])
         for name in ("allow_network", "trusted_proxies"):
-            told[name] = tuple(told[name])
-        return Settings(**told | {"data": Path(told["data"])})
+            given[name] = tuple(given[name])
+        return Settings(**given | {"data": Path(given["data"])})
 
 
 def without_place(settings: Settings, text: str) -> str:

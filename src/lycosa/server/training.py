@@ -55,19 +55,19 @@ class Training(child.Job):
             crawls.append({"directory": str(directory), "name": about["name"], "labels": {**liked, **labels}})
         if not crawls:
             raise InputError("none of the interests has a crawl any more: choose others")
-        told: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
-        told["classifier"] = str(sources.get("classifier", "nb"))
+        task: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
+        task["classifier"] = str(sources.get("classifier", "nb"))
         if sources.get("model"):
             judge = models.ready(database, owner, sources["model"], models.JUDGING)
-            told["model"] = str(settings.model_file(judge["id"]))
+            task["model"] = str(settings.model_file(judge["id"]))
         if sources.get("directory"):
             listed = models.ready(database, owner, sources["directory"], ("directory",))
-            told["topics"] = dict(pages_of(settings.model_file(listed["id"]), sources["topics"]))
-        return told
+            task["topics"] = dict(pages_of(settings.model_file(listed["id"]), sources["topics"]))
+        return task
 
-    def end(self, row: Row, told: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
+    def end(self, row: Row, task: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
         if result is None:
-            for crawl in told.get("crawls", ()):
+            for crawl in task.get("crawls", ()):
                 reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
             reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # what only a command line has
             models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
@@ -83,36 +83,36 @@ class Training(child.Job):
 # -- in the child ----------------------------------------------------------------------------------------------
 
 
-def work(told: dict[str, Any]) -> dict[str, Any]:
+def work(task: dict[str, Any]) -> dict[str, Any]:
     """Train what was told; what there is to say of it beyond what the file itself tells."""
-    place = Path(told["place"])
+    place = Path(task["place"])
     place.mkdir(0o700, exist_ok=True)
-    return {"classifier": _classifier, "rules": _rules, "browsing": _browsing}[told["kind"]](told, place)
+    return {"classifier": _classifier, "rules": _rules, "browsing": _browsing}[task["kind"]](task, place)
 
 
-def _classifier(told: dict[str, Any], place: Path) -> dict[str, Any]:
+def _classifier(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.training.pages import train
 
     table = place / "pages.tsv"
-    _write(table, classes(told))
-    done = train([str(table)], place / "out", _look([Path(crawl["directory"]) for crawl in told["crawls"]]),
-                 kind=told["classifier"])  # fmt: skip
+    _write(table, classes(task))
+    done = train([str(table)], place / "out", _look([Path(crawl["directory"]) for crawl in task["crawls"]]),
+                 kind=task["classifier"])  # fmt: skip
     return {"notes": _notes(done.notes)}
 
 
-def _rules(told: dict[str, Any], place: Path) -> dict[str, Any]:
+def _rules(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.topics.model import Model
     from lycosa.training.rules import train_rules
 
-    learned = train_rules(told["crawls"][0]["directory"], Model.load(Path(told["model"])), _look([]))
+    learned = train_rules(task["crawls"][0]["directory"], Model.load(Path(task["model"])), _look([]))
     learned.book.save(place / "out")
     return {"notes": _notes(learned.notes), "pages": learned.parents}
 
 
-def _browsing(told: dict[str, Any], place: Path) -> dict[str, Any]:
+def _browsing(task: dict[str, Any], place: Path) -> dict[str, Any]:
     from lycosa.training.browse import train_browse
 
-    crawl = told["crawls"][0]
+    crawl = task["crawls"][0]
     table = None
     if crawl["labels"]:
         table = place / "labels.tsv"
@@ -126,16 +126,16 @@ def _notes(notes: Sequence[str]) -> list[str]:
     return [note[:500] for note in notes if "--" not in note][:20]
 
 
-def classes(told: dict[str, Any]) -> dict[str, str]:
+def classes(task: dict[str, Any]) -> dict[str, str]:
     """The class of each page that has one: by a directory of topics, or by what was said of it.
 
     >>> one = {"name": "Reefs", "labels": {"a": True, "b": False}}; two = {"name": "Trains", "labels": {"b": True}}
     >>> classes({"crawls": [one]}), classes({"crawls": [one, two]})
     ({'a': 'relevant', 'b': 'irrelevant'}, {'a': 'Reefs', 'b': 'Trains'})
     """
-    crawls = told["crawls"]
-    if "topics" in told:
-        return dict(told["topics"])
+    crawls = task["crawls"]
+    if "topics" in task:
+        return dict(task["topics"])
     found: dict[str, str] = {}
     for crawl in crawls:
         name = crawl["name"] if len(crawls) > 1 else "relevant"
