@@ -11,7 +11,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, ClassVar
 
 import typer
@@ -58,7 +57,8 @@ class _Listed(TyperCommand):
 
     def get_short_help_str(self, limit: int = 45) -> str:
         place = importlib.util.find_spec(self._module)
-        source = Path(place.origin).read_text("utf-8") if place and place.origin else ""
+        loader: Any = place.loader if place else None
+        source = loader.get_source(self._module) or ""  # also out of a zip
         said = re.search(_SAID.format(self._function), source, re.DOTALL | re.MULTILINE)
         self.help = (said[1] or said[2]) if said else ""
         return str(super().get_short_help_str(limit))
