@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 from lycosa.core.errors import LycosaError
+from lycosa.drawing.formats import many
 from lycosa.people.credentials import digest
 from lycosa.people.database import Database, new_id
 
@@ -50,8 +51,7 @@ class TooMany(LycosaError):
 
     def __init__(self, wait: float) -> None:
         self.wait = max(1, math.ceil(wait))
-        minutes = math.ceil(self.wait / MINUTE)
-        super().__init__(f"too many attempts: try again in {minutes} minute{'s' if minutes > 1 else ''}")
+        super().__init__(f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
 
 
 @dataclass(frozen=True, slots=True)

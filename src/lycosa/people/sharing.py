@@ -4,12 +4,15 @@ leave.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from lycosa.core.errors import InputError
 from lycosa.people import notices
 from lycosa.people.accounts import by_name
 from lycosa.people.database import Database, Row
 from lycosa.people.typed import line
 
+Mode = Literal["read", "edit", "own"]
 MODES = ("read", "edit")
 
 MOST = 200
@@ -66,7 +69,7 @@ def people(database: Database, interest: str) -> list[Row]:
     )
 
 
-def mode_of(database: Database, interest: str, person: str) -> str | None:
+def mode_of(database: Database, interest: str, person: str) -> Mode | None:
     """How far a person may go with an interest: own, edit, read; None: not at all, or suspended."""
     statement = (
         "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
@@ -75,5 +78,5 @@ def mode_of(database: Database, interest: str, person: str) -> str | None:
     row = database.row(statement, person, interest)
     if row is None or row["disabled"]:
         return None
-    mode: str | None = "own" if row["owner"] == person else row["mode"]
+    mode: Mode | None = "own" if row["owner"] == person else row["mode"]
     return mode

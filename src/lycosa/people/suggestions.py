@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.drawing.formats import many
 from lycosa.people.database import Database
 from lycosa.text.tokens import stem_all
 
@@ -162,16 +163,12 @@ def _told(good: Sequence[Known]) -> str:
     once = sum(page.label is None and page.opened == 1 for page in good)
     rest = len(good) - yes - often - once
     said = [
-        f"{yes} {_pages(yes)} you said yes to" if yes else "",
+        f"{many(yes, 'page')} you said yes to" if yes else "",
         f"{often} that you opened more than once" if often else "",
         f"{once} that you opened once" if once else "",
         f"{rest} that {'scores' if rest == 1 else 'score'} well" if rest else "",
     ]
     return ", ".join(filter(None, said))
-
-
-def _pages(count: int) -> str:
-    return "page" if count == 1 else "pages"
 
 
 # -- words -----------------------------------------------------------------------------------------------------

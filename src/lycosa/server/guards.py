@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa.people import audit, feedback, models, sessions, tokens
+from lycosa.people import audit, feedback, models, sessions, sharing, tokens
 from lycosa.people.credentials import same
 from lycosa.people.database import Row
+from lycosa.people.sharing import Mode
 from lycosa.server.site import Site, site_of
 from lycosa.server.views import CachedView
-
-Mode = Literal["read", "edit", "own"]
 
 SCOPES = {
     "read": "see interests, pages and changes, and search",
@@ -65,6 +64,13 @@ class Person:
     csrf: str = ""
     address: str = ""
     """From where they ask."""
+
+    def row(self, *, locked: bool = False) -> Row:
+        """Their account, as it is now."""
+        row = self.site.database.get("person", self.id, locked=locked)
+        if row is None:
+            raise HTTPException(403, "sign in first")
+        return row
 
     def record(self, action: str, subject: str = "", detail: str = "") -> None:
         site = self.site
@@ -200,13 +206,7 @@ def _of_interest(person: Person, table: str, key: str, mode: Mode) -> tuple[Inte
 def may(person: Person, interest: str, mode: Mode) -> InterestAccess:
     """The interest, if the person may go so far with it."""
     database = person.site.database
-    row = database.get("interest", interest)
-    had: Mode | None = None
-    if row is not None and row["owner"] == person.id:
-        had = "own"
-    elif row is not None:
-        share = database.row("SELECT mode FROM share WHERE interest = ? AND person = ?", interest, person.id)
-        had = share["mode"] if share else None
+    row, had = database.get("interest", interest), sharing.mode_of(database, interest, person.id)
     if row is None or had is None:
         raise HTTPException(404, "no such interest")
     if RANK[had] < RANK[mode]:

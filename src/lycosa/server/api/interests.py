@@ -11,11 +11,12 @@ from pydantic import BaseModel, Field
 
 from lycosa.people import crawls, erasing, interests, sharing, visits
 from lycosa.people.database import Row
+from lycosa.people.sharing import Mode
 from lycosa.people.typed import line
 from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body
 from lycosa.server.api.crawls import Crawl, crawl_as_told
-from lycosa.server.guards import InterestAccess, Mode, Person, interest_to, needs
+from lycosa.server.guards import InterestAccess, Person, interest_to, needs
 from lycosa.server.validation import checked
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.urls import check_seed

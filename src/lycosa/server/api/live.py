@@ -21,6 +21,7 @@ import heapq
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -43,7 +44,8 @@ from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
 from lycosa.server.guards import CrawlAccess, crawl_to, may, still_there
 from lycosa.server.results import Label, is_found, label_of, why_of
-from lycosa.server.site import Site
+from lycosa.server.site import STREAMS, Site
+from lycosa.server.streaming import Busy
 from lycosa.server.views import CachedView, explained
 
 router = APIRouter(tags=["live"])
@@ -296,8 +298,8 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, feed: Feed) -> None:
-        self.feed = feed
+    def __init__(self, feed: Feed, counted: ExitStack) -> None:
+        self.counted = counted
         self.events = stream(feed)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(self.events, headers=headers)
@@ -313,7 +315,7 @@ class EventStream(StreamingResponse):
                 task.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
             await self.events.aclose()
-            self.feed.site.views.end(self.feed.access.person.id)
+            self.counted.close()
 
 
 async def _gone(receive: Receive) -> None:
@@ -390,8 +392,13 @@ async def follow_events(
     last = last_event_id.strip()
     if last.isascii() and last.isdigit() and len(last) < 19:
         after = max(after, int(last))
-    site.views.begin(access.person.id)
-    return EventStream(Feed(access, after))
+    counted = ExitStack()
+    try:
+        counted.enter_context(site.streams.one(access.person.id))
+    except Busy:
+        told = f"you have {STREAMS} live views open already: close one of them first"
+        raise HTTPException(429, told, {"Retry-After": "5"}) from None
+    return EventStream(Feed(access, after), counted)
 
 
 @router.get("/crawls/{crawl}/graph")

@@ -72,7 +72,7 @@ class Session(BaseModel):
 @router.get("/me")
 def me(person: Person = needs("read")) -> Me:
     """The account of who asks."""
-    row = _row(person)
+    row = person.row()
     return Me(**profile(row).model_dump(), created=row["created"], scopes=sorted(person.scopes))
 
 
@@ -82,7 +82,7 @@ def change(wanted: MeChange, person: Person = needs("account")) -> Me:
     database = person.site.database
     changes = wanted.preferences.model_dump(exclude_unset=True)
     with database.transaction():
-        preferences = json.loads(_row(person, locked=True)["preferences"])
+        preferences = json.loads(person.row(locked=True)["preferences"])
         database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
         if changes.get("history") is False:
             database.run("DELETE FROM opened WHERE person = ?", person.id)
@@ -146,18 +146,11 @@ def _confirmed(person: Person, password: str) -> Row:
     site = person.site
     check_text(password, "the password")
     attempt = limits.one(site.database, site.clock(), limits.OLD, person.id)
-    row = _row(person)
+    row = person.row()
     if not site.passwords.fits(row["password"], password):
         person.record("gave a wrong password")
         raise HTTPException(401, "the password is wrong")
     limits.succeeded(site.database, site.clock(), attempt)
-    return row
-
-
-def _row(person: Person, *, locked: bool = False) -> Row:
-    row = person.site.database.get("person", person.id, locked=locked)
-    if row is None:
-        raise HTTPException(403, "sign in first")
     return row
 
 

@@ -94,10 +94,7 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
 @router.get("/session")
 def current(person: Person = needs("read")) -> SessionAnswer:
     """Who is signed in."""
-    row = person.site.database.get("person", person.id)
-    if row is None:
-        raise HTTPException(403, "sign in first")
-    return SessionAnswer(person=profile(row), csrf=person.csrf)
+    return SessionAnswer(person=profile(person.row()), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
