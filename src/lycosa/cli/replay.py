@@ -61,7 +61,7 @@ def _introduce(proxy: Proxy, at: str) -> None:
         f"What is recorded, and how to look at it: open that address in a browser.\n"
         f"For https, clients have to trust {certificate}\n"
     )
-    for name, command in how_to(proxy.address, certificate, proxy.authority.pin, recording.start or NOWHERE):
+    for name, command in how_to(proxy, recording.start or NOWHERE).items():
         print(f"{name + ':':<10} {command}")
     sys.stdout.flush()
 
@@ -153,12 +153,11 @@ def browse(
 
 def _introduce_recorder(proxy: RecordingProxy) -> None:
     certificate = str(proxy.authority.path)
-    (_, chromium), *_ = how_to(proxy.address, certificate, proxy.authority.pin, NOWHERE)
     print(
         f"is a proxy that records the pages you open, in {proxy.recorder.path}. Ctrl-C ends it.\n"
         f"Open that address in a browser that goes through it, and say which pages are relevant.\n"
         f"For https, the browser has to trust {certificate}\n\n"
-        f"Chromium: {chromium}",
+        f"Chromium: {how_to(proxy, NOWHERE)['Chromium']}",
         flush=True,
     )
 

@@ -39,9 +39,6 @@ from lycosa.web.lenient import LenientResponse
 MOST_PAGE = 4_000_000
 """Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""
 
-SHOWN = 100
-"""Visits on the proxy's own page."""
-
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
     b"proxy-authorization alt-svc host content-length".split()
@@ -280,7 +277,7 @@ class _Live(Connection):
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, _own_page(proxy), "browsing", (b"Cache-Control", b"no-store"))
+            self._say(request, 200, pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         elif request.method == "POST" and self._label(path):
@@ -316,13 +313,3 @@ def _onward(request: Request, is_page: bool) -> dict[str, str]:
         for name, value in request.headers.items()
         if name.encode("latin-1") not in _HOP and name not in left_out
     }
-
-
-def _own_page(proxy: RecordingProxy) -> bytes:
-    """What was recorded, and what can be said of it."""
-    opened = list(enumerate(proxy.recorder.opened))[-SHOWN:][::-1]
-    visits = [(number, each.url, each.title, each.relevant) for number, each in opened]
-    return pages.browsing(
-        visits, len(proxy.recorder.opened), str(proxy.recorder.path), proxy.token, proxy.address,
-        str(proxy.authority.path), proxy.authority.pin,
-    )  # fmt: skip

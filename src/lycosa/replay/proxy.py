@@ -293,8 +293,7 @@ class _Replaying(Connection):
         """What the proxy itself has to say."""
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            page = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
-            self._say(request, 200, page, "start")
+            self._say(request, 200, pages.start(proxy), "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
