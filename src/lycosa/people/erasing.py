@@ -63,9 +63,7 @@ def erase_crawl(database: Database, crawl: str) -> None:
 
 
 def rubbish(database: Database) -> list[str]:
-    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first. What is no id is no
-    crawl, whoever wrote it there.
-    """
+    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first; only ids."""
     rows = database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 

@@ -39,9 +39,7 @@ def create(
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    """What a person has and what is shared with them, the latest first; `mode` says how far they may go, `owner_name`
-    whose it is.
-    """
+    """What a person has and what is shared with them, the latest first, with `mode` and `owner_name`."""
     statement = (
         "SELECT i.*, p.name AS owner_name, CASE WHEN i.owner = ? THEN 'own' ELSE s.mode END AS mode "
         "FROM interest i JOIN person p ON p.id = i.owner "

@@ -79,9 +79,7 @@ def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
 
 
 def succeeded(database: Database, now: float, attempt: Attempt) -> None:
-    """Take an attempt back: it was none to count. At sign-in the failures before are forgiven too, and the address is
-    known from now on.
-    """
+    """Take an attempt back. At sign-in the failures before are forgiven, too, and the address is known from now on."""
     with database.transaction():
         for row in attempt.rows:
             database.delete("attempt", row)

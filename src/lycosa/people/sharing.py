@@ -20,9 +20,7 @@ MOST = 200
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: str) -> Row:
-    """Share an interest with the person of this name, or change how far they may go; they get a notice. `by` is the
-    name of who shares it.
-    """
+    """Share an interest with the person of this name, or change how far they may go; a notice says `by` whom."""
     if mode not in MODES:
         raise InputError(f"there is no way {mode[:40]!r} of sharing: choose read or edit")
     person = by_name(database, line(name, "the name", 100, 1))

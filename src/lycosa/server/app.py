@@ -91,9 +91,7 @@ def _routes() -> tuple[BaseRoute, ...]:
 
 
 async def _explain(request: Request, error: Exception) -> Response:
-    """Errors raised on purpose, as answers. Where the server keeps things, and what its database says of itself, is for
-    the log: anyone may ask.
-    """
+    """Errors raised on purpose, as answers. Where things are kept, and what the database says, is for the log alone."""
     if isinstance(error, DatabaseAway):
         log("database away", "warning", why=str(error))
         return _answer(503, "the database does not answer: try again in a moment", {"Retry-After": "2"})

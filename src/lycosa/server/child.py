@@ -102,9 +102,7 @@ class Job:
 async def ask(
     module: str, task: dict[str, Any], deleted: Callable[[], Awaitable[bool]], longest: float
 ) -> tuple[dict[str, Any] | None, str]:
-    """Have it done: the result, or the reason why there is none. It is ended when nobody wants it any more, or after so
-    many seconds.
-    """
+    """Have it done, unless nobody wants it any more or it takes too long: the result, or why there is none."""
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module),
         stdin=asyncio.subprocess.PIPE,

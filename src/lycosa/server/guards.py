@@ -238,9 +238,7 @@ def cookie_name(site: Site) -> str:
 
 
 def set_cookie(request: Request, value: str) -> None:
-    """Have the answer set the session's cookie; an empty value removes it. The middleware writes the header, so that it
-    is there with answers of every kind.
-    """
+    """Have the middleware set the session's cookie, with an answer of any kind; an empty value removes it."""
     site = site_of(request)
     kept = f"Max-Age={int(sessions.WHOLE)}" if value else "Max-Age=0"
     secure = "; Secure" if site.settings.secure else ""

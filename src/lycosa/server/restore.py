@@ -124,9 +124,7 @@ def _read_members(opened: IO[bytes], file: Path) -> tuple[_Contents, Manifest]:
 
 
 class _Member(tarfile.TarInfo):
-    """Of a tar file, if it is one that a backup has: a plain file. Links, devices, sparse files and whatever else there
-    is are refused before they are looked into.
-    """
+    """A plain file of a tar: links, devices, sparse files and all else are refused before they are looked into."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
         header = self.type == tarfile.XHDTYPE and self.size <= LARGEST_HEADER

@@ -159,9 +159,7 @@ def _trying_a_code(request: Request) -> Iterator[None]:
 
 
 def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionAnswer:
-    """Sign a person in: a new session, whatever cookie came with the request. Its own session, if any, ends. The
-    `action` that led here goes into the audit log.
-    """
+    """Sign a person in: a new session, in place of that of the request, if any. The audit log notes the `action`."""
     site = site_of(request)
     now = site.clock()
     if action:

@@ -213,9 +213,7 @@ class Running:
                 self.asked = None
 
     def _again(self) -> Crawl:
-        """The crawl in the directory: as it was begun, but for the pages it may have, new seeds, and what is the
-        operator's.
-        """
+        """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
         wished = self._options()
         changes = {name: wished[name] for name in ("seeds", *self._operators())}
         if self.row["task"] == "refresh":
@@ -264,9 +262,7 @@ class Running:
         return task.number > max(self.asked.number if self.asked else 0, self.judged[0] if self.judged else 0)
 
     def judge(self, task: JudgingTask, labels: Mapping[str, bool], files: Mapping[str, str]) -> None:
-        """Its pages are to be judged again, by these labels, and by the models that its interest names now: it is
-        opened anew around that, before long.
-        """
+        """Its pages are to be judged again, by these labels and models: it is opened again around that, before long."""
         self.asked, self.labels, self._files = task, dict(labels), files
 
     def look(self, now: float) -> None:
