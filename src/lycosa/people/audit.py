@@ -43,11 +43,11 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
     some more than `limit`, so that the next `before` leaves none out.
     """
     until = 1e12 if before is None else before
-    found = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
-    if len(found) == limit:
-        last = found[-1]
-        found += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
-    return found
+    rows = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
+    if len(rows) == limit:
+        last = rows[-1]
+        rows += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
+    return rows
 
 
 def _short(text: str) -> str:

@@ -80,8 +80,8 @@ class Database(ABC):
         return self._ask(statement, plain(given))[0]
 
     def row(self, statement: str, *given: Value) -> Row | None:
-        found = self.rows(statement, *given)
-        return found[0] if found else None
+        rows = self.rows(statement, *given)
+        return rows[0] if rows else None
 
     def run(self, statement: str, *given: Value) -> int:
         """How many rows it changed."""

@@ -104,10 +104,10 @@ def turn_soon(database: Database, person: str) -> None:
 
 
 def of_person(database: Database, now: float, person: str) -> list[Row]:
-    found = database.rows(
+    rows = database.rows(
         "SELECT id, agent, created, seen, expires FROM session WHERE person = ? ORDER BY seen DESC, id", person
     )
-    return [row for row in found if _good(row, now)]
+    return [row for row in rows if _good(row, now)]
 
 
 def forget_old(database: Database, now: float) -> None:

@@ -84,8 +84,8 @@ def liking(page: Known, threshold: float) -> float:
     if page.label is not None:
         return float(page.label)
     opened = OPENED if page.opened > 1 else OPENED_ONCE if page.opened else 0.0
-    found = FOUND * min(1.0, page.score / (2.0 * (threshold or 0.1))) if page.score >= threshold else 0.0
-    return round(opened + found, 6)
+    relevant = FOUND * min(1.0, page.score / (2.0 * (threshold or 0.1))) if page.score >= threshold else 0.0
+    return round(opened + relevant, 6)
 
 
 def is_liked(page: Known) -> bool:
@@ -233,8 +233,8 @@ def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[s
 
 def answered(database: Database, interest: str, person: str) -> set[tuple[str, str]]:
     """What the person has said yes or no to, by kind and value: it does not come again."""
-    told = "SELECT kind, value FROM suggestion WHERE interest = ? AND person = ?"
-    return {(row["kind"], row["value"]) for row in database.rows(told, interest, person)}
+    statement = "SELECT kind, value FROM suggestion WHERE interest = ? AND person = ?"
+    return {(row["kind"], row["value"]) for row in database.rows(statement, interest, person)}
 
 
 def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
