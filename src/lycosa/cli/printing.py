@@ -111,10 +111,9 @@ def left_out(reasons: Any) -> str:
 
 def tell_rest(reasons: Any, notes: Iterable[str]) -> None:
     """What was left out of something, and what else there is to know of it."""
-    if left := left_out(reasons):
-        print(f"Left out: {one_line(left)}.")
-    for note in notes:
-        print(f"note: {one_line(note)}")
+    left = left_out(reasons)
+    for line in ([f"Left out: {left}."] if left else []) + [f"note: {note}" for note in notes]:
+        output().print(one_line(line), markup=False)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------
