@@ -34,7 +34,8 @@ def _commands(group: Any, before: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in group.commands:
         command = found[before + name] = group.load(name)
-        assert " ".join(command.help.split()).startswith(group.lines[name])  # what --help lists of it
+        listed = group.commands[name].get_short_help_str(1_000).removesuffix(".")
+        assert listed and " ".join(command.help.split()).startswith(listed)  # noqa: PT018 - what --help lists of it
         if hasattr(command, "commands"):
             inside = _commands(command, f"{before}{name} ")
             inside.pop(f"{before}{name} {getattr(command, 'usual', '')}", None)

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from lycosa.cli import diff as command
 from lycosa.cli.diff import diff
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Visit
 from lycosa.refresh.change import Change
@@ -284,7 +284,7 @@ def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
     crawl.visit(VERSIONS[0])
     crawl.visit()
     crawl.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + 9 * DAY))
-    with pytest.raises(StoreError, match=re.escape("version 2 of http://a.test/reef is missing in the archive")):
+    with pytest.raises(InputError, match=re.escape("version 2 of http://a.test/reef is missing in the archive")):
         diff(crawl.done(), URL)
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.cli import gathering
-from lycosa.cli.gathering import Found, Read, fetching, gather, page_source
+from lycosa.cli import seeds
+from lycosa.cli.seeds import Address, Read, fetching, gather, page_source
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.testing import Response, Server, Web, gaps, serve
@@ -56,10 +56,10 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
     read: list[Read] = []
     found = list(gather([str(plain), str(marks)], nowhere, read, []))
     assert [
-        Found("https://example.org/reefs", source=str(plain)),
-        Found("http://localhost:8123/", source=str(plain)),
-        Found("https://a.example/reefs", source=str(plain)),
-        Found("https://b.example/", "B", source=str(marks)),
+        Address("https://example.org/reefs", source=str(plain)),
+        Address("http://localhost:8123/", source=str(plain)),
+        Address("https://a.example/reefs", source=str(plain)),
+        Address("https://b.example/", "B", source=str(marks)),
     ] == found
     assert [
         Read(str(plain), "list", 3),
@@ -91,7 +91,7 @@ def test_nested_sources_are_followed(tmp_path: Path) -> None:
 
 def test_no_more_sources_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index of indexes ends at the bound, and says how much is left."""
-    monkeypatch.setattr(gathering, "MOST_SOURCES", 3)
+    monkeypatch.setattr(seeds, "MOST_SOURCES", 3)
     net = Net(a=opml("b", "c", "d", "e"), b=rss("/1"), c=rss("/1"), d=rss("/1"), e=rss("/1"))
     remarks: list[str] = []
     found = list(gather(["a.example"], net, [], remarks))
@@ -101,7 +101,7 @@ def test_no_more_sources_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_no_more_addresses_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for addresses."""
-    monkeypatch.setattr(gathering, "MOST_ADDRESSES", 3)
+    monkeypatch.setattr(seeds, "MOST_ADDRESSES", 3)
     net = Net(a=rss("/1", "/2"), b=rss("/1", "/2"), c=rss("/1"))
     remarks: list[str] = []
     found = list(gather(["a.example", "b.example", "c.example"], net, [], remarks))

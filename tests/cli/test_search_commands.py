@@ -14,7 +14,7 @@ from rich.console import Console
 
 import lycosa
 from commands import Command, run
-from lycosa.cli import searching
+from lycosa.cli import search as searching
 from lycosa.cli.printing import pairs
 from lycosa.spaces.web import WebSpace
 from lycosa.store.log import SqliteLog

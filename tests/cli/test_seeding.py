@@ -10,7 +10,7 @@ import pytest
 
 from commands import Command
 from lycosa.cli import seeds as seeding
-from lycosa.cli.gathering import Fetch, Read
+from lycosa.cli.seeds import Fetch, Read
 from lycosa.core.errors import InputError
 from lycosa.web.sources import Source
 from lycosa.web.sources.files import read_seed_file

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commands import Command, run
-from lycosa.cli import one_page as command
+from lycosa.cli import page as command
 from lycosa.cli.page import page
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED

@@ -294,7 +294,7 @@ def test_a_run_does_not_wait_beyond_its_patience() -> None:
     """A run ends when every lane left wants to be left alone for longer."""
     made = engine(Shy(400.0), patience=300.0)
     assert [] == run(made)
-    assert "only hosts that want to be left alone remain" == made.ending
+    assert "the remaining hosts asked to be left alone for now" == made.ending
 
 
 def test_a_run_with_nothing_left_does_not_wait() -> None:

@@ -31,10 +31,3 @@ def test_after_a_year_an_entry_is_forgotten(database: Database) -> None:
     audit.record(database, NOW, "", "", "old")
     audit.record(database, NOW + audit.KEPT + 1, "", "", "new")
     assert ["new"] == [row["action"] for row in audit.entries(database)]
-
-
-def test_a_persons_own_entries(database: Database) -> None:
-    """Theirs, oldest first."""
-    for number, person in enumerate(["ada", "bob", "ada"]):
-        audit.record(database, NOW + number, person, "", str(number))
-    assert ["0", "2"] == [row["action"] for row in audit.of_person(database, "ada")]

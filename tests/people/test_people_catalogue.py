@@ -19,7 +19,7 @@ def test_a_new_server_has_something_to_choose(database: Database) -> None:
     assert first == catalogue.entries(database)
     person(database, "Ada", "admin")
     for row in first:
-        assert catalogue.remove(database, row["id"])
+        assert database.delete("catalogue", row["id"])
     catalogue.fill(database, NOW)
     assert [] == catalogue.entries(database)
 
@@ -43,8 +43,8 @@ def test_entries_are_added_changed_and_removed(database: Database) -> None:
     changed = catalogue.change(database, two["id"], title="0", note="n")
     assert changed == {**two, "title": "0", "note": "n"}
     assert ["https://b.example/", "https://a.example/"] == catalogue.seeds_of(database, ["Seas", "Music", "None"], "")
-    assert catalogue.remove(database, one["id"])
-    assert not catalogue.remove(database, one["id"])
+    assert database.delete("catalogue", one["id"])
+    assert not database.delete("catalogue", one["id"])
     assert catalogue.change(database, one["id"], title="gone") is None
 
 

@@ -332,11 +332,11 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
 
 
 def test_shutting_somebody_out(visit: Any, complaints: list[str]) -> None:
-    """Who is shut out is sent to sign in, at once."""
+    """Who is suspended is sent to sign in, at once."""
     admin, guest = visit("host", "admin"), visit("Guest")
     admin.goto("/admin")
-    admin.get_by_role("button", name="Shut out Guest").click()
-    admin.get_by_role("button", name="Let in Guest").wait_for()
+    admin.get_by_role("button", name="Suspend Guest").click()
+    admin.get_by_role("button", name="Reactivate Guest").wait_for()
     assert [] == complaints
     guest.goto("/account")
     guest.get_by_role("heading", name="Sign in").wait_for()

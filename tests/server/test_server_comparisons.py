@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import comparisons
+from lycosa.people import comparisons, jobs
 from lycosa.people.database import new_id
-from lycosa.server import comparing
-from lycosa.server.comparing import compare, run_queued
+from lycosa.server import child
+from lycosa.server.comparing import Comparison, compare
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
 
@@ -80,7 +80,7 @@ def done(site: SiteUnderTest) -> None:
     """Have the queue worked off."""
 
     async def work() -> None:
-        task = asyncio.create_task(run_queued(site.settings, site.database))
+        task = asyncio.create_task(Comparison(site.settings, site.database).run_queued())
         while site.database.rows("SELECT id FROM comparison WHERE state IN ('queued', 'running')"):
             assert not task.done()
             await asyncio.sleep(0.02)
@@ -93,13 +93,13 @@ def test_from_asking_to_curves(site: SiteUnderTest, monkeypatch: pytest.MonkeyPa
     """Queued, done by a child process, shown; `automatic` is what it stands for. One that ran when the process died is
     queued anew, and no page stays where it was done; one that can't be done says why.
     """
-    monkeypatch.setattr(comparing, "EVERY", 0.02)
+    monkeypatch.setattr(child, "EVERY", 0.02)
     ada = site.sign_up("ada")
     interest, broken = interest_of(site, ada), interest_of(site, ada)
     lost = crawl_of(site, broken)
     row = comparisons.ask(site.database, 1.0, broken, lost, ["best-first"])
-    assert row["id"] == (comparisons.take(site.database) or {})["id"]
-    assert None is comparisons.take(site.database)
+    assert row["id"] == (jobs.take(site.database, "comparison") or {})["id"]
+    assert None is jobs.take(site.database, "comparison")
     (site.settings.crawl_directory(lost) / "log.sqlite").unlink()
     left = site.settings.data / "comparing" / "of-a-child-that-was-killed"
     left.mkdir(parents=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.core.types import Visit
 from lycosa.people.database import DatabaseAway
-from lycosa.server import events as module
-from lycosa.server.events import EventStream, Feed
+from lycosa.server.api import live as module
+from lycosa.server.api.live import EventStream, Feed
 from lycosa.server.guards import CrawlAccess, Person
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
@@ -244,8 +245,8 @@ def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: p
 def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
     """The stream ends at once, is no longer counted, and no task is left."""
     feed = feed_of(world)
-    views = feed.site.views
-    views.begin(feed.access.person.id)
+    counted = ExitStack()
+    counted.enter_context(feed.site.streams.one(feed.access.person.id))
 
     async def visit() -> tuple[int, int, list[dict[str, Any]]]:
         began, sent = asyncio.Event(), list[dict[str, Any]]()
@@ -260,23 +261,23 @@ def test_a_client_that_leaves_leaves_nothing_behind(world: CrawlOnSite) -> None:
                 began.set()
 
         before = len(asyncio.all_tasks())
-        await EventStream(feed)({"type": "http"}, receive, send)
+        await EventStream(feed, counted)({"type": "http"}, receive, send)
         return before, len(asyncio.all_tasks()), sent
 
     before, after, sent = asyncio.run(visit())
     assert before == after
     assert 200 == sent[0]["status"]
-    assert 0 == views.streams(feed.access.person.id)
+    assert not feed.site.streams.running
 
 
 def test_a_person_has_some_streams_and_no_more(world: CrawlOnSite) -> None:
     """The eleventh is refused, and a place is free again when one ends."""
     feed = feed_of(world)
-    views, person = feed.site.views, feed.access.person.id
-    for _ in range(10):
-        views.begin(person)
-    assert 429 == world.status("events")
-    views.end(person)
+    streams, person = feed.site.streams, feed.access.person.id
+    with ExitStack() as most, streams.one(person):
+        for _ in range(9):
+            most.enter_context(streams.one(person))
+        assert 429 == world.status("events")
     world.set(state="finished")
     assert [200, 200] == [world.status("events"), world.status("events")]
 

@@ -15,7 +15,7 @@ import pytest
 
 from crawl_on_site import WISHES, CrawlOnSite
 from lycosa.estimators.rulebook import RuleBook
-from lycosa.people import models, suggestions
+from lycosa.people import jobs, models, suggestions
 from lycosa.server import models as files
 from lycosa.server import training
 from lycosa.text.bags import Bags
@@ -204,9 +204,9 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     monkeypatch.setattr(training.child, "ask", here)
     answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
-    row = models.take(crawl.site.database)
+    row = jobs.take(crawl.site.database, "model")
     assert row is not None
-    asyncio.run(training._do(crawl.site.settings, crawl.site.database, row))
+    asyncio.run(training.Training(crawl.site.settings, crawl.site.database).do(row))
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
     return told
 
@@ -281,4 +281,4 @@ def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.Mo
     model = train(crawl, monkeypatch, kind="classifier")
     assert ("failed", True) == (model["state"], "say yes or no to some pages first" in model["reason"])
     assert not (crawl.site.settings.data / "models").exists()
-    assert not (crawl.site.settings.data / training.PLACE).exists()
+    assert not (crawl.site.settings.data / "training").exists()

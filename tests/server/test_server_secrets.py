@@ -15,7 +15,7 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.people.database import Database, DatabaseAway
 from lycosa.server.api import exports
 from lycosa.server.reader import MAIN, of_html
-from lycosa.server.streaming import Busy, Writers
+from lycosa.server.streaming import Busy, Quota
 from server_world import PAGE, World, make_world
 from site_maker import API, PASSWORD
 
@@ -93,7 +93,7 @@ def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: py
 
 def test_writers_are_counted_for_each_and_for_all() -> None:
     """Two of one person, three together; a place is free again when a block is left."""
-    writers = Writers(each=2, most=3)
+    writers = Quota(each=2, most=3)
     with writers.one("ada"), writers.one("ada"):
         with pytest.raises(Busy), writers.one("ada"):
             pass

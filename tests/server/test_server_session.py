@@ -215,17 +215,24 @@ def test_guesses_of_invitations_codes_are_limited(site: SiteUnderTest) -> None:
 
 def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -> None:
     """Without one, nobody gets new attempts by claiming another address; with one, people are told apart."""
-    for trusted, expected in (((), 429), (("127.0.0.9",), 401)):
-        site = make_site(tmp_path / f"{expected}.sqlite", tmp_path, trusted_proxies=trusted)
+    for number, (trusted, peer, expected) in enumerate(
+        (
+            ((), "127.0.0.9", 429),
+            (("127.0.0.9",), "127.0.0.9", 401),
+            (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as a socket for IPv4 and IPv6 has it
+            (("10.0.0.0/8",), "127.0.0.9", 429),
+        )
+    ):
+        site = make_site(tmp_path / f"{number}.sqlite", tmp_path, trusted_proxies=trusted)
         site.sign_up("ada")
-        client = TestClient(site.app, base_url=site.settings.base, client=("127.0.0.9", 5000))
+        client = TestClient(site.app, base_url=site.settings.base, client=(peer, 5000))
         statuses = [
             client.post(
                 f"{API}/session",
                 json={"name": "ada", "password": "wrong password"},
-                headers={"X-Forwarded-For": f"1.1.1.1, 198.51.100.{number}"},
+                headers={"X-Forwarded-For": f"1.1.1.1, 198.51.100.{attempt}"},
             ).status_code
-            for number in range(6)
+            for attempt in range(6)
         ]
         client.close()
         site.close()

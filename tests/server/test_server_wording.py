@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lycosa.collection.causes import KINDS, OUTCOMES, explain
-from lycosa.server.messages import advice, cause, nothing, summary
+from lycosa.server.messages import ADVICE, SUMMARIES, cause, nothing
 from lycosa.server.validation import GUIDES, JUDGES
 
 OF_THE_COMMAND_LINE = re.compile(r"--\w|\.toml|\bresume\b.* with\b")
@@ -15,14 +15,14 @@ def test_advice() -> None:
     """What is said of a failure in the browser names no option and no file, and says something."""
     for outcome in OUTCOMES:
         for kind in KINDS:
-            said = advice(outcome, explain(kind, outcome)[1])
+            said = ADVICE.get(outcome, explain(kind, outcome)[1])
             assert (True, None) == (bool(said), OF_THE_COMMAND_LINE.search(said))
 
 
 def test_summaries() -> None:
     """Nor does what is said of strategies and judges."""
     entries = [*GUIDES.items(), *JUDGES.items()]
-    assert [] == [name for name, entry in entries if OF_THE_COMMAND_LINE.search(summary(name, entry.summary))]
+    assert [] == [name for name, entry in entries if OF_THE_COMMAND_LINE.search(SUMMARIES.get(name, entry.summary))]
 
 
 def test_a_host_that_is_not_there() -> None:

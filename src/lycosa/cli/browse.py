@@ -13,18 +13,8 @@ from rich.markup import escape
 from rich.table import Column
 
 from lycosa.cli.commands import one_line
-from lycosa.cli.parameters import (
-    AllowNetwork,
-    Contact,
-    Delay,
-    Json,
-    Language,
-    ProxyCa,
-    ProxyUrl,
-    Quiet,
-    network_options,
-)
-from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.parameters import Json, Language, Quiet, network_options, network_parameters, with_more
+from lycosa.cli.printing import listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.core.spec import spell
 from lycosa.training.browse import Browsed, train_browse
@@ -36,6 +26,7 @@ MOST_ROWS = 20
 """Clusters that are listed; all of them are in --json."""
 
 
+@with_more(network_parameters(), at=12)
 def browse(
     record: Annotated[
         Path,
@@ -82,16 +73,12 @@ def browse(
     ] = None,
     random_seed: Annotated[int, typer.Option(help="Where clusters start: another number, others.")] = 0,
     language: Language = "en",
-    delay: Delay = 1.0,
-    allow_network: AllowNetwork = None,
-    proxy: ProxyUrl = "",
-    proxy_ca: ProxyCa = "",
-    contact: Contact = "",
     quiet: Quiet = False,
     json: Json = False,
+    **network: Any,
 ) -> None:
     """Learn from browsing which pages lead to relevant ones, for 'lycosa crawl --strategy hmm,file=FILE'."""
-    options = network_options(allow_network=allow_network, delay=delay, proxy=proxy, proxy_ca=proxy_ca, contact=contact)
+    options = network_options(**network)
     with progress(quiet or json) as tell:
         done = train_browse(
             record,
@@ -132,7 +119,6 @@ def _facts(done: Browsed) -> dict[str, Any]:
 
 
 def report(done: Browsed) -> None:
-    """What was learned from what, and what to do with it."""
     console, browsing = output(), done.browsing
     good = int(browsing.relevant.sum())
     console.print(
@@ -148,10 +134,7 @@ def report(done: Browsed) -> None:
             f"Left out in turn, {seen.right} of {seen.relevant} relevant pages are recognised by the pages nearest to "
             f"them, and {seen.taken - seen.right} of {seen.pages - seen.relevant} others are taken for relevant."
         )
-    if left := left_out(done.left_out):
-        console.print(f"Left out: {escape(left)}.")
-    for note in done.notes:
-        console.print(f"note: {escape(one_line(note))}")
+    tell_rest(done.left_out, done.notes)
     strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
     print(f"Crawl with it: lycosa crawl --strategy {strategy} --seed URL")
 

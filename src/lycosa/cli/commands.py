@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -31,7 +33,6 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
         super().__init__(indent_increment, width or fitting, max_width)
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write a list of options or commands."""
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
         if self.width >= STACKED or 3 * widest <= self.width:
@@ -47,13 +48,33 @@ class _Context(typer.Context):
     formatter_class = HelpFormatter
 
 
+class _Listed(TyperCommand):
+    """A command in a list. What is said of it is read from its file: so listing commands loads none of them."""
+
+    def __init__(self, name: str, module: str, function: str) -> None:
+        super().__init__(name, rich_markup_mode=None)
+        self._module, self._function = module, function
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        place = importlib.util.find_spec(self._module)
+        loader: Any = place.loader if place else None
+        source = loader.get_source(self._module) or ""  # also out of a zip
+        said = re.search(_SAID.format(self._function), source, re.DOTALL | re.MULTILINE)
+        self.help = (said[1] or said[2]) if said else ""
+        return str(super().get_short_help_str(limit))
+
+
+_SAID = r'^(?:def {0}\(.*?-> None:\n    """(.*?)(?:"""|\n)|{0} = \w+\(.*?help="(.*?)(?:\\n|"))'
+"""The first line of a function's docstring, or of a group's help."""
+
+
 class Commands(TyperGroup):
-    """A group of commands, each loaded when it is used: what --help lists of them stands in a table."""
+    """A group of commands, each loaded when it is used."""
 
     context_class = _Context
 
-    lines: ClassVar[Mapping[str, str]] = {}
-    """What is listed of each command; of one that is not listed, nothing."""
+    names: ClassVar[str] = ""
+    """Of the commands, in order."""
 
     places: ClassVar[Mapping[str, str]] = {}
     """Where commands are that are no function or group of their name in the module of their name: a module, or
@@ -63,19 +84,19 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
-        self.commands = {
-            name: TyperCommand(name, help=line, hidden=not line, rich_markup_mode=None)
-            for name, line in self.lines.items()
-        }
+        self.commands = {name: _Listed(name, *self._place(name)) for name in self.names.split()}
+
+    def _place(self, name: str) -> tuple[str, str]:
+        module, _, attribute = self.places.get(name, name).partition(":")
+        return f"{self.package}.{module}", attribute or name
 
     def load(self, name: str) -> Any:
-        """The command itself."""
-        module, _, attribute = self.places.get(name, name).partition(":")
-        found = getattr(importlib.import_module(f"{self.package}.{module}"), attribute or name)
-        if isinstance(found, TyperGroup):
-            return found
+        module, attribute = self._place(name)
+        known = getattr(importlib.import_module(module), attribute)
+        if isinstance(known, TyperGroup):
+            return known
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name)(found)
+        alone.command(name)(known)
         command: Any = typer.main.get_command(alone)
         command.context_class = _Context
         return command
@@ -91,7 +112,6 @@ class Commands(TyperGroup):
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
         with _as_long_as_wanted():
             return super().invoke(ctx)
 

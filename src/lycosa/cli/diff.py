@@ -14,12 +14,12 @@ from lycosa.cli.moments import by_the_end
 from lycosa.cli.parameters import Dir, Json, WholeText
 from lycosa.cli.printing import UNCUT, output, print_json, write_page
 from lycosa.collection.reading import Collection
-from lycosa.collection.tracing import known
-from lycosa.core.errors import InputError, StoreError
+from lycosa.collection.tracing import compared, known
+from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
-from lycosa.refresh.diff.comparison import Comparison, Version, compare, told
+from lycosa.refresh.diff.comparison import told
 from lycosa.refresh.diff.page import render
 from lycosa.refresh.diff.terminal import Printer
 
@@ -51,7 +51,7 @@ def diff(
             _list(visits, versions, listing=listing, json=json)
             return
         chosen = choose(versions, from_, to, time.time())
-        comparison = _compared(collection, versions, *chosen)
+        comparison = compared(collection, versions, *chosen)
     if html is not None:
         size = write_page(html, render(comparison), "--html", "diff.html")
         print(f"{html} ({size:,} bytes): open it in a browser, {html.resolve().as_uri()}")
@@ -97,31 +97,6 @@ def _place(versions: list[Visit], typed: str, now: float, option: str) -> int:
     if not before:
         raise InputError(f"no version is as old as {typed}: the first is of {when(versions[0].started)}")
     return before[-1]
-
-
-# -- what is in them -------------------------------------------------------------------------------------------
-
-
-def _compared(collection: Collection, versions: list[Visit], earlier: int, later: int) -> Comparison:
-    old, new = (_read(collection, versions[place], place + 1) for place in (earlier, later))
-    # What was recorded tells of one step, so it says nothing of versions that are further apart.
-    change = change_of(versions[later]) if later == earlier + 1 else None
-    return compare(versions[later].node, old, new, change=change, versions=len(versions))
-
-
-def _read(collection: Collection, visit: Visit, number: int) -> Version:
-    """A version out of the archive."""
-    if not collection.options.archive:
-        raise InputError(f"there is no text of {visit.node}: the crawl was told to keep no archive")
-    exchange = collection.exchange(visit)
-    if exchange is None or (not exchange.body and visit.size):
-        raise StoreError(
-            f"version {number} of {visit.node} is missing in the archive: restore it from a backup, or choose another "
-            "version (--list)"
-        )
-    document = collection.document(visit, exchange)
-    links = document.links.urls
-    return Version(number, visit.started, visit.size, document.title or visit.title, document.said, links)
 
 
 # -- how it is shown -------------------------------------------------------------------------------------------
@@ -177,7 +152,6 @@ def _list(visits: list[Visit], versions: list[Visit], *, listing: bool, json: bo
 
 
 def _state(visits: list[Visit], versions: list[Visit]) -> str:
-    """What the last look at a page found."""
     looks = _since(visits, versions[-1], None)
     if not looks:
         return "not looked at since"

@@ -11,7 +11,7 @@ import typer
 from lycosa.cli.parameters import Dir, Line, Quiet, WholeText, names_in
 from lycosa.cli.progress import progress
 from lycosa.collection import export as exporting
-from lycosa.drawing.formats import many
+from lycosa.drawing.formats import many, size
 
 
 def export(
@@ -64,16 +64,4 @@ def told(done: exporting.Exported) -> str:
     written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
     if done.path is None:
         return f"{written}{remarks}."
-    return f"{done.path}: {written}, {_size(done.size)}{remarks}. Open it with {done.opened_by}"
-
-
-def _size(size: int) -> str:
-    """A size in the largest unit that fits.
-
-    >>> _size(999), _size(3_140_000)
-    ('999 bytes', '3.1 MB')
-    """
-    if size < 1000:
-        return f"{size} bytes"
-    unit = min(3, (len(str(size)) - 1) // 3)
-    return f"{size / 1000**unit:.1f} {('kB', 'MB', 'GB')[unit - 1]}"
+    return f"{done.path}: {written}, {size(done.size)}{remarks}. Open it with {done.opened_by}"

@@ -51,7 +51,7 @@ def judge(
     keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
     json: Json = False,
 ) -> None:
-    """Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.
+    """Judge the pages of a crawl again, by other words, examples or another threshold; nothing is fetched.
 
     You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
     is resumed. Without WORDS and options the judge learns all that there is to learn.

@@ -12,45 +12,9 @@ import typer
 from lycosa.cli.commands import Commands, one_line
 from lycosa.version import __version__
 
-COMMANDS = {
-    "crawl": "Hunt TOPIC from the seeds.",
-    "resume": "Go on with a crawl where it stopped, however it stopped.",
-    "refresh": "Look again at the pages that are due, and say what changed, vanished, moved, or is new.",
-    "watch": "Keep a collection fresh: look again and again, within a budget of requests an hour, until Ctrl-C.",
-    "changes": "List what has become of the pages: changed, vanished, moved, returned, new; and explain it.",
-    "diff": "Show two versions of a page side by side: words added, words removed. Default: the last two.",
-    "show": "Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs.",
-    "mend": "Make a damaged log readable again, with all of it that can be saved; the damaged one is kept beside it.",
-    "report": "Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and",
-    "search": "Search the text of the pages. The first search builds an index, later ones bring it up to date.",
-    "page": "Show one page in any version: its text and links, why it was fetched, and every look at it.",
-    "why": "Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs.",
-    "export": "Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text.",
-    "replay": "Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then.",
-    "browse": "Record your browsing, as an HTTP proxy: the pages you open, from where, and which you say are relevant.",
-    "seeds": "Show what a crawl would start from: every address that the sources name, with its title and where it",
-    "taxonomy": "Browse a web directory: topics with their pages. Mark topics, write a table for 'lycosa train'.",
-    "rules": "List rules between classes; with --target, how likely each class leads there.",
-    "judge": "Judge the pages of a crawl anew, by other words, examples or another threshold; nothing is fetched.",
-    "label": "Say of pages whether they are what you want; without URL, of the ten where that would help most.",
-    "wordnet": "Say where WordNet is, or get it; look up a word, or compare two by every measure.",
-    "doctor": "Say what is installed, what is missing, and what that costs.",
-    "strategies": "List the strategies that --strategy accepts, or tell what one does and what can be set.",
-    "topics": "List the ways to judge pages that --judge accepts, or tell what one does and what can be set.",
-    "spaces": "List the spaces that --space accepts, or tell what one is and what can be set.",
-    "demo": "Grow a small web on this machine, hunt a topic in it over HTTP, and compare with breadth-first.",
-    "web": "Serve the embedded web on this machine, to crawl or to look at in a browser.",
-    "serve": "Serve Lycosa to many people: accounts, interests, crawls, search, all in the browser.",
-    "backup": "Copy all that a server keeps, database and crawls, into one file. Works while the server runs.",
-    "restore": "Make a server's data from a backup, in SQLite or PostgreSQL, whichever it came from.",
-    "train": "Make a model of labelled pages: a classifier, for 'lycosa crawl --model FILE --target CLASS'.",
-    "lab": "Experiments on recorded pages: compare strategies, repeat what papers measured.",
-}
-"""Every command, and what --help lists of it: the beginning of its help. So listing them loads none of them."""
-
 BESIDE = {
     "resume": "crawl",
-    "browse": "recording",
+    "browse": "replay",
     "watch": "refresh",
     "label": "judge",
     "strategies": "choosing",
@@ -66,7 +30,11 @@ BESIDE = {
 class Lycosa(Commands):
     """All commands."""
 
-    lines = COMMANDS
+    names = (
+        "crawl resume refresh watch changes diff show mend report search page why export replay browse seeds "
+        "taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore "
+        "train lab "
+    )
     places = BESIDE
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -68,6 +69,20 @@ space_names = names_in("spaces", "SPACES")
 _COMPLETIONS = {"strategy": strategy_names, "judge": judge_names, "space": space_names}
 
 
+_NETWORK: dict[str, tuple[Any, Any]] = {
+    "delay": (Delay, 1.0),
+    "allow_network": (AllowNetwork, None),
+    "proxy": (ProxyUrl, ""),
+    "proxy_ca": (ProxyCa, ""),
+    "contact": (Contact, ""),
+}
+
+
+def network_parameters(*names: str) -> list[inspect.Parameter]:
+    """How a command that is no crawl may fetch: all that can be said, or these."""
+    return [optional(name, *_NETWORK[name]) for name in names or _NETWORK]
+
+
 def network_options(**given: Any) -> Options:
     """Options of a command that fetches without being a crawl; what was not given stays as it is by default."""
     from lycosa.core.options import Options
@@ -77,9 +92,9 @@ def network_options(**given: Any) -> Options:
     return options
 
 
-def optional(name: str, annotation: Any) -> inspect.Parameter:
+def optional(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
     """A parameter that may be left out."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -96,6 +111,19 @@ def with_more(more: Sequence[inspect.Parameter], at: int) -> Callable[[Callable[
         return command
 
     return decorated
+
+
+def declared(settings: type[Any]) -> list[inspect.Parameter]:
+    """The fields of a dataclass that have a help, as options; what stands beside the help is for typer."""
+    kinds, parameters = get_type_hints(settings), []
+    for item in fields(settings):
+        if "help" in item.metadata:
+            several = isinstance(item.default, tuple)
+            about = dict(item.metadata)
+            option = typer.Option(about.pop("flag", "--" + item.name.replace("_", "-")), **about)
+            kind = list[str] | None if several else kinds[item.name]
+            parameters.append(optional(item.name, Annotated[kind, option], None if several else item.default))
+    return parameters
 
 
 def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from lycosa.cli.commands import one_line
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import Options
@@ -91,7 +92,6 @@ def pairs(console: Console, rows: dict[str, str]) -> None:
 
 
 def squeezed(text: str) -> str:
-    """A text on one line."""
     return " ".join(text.split())
 
 
@@ -109,11 +109,17 @@ def left_out(reasons: Any) -> str:
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
+def tell_rest(reasons: Any, notes: Iterable[str]) -> None:
+    """What was left out of something, and what else there is to know of it."""
+    left = left_out(reasons)
+    for line in ([f"Left out: {left}."] if left else []) + [f"note: {note}" for note in notes]:
+        output().print(one_line(line), markup=False)
+
+
 # -- tables ------------------------------------------------------------------------------------------------------
 
 
 def right(title: str, **more: Any) -> Column:
-    """A column of numbers."""
     return Column(title, justify="right", **more)
 
 

@@ -41,7 +41,6 @@ class StatusLine:
             print(line(), file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Make room for something else."""
         if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()

@@ -6,18 +6,16 @@ import asyncio
 import shlex
 import sys
 from collections import Counter
-from datetime import UTC, datetime
-from types import TracebackType
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from lycosa import crawling
-from lycosa.cli.hunting import until_stopped
+from lycosa.cli.hunting import Onlooker, until_stopped
 from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
 from lycosa.cli.printing import COLOURS, output, print_json
-from lycosa.cli.progress import LIVE_EVERY, StatusLine
+from lycosa.cli.progress import StatusLine
 from lycosa.core.durations import spoken
 from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
@@ -26,7 +24,7 @@ from lycosa.crawling import Crawl
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.refresh.keeper import Keeper
-from lycosa.refresh.telling.words import plain
+from lycosa.refresh.telling.words import day_and_time, plain
 
 PLAIN_EVERY = 30.0
 """Seconds between two lines that say how far it is, where there is no terminal."""
@@ -56,8 +54,8 @@ def refresh(
 ) -> None:
     """Look again at the pages that are due, and say what changed, vanished, moved, or is new.
 
-    A page that did not change costs next to nothing: its host is asked for it only if it did. Which pages are due says
-    the schedule; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
+    A page that did not change costs next to nothing: its host is asked for it only if it did. The schedule says which
+    pages are due; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
     """
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
@@ -101,7 +99,7 @@ def _run(crawl: Crawl, *, quiet: bool, json: bool) -> None:
     told.farewell()
 
 
-class Telling:
+class Telling(Onlooker):
     """What is said while it runs: each change as it is found, and a line that says how far it is."""
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
@@ -116,22 +114,10 @@ class Telling:
         self.failed: Counter[str] = Counter()
         self._told_notes = 0
 
-    def __enter__(self) -> Telling:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.line.clear()
 
-    async def tick(self) -> None:
-        """Say also while nothing arrives what it waits for."""
-        while True:
-            await asyncio.sleep(LIVE_EVERY)
-            self._draw()
-
     def say(self, text: str) -> None:
-        """A line of its own."""
         if not self.quiet:
             self.line.clear()
             self.line.console.print(text)
@@ -154,7 +140,7 @@ class Telling:
             elif change.matters and not self.quiet:
                 self.line.clear()
                 self._tell(visit, change.what, _how(visit))
-        self._draw()
+        self.draw()
 
     def _tell(self, visit: Visit, what: str, how: str) -> None:
         line = Text().append(f"{what:<9}", COLOURS[what])
@@ -164,7 +150,7 @@ class Telling:
         if visit.title:
             self.output.print(Text(f"{'':9}{plain(visit.node)}", "dim"), overflow="fold")
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         if self.quiet or self.json:
             return
         self.notes()
@@ -211,7 +197,7 @@ class Telling:
         self.output.print(f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}.")
         if not self.looks:
             due = keeper.soonest(engine.clock())
-            when = _day(due) if due < NEVER else "never"
+            when = f"on {day_and_time(due)}" if due < NEVER else "never"
             self.output.print(
                 f"{len(keeper.watched)} pages are watched; the next is due {when} "
                 f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
@@ -231,7 +217,3 @@ def _how(visit: Visit) -> str:
     if change.what == "new":
         return f"score {visit.worth:.2f}"
     return plain("; ".join(change.says), 60)
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("on %Y-%m-%d at %H:%M UTC")

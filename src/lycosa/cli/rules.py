@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Column
 
-from lycosa.cli.parameters import AllowNetwork, Delay, Json, Place, Quiet, network_options
 from lycosa.cli.parameters import Column as ClassColumn
-from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.parameters import Json, Place, Quiet, network_options, network_parameters, with_more
+from lycosa.cli.printing import listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
-from lycosa.cli.train_pages import likely
+from lycosa.cli.train import likely
 from lycosa.core.errors import InputError
 from lycosa.estimators.rulebook import DEEPEST, HEADER, RuleBook
 from lycosa.topics.model import Model
@@ -22,6 +22,7 @@ from lycosa.training.looking import fetched, recorded
 from lycosa.training.pages import check_out
 
 
+@with_more(network_parameters("delay", "allow_network"), at=9)
 def train_rules(
     source: Annotated[
         str,
@@ -49,13 +50,12 @@ def train_rules(
     ] = None,
     column: ClassColumn = "",
     random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
-    delay: Delay = 1.0,
-    allow_network: AllowNetwork = None,
     quiet: Quiet = False,
     json: Json = False,
+    **network: Any,
 ) -> None:
     """Learn which classes of pages link to which, for 'lycosa crawl --strategy rules,file=FILE'."""
-    options = network_options(allow_network=allow_network, delay=delay)
+    options = network_options(**network)
     if links < 0:
         raise InputError(f"--links is {links}: it has to be 0 or more")
     if walk < 0:
@@ -83,10 +83,7 @@ def train_rules(
         f"{out}: {len(learned.book):,} rules between {len(learned.book.classes)} classes, "
         f"from {learned.parents:,} pages and {learned.linked:,} pages that they link to"
     )
-    if left := left_out(learned.left_out):
-        print(f"Left out: {left}.")
-    for note in learned.notes:
-        print(f"note: {note}")
+    tell_rest(learned.left_out, learned.notes)
     by_cases = sorted(learned.book, key=lambda rule: -rule.cases)
     target = shlex.quote(next(iter(known.marked), likely([rule.to for rule in by_cases])))
     print(f"Look at them: lycosa rules {shlex.quote(str(out))} --target {target}")

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
-from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from lycosa.cli.gathering import Found, Read, fetching, gather
-from lycosa.cli.parameters import AllowNetwork, Delay, Json, ProxyCa, ProxyUrl, network_options
+from lycosa.cli.parameters import Json, network_options, network_parameters, with_more
 from lycosa.cli.printing import listing, output, print_json, right
+from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import InputError
-from lycosa.web.sources import MOST_BYTES
+from lycosa.core.options import Options
+from lycosa.drawing.formats import many
+from lycosa.spaces.web import WebSpace
+from lycosa.web.inflate import inflate
+from lycosa.web.sources import MOST_BYTES, Source, read_source
+from lycosa.web.sources.files import read_seed_file
+from lycosa.web.urls import check_seed
+
+FORMS = {"opml": "OPML file", "bookmarks": "bookmarks file"}
+"""Kinds of sources whose name is not what one of them is called."""
 
 NARROW = 80
 """Below this width an address has a line of its own."""
 
 
+@with_more(network_parameters("allow_network", "delay", "proxy", "proxy_ca"), at=1)
 def seeds(
     sources: Annotated[
         list[str],
@@ -30,40 +45,34 @@ def seeds(
             help="A page, a file (URLs, bookmarks, OPML, sitemap, feed) or the URL of a sitemap, feed or list.",
         ),
     ],
-    allow_network: AllowNetwork = None,
-    delay: Delay = 1.0,
-    proxy: ProxyUrl = "",
-    proxy_ca: ProxyCa = "",
     limit: Annotated[int, typer.Option("--limit", "-n", help="Addresses to list at most; 0: all.")] = 50,
     json: Json = False,
+    **network: Any,
 ) -> None:
     """Show what a crawl would start from: every address that the sources name, with its title and where it stands."""
     read: list[Read] = []
     remarks: list[str] = []
     if limit < 0:
         raise InputError("--limit has to be 0 or more")
-    options = network_options(
-        allow_network=allow_network, delay=delay, proxy=proxy, proxy_ca=proxy_ca, max_body=MOST_BYTES
-    )
-    with fetching(options) as fetch:
-        found = list(gather(sources, fetch, read, remarks))
-    shown = found[:limit] if limit > 0 else found
+    with fetching(network_options(**network, max_body=MOST_BYTES)) as fetch:
+        addresses = list(gather(sources, fetch, read, remarks))
+    shown = addresses[:limit] if limit > 0 else addresses
     if json:
-        print_json({"count": len(found), "addresses": shown, "sources": read, "remarks": remarks})
+        print_json({"count": len(addresses), "addresses": shown, "sources": read, "remarks": remarks})
         return
     console = output()
     if not sys.stdout.isatty():
-        _write(shown, len(found))
+        _write(shown, len(addresses))
     elif console.width < NARROW:
         _stack(console, shown)
     else:
         console.print(_table(shown))
     sys.stdout.flush()
-    for line in [*_notes(read), *remarks, summary(len(found), len(shown), read)]:
+    for line in [*_notes(read), *remarks, summary(len(addresses), len(shown), read)]:
         print(line, file=sys.stderr)
 
 
-def _write(shown: Sequence[Found], count: int) -> None:
+def _write(shown: Sequence[Address], count: int) -> None:
     """Into a file or a pipe: whole addresses, in a form that `lycosa crawl --seeds` reads."""
     for each in shown:
         about = ", ".join(part for part in (each.title, each.source, each.modified) if part)
@@ -72,7 +81,7 @@ def _write(shown: Sequence[Found], count: int) -> None:
         print(f"# {count - len(shown):,} more: --limit 0 lists all")
 
 
-def _table(shown: Sequence[Found]) -> Table:
+def _table(shown: Sequence[Address]) -> Table:
     short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
     columns = [
         right("", no_wrap=True, style="dim"),
@@ -84,7 +93,7 @@ def _table(shown: Sequence[Found]) -> Table:
     return listing(columns, rows, expand=True)
 
 
-def _stack(console: Console, shown: Sequence[Found]) -> None:
+def _stack(console: Console, shown: Sequence[Address]) -> None:
     """For a narrow terminal: an address, and below it what is known of it."""
     for number, each in enumerate(shown, 1):
         console.print(f"[dim]{number}[/] {escape(each.url)}", soft_wrap=True)
@@ -92,7 +101,7 @@ def _stack(console: Console, shown: Sequence[Found]) -> None:
         console.print(f"[dim]{escape(about)}[/]", no_wrap=True, overflow="ellipsis")
 
 
-def _where(each: Found) -> str:
+def _where(each: Address) -> str:
     """The source's last part, and the date."""
     short = each.source.rstrip("/").rpartition("/")[2] or "given"
     return f"{short} {each.modified[:10]}".rstrip()
@@ -109,28 +118,148 @@ def summary(count: int, shown: int, read: Sequence[Read]) -> str:
     '3 addresses from 1 sitemap, 2 entries left out (2 no web address). 2 are shown: --limit 0 lists all'
     """
     forms = Counter(each.form for each in read)
-    told = ", ".join(f"{number} {_plural(form, number)}" for form, number in forms.most_common())
+    told = ", ".join(many(number, FORMS.get(form, form)) for form, number in forms.most_common())
     left: Counter[str] = Counter()
     for each in read:
         left.update(each.left_out)
-    text = f"{count:,} {_plural('address', count)} from {told}"
+    text = f"{many(count, 'address')} from {told}"
     followed = sum(each.nested for each in read)
     if followed:
         text += f" ({followed} of them named by others)"
     if left:
         reasons = ", ".join(f"{number:,} {why}" for why, number in left.most_common())
-        text += f", {left.total():,} {_plural('entry', left.total())} left out ({reasons})"
+        text += f", {many(left.total(), 'entry')} left out ({reasons})"
     return text + (f". {shown:,} are shown: --limit 0 lists all" if shown < count else "")
 
 
-def _plural(name: str, count: int) -> str:
-    """The name for so many.
+MOST_ADDRESSES = 50_000
+"""Addresses in all; how many sources there may be is the crawl's to say."""
 
-    >>> [_plural(name, 2) for name in ("address", "entry", "sitemap index", "bookmarks", "opml", "feed")]
-    ['addresses', 'entries', 'sitemap indexes', 'bookmarks files', 'OPML files', 'feeds']
+Fetch: TypeAlias = Callable[[str], Source]
+"""Fetch a URL; a page is a source that names itself. InputError if it can't be had."""
+
+
+@dataclass(slots=True)
+class Address:
+    """One address to start from."""
+
+    url: str
+    title: str = ""
+    context: str = ""
+    modified: str = ""
+    source: str = ""
+    """The file or URL that names it; empty for a page that was named by hand."""
+
+
+@dataclass(slots=True)
+class Read:
+    """One source, as far as it was read."""
+
+    name: str
+    form: str
+    addresses: int = 0
+    nested: bool = False
+    left_out: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+def gather(sources: Sequence[str], fetch: Fetch, read: list[Read], remarks: list[str]) -> Iterator[Address]:
+    """Every address that the sources name, each once; `read` and `remarks` get what there is to say about them.
+
+    What a source names as a further source is read after all that stand before it, as long as there are not too many.
+    A source that was named by hand has to be readable; one that another source names may fail.
     """
-    if name in ("opml", "bookmarks"):
-        name = f"{'OPML' if name == 'opml' else name} file"
-    if count == 1:
-        return name
-    return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith(("s", "x")) else "s")
+    waiting = deque((name, False) for name in sources)
+    asked: set[str] = set()
+    seen: set[str] = set()
+    while waiting:
+        name, nested = waiting.popleft()
+        if name in asked:
+            continue
+        asked.add(name)
+        if len(read) >= MOST_SOURCES:
+            remarks.append(f"{len(waiting) + 1} further sources are not read: {MOST_SOURCES} are the most")
+            return
+        try:
+            source, entry = _open(name, fetch, nested)
+        except InputError as error:
+            if not nested:
+                raise
+            remarks.append(f"{name}: {error}")
+            continue
+        read.append(entry)
+        waiting += ((url, True) for url in source.nested)
+        for each in _addresses(name, source):
+            if each.url in seen:
+                continue
+            if len(seen) >= MOST_ADDRESSES:
+                remarks.append(f"the rest of {name} is left out: {MOST_ADDRESSES:,} addresses are the most")
+                return
+            seen.add(each.url)
+            entry.addresses += 1
+            yield each
+
+
+def _open(name: str, fetch: Fetch, nested: bool) -> tuple[Source, Read]:
+    if not nested and os.path.exists(name):
+        source = read_seed_file(Path(name))
+    else:
+        url = check_seed(name)
+        if url is None:
+            raise InputError(f"{name!r} is neither a file nor a web address: write it like https://example.org/page")
+        try:
+            source = fetch(url)
+        except InputError as error:
+            if nested or "//" in name:
+                raise
+            raise InputError(f"{error}. If you meant a file: there is no {name} here") from error
+    return source, Read(name, source.form, 0, nested, dict(source.left_out), source.note)
+
+
+def _addresses(name: str, source: Source) -> Iterator[Address]:
+    for line in source.lines:
+        if url := check_seed(line):
+            yield Address(url, source=name)
+    links, where = source.links, "" if source.form == "page" else name
+    for url, title, context, modified in zip(links.urls, links.anchors, links.contexts, source.modified, strict=True):
+        yield Address(url, title, context, modified, where)
+
+
+def page_source(url: str, title: str = "") -> Source:
+    """A page, which names nothing but itself."""
+    source = Source("page")
+    source.add(url, title)
+    return source
+
+
+@contextmanager
+def fetching(options: Options) -> Iterator[Fetch]:
+    """Fetch URLs as a crawl does: what robots.txt allows, from addresses that are public, with pauses."""
+    from lycosa.spaces.making import wall_clock, web_space
+
+    with asyncio.Runner() as runner:
+        space: WebSpace | None = None
+
+        def fetch(url: str) -> Source:
+            nonlocal space
+            if sys.stderr.isatty():
+                print(f"reading {url}", file=sys.stderr)
+            space = space or web_space(options, wall_clock())
+            return runner.run(_fetch(space, url))
+
+        try:
+            yield fetch
+        finally:
+            if space is not None:
+                runner.run(space.close())
+
+
+async def _fetch(space: WebSpace, url: str) -> Source:
+    from lycosa.core.errands import fetch
+
+    node, page, _ = await fetch(space, url, "sitemap", url, clock=space.clock, patience=Options().patience)
+    if page.kind != "sitemap" or page.exchange is None:
+        return page_source(url, page.title)
+    # A page has no place for dates and for what was left out: read it once more.
+    body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), MOST_BYTES + 1)
+    return read_source(body, node, page.exchange.header("content-type")) or page_source(url, page.title)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import math
 import os
 import sys
 import time
@@ -13,11 +11,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
-from lycosa.cli.parameters import AllowNetwork, Delay
+from lycosa.cli.parameters import declared, with_more
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.people.database import Database
@@ -37,41 +34,12 @@ ServerDatabase = Annotated[
 ]
 
 
+@with_more(declared(Settings), at=1)
 def serve(
     data: Annotated[
         Path, typer.Argument(metavar="DATA", help="Where everything is kept: accounts, interests, crawls.")
     ] = Path("lycosa-data"),
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 8000,
-    url: Annotated[
-        str,
-        typer.Option(
-            metavar="URL",
-            help="Where people reach it, as in https://lycosa.example.org, if that is not host and port: "
-            "links and cookies are made for it.",
-        ),
-    ] = "",
-    database: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            envvar="LYCOSA_DATABASE",
-            help="postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: "
-            "others on this machine can read command lines.",
-        ),
-    ] = "",
-    crawls: Annotated[int, typer.Option(min=1, help="Crawls that run at once; others wait their turn.")] = 8,
-    crawls_per_person: Annotated[int, typer.Option(min=1, help="Crawls that one person has running at once.")] = 2,
-    max_budget: Annotated[int, typer.Option(min=1, help="Pages that a person may ask for in one crawl.")] = 10_000,
-    delay: Delay = 1.0,
-    allow_network: AllowNetwork = None,
-    contact: Annotated[
-        str, typer.Option(help="A URL or mail address that hosts can turn to; it is sent with every request.")
-    ] = "",
-    trusted_proxy: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ADDRESS", help="A reverse proxy whose X-Forwarded-For is believed; repeat it for more."),
-    ] = None,
+    *,
     admin_link: Annotated[
         bool,
         typer.Option(
@@ -79,6 +47,7 @@ def serve(
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
+    **given: Any,
 ) -> None:
     """Serve Lycosa to many people: accounts, interests, crawls, search, all in the browser.
 
@@ -93,21 +62,9 @@ def serve(
     from lycosa.server.logs import QUIET
     from lycosa.server.supervisor import DirectoryLock, Supervisor, listen
 
-    settings = Settings(
-        data=data,
-        host=host,
-        port=port,
-        url=url,
-        database=database,
-        crawls=crawls,
-        crawls_per_person=crawls_per_person,
-        max_budget=max_budget,
-        delay=delay,
-        allow_network=tuple(allow_network or ()),
-        contact=contact,
-        trusted_proxies=tuple(trusted_proxy or ()),
-    )
-    _check(settings)
+    chosen: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    settings = Settings(data, **{name: value for name, value in chosen.items() if value is not None})
+    settings.check()
     os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
     with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
@@ -144,28 +101,6 @@ def orphaned(data: Path) -> bool:
 
 def _where(address: str) -> str:
     return "PostgreSQL" if address else "SQLite there"
-
-
-def _check(settings: Settings) -> None:
-    """Refuse now what would fail later, in another process."""
-    networks = {"--allow-network": settings.allow_network, "--trusted-proxy": settings.trusted_proxies}
-    for option, names in networks.items():
-        for name in names:
-            try:
-                ipaddress.ip_network(name, strict=False)
-            except ValueError as error:
-                raise InputError(f"{option} {name!r} is no address: write it as in 192.168.0.0/16") from error
-    if not (math.isfinite(settings.delay) and settings.delay >= 0):
-        raise InputError(f"--delay {settings.delay}: give seconds, 0 or more")
-    try:
-        parts = urlsplit(settings.url)
-        wrong = bool(settings.url) and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query)
-    except ValueError:
-        wrong = True
-    if wrong:
-        raise InputError(f"--url {settings.url}: write it as in https://lycosa.example.org")
-    if not settings.contact.isprintable():
-        raise InputError("--contact: leave out control characters")
 
 
 def backup(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -19,6 +18,7 @@ from lycosa.cli.parameters import Dir, Json, Line
 from lycosa.cli.printing import NARROW, crawled, listing, output, print_json, right
 from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import columns
+from lycosa.refresh.telling.words import day_and_time
 
 if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help
     from lycosa.collection.summary import Again, Summary
@@ -86,60 +86,40 @@ def _hosts(console: Console, summary: Summary) -> None:
         )
 
 
-def _table(console: Console, title: str, headers: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
-    """A table as wide as the terminal; in a file as wide as it has to be."""
+def _listed(
+    console: Console, title: str, headers: tuple[str, str, str], rows: Sequence[tuple[str, str, str]], *, address: bool
+) -> None:
+    """A table as wide as the terminal; in a file as wide as it has to be. In a narrow terminal what is in the last
+    column stands below the rest: an address whole, to be copied, and other texts on one line.
+    """
     console.print(f"[bold]{escape(title)}[/]")
-    console.print(listing(headers, rows, expand=sys.stdout.isatty()))
-
-
-def _stack(console: Console, title: str, rows: Iterable[tuple[str, str]], indent: int, *, whole: bool) -> None:
-    """For a narrow terminal: what a table has in its last column stands below the rest, whole or on one line."""
-    console.print(f"[bold]{escape(title)}[/]")
-    for above, below in rows:
-        console.print(escape(above), no_wrap=True, overflow="ellipsis")
-        if below and whole:  # an address, to be copied
-            console.print(f"[dim]{escape(below)}[/]", soft_wrap=True)
-        elif below:
-            line = f"{' ' * indent}[dim]{escape(below)}[/]"
-            console.print(line, no_wrap=sys.stdout.isatty(), overflow="ellipsis")
+    if console.width >= NARROW:
+        short: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True, "ratio": 1}
+        middle = Column(headers[1], **short) if address else Column(headers[1], no_wrap=True, min_width=17)
+        columns = [right(headers[0], no_wrap=True, min_width=5), middle, Column(headers[2], style="dim", **short)]
+        console.print(listing(columns, rows, expand=sys.stdout.isatty()))
+        return
+    for first, second, third in rows:
+        console.print(escape(f"{first if address else f'{first:>5}'} {second}"), no_wrap=True, overflow="ellipsis")
+        if third and address:
+            console.print(f"[dim]{escape(third)}[/]", soft_wrap=True)
+        elif third:
+            console.print(f"{'':6}[dim]{escape(third)}[/]", no_wrap=sys.stdout.isatty(), overflow="ellipsis")
 
 
 def _pages(console: Console, title: str, pages: Sequence[tuple[float, str, str]]) -> None:
-    """Pages by score, title and address."""
-    if not pages:
-        return
-    if console.width < NARROW:
-        rows = ((f"{score:.2f} {title or '-'}", url) for score, title, url in pages)
-        _stack(console, title, rows, 0, whole=True)
-        return
-    headers = [
-        right("score", no_wrap=True, min_width=5),
-        Column("page", overflow="ellipsis", no_wrap=True, ratio=1),
-        Column("address", style="dim", overflow="ellipsis", no_wrap=True, ratio=1),
-    ]
-    _table(console, title, headers, ((f"{score:.2f}", title or "-", url) for score, title, url in pages))
+    rows = [(f"{score:.2f}", name or "-", url) for score, name, url in pages]
+    if rows:
+        _listed(console, title, ("score", "page", "address"), rows, address=True)
 
 
 def _happenings(console: Console, summary: Summary) -> None:
     """How often each kind of visit ended how, and why the last failure of each did."""
     rows = [
-        (count, f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
+        (str(count), f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()
     ]
-    _counted(console, "what happened", rows)
-
-
-def _counted(console: Console, title: str, rows: list[tuple[int, str, str]]) -> None:
-    """How often what, and what the last of them said."""
-    if console.width < NARROW:
-        _stack(console, title, ((f"{count:>5} {told}", why) for count, told, why in rows), 6, whole=False)
-        return
-    headers = [
-        right("count", no_wrap=True, min_width=5),
-        Column("what", no_wrap=True, min_width=17),
-        Column("the last of them", style="dim", overflow="ellipsis", no_wrap=True, ratio=1),
-    ]
-    _table(console, title, headers, ((str(count), told, why) for count, told, why in rows))
+    _listed(console, "what happened", ("count", "what", "the last of them"), rows, address=False)
 
 
 def _again(console: Console, again: Again) -> None:
@@ -148,14 +128,13 @@ def _again(console: Console, again: Again) -> None:
     told = [f"{changes.get('changed', 0):,} changed"]
     told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
     told += [f"{changes['cosmetic']:,} only in looks"] if changes.get("cosmetic") else []
-    last = datetime.fromtimestamp(again.last, UTC)
     looks = many(again.looks, "look")
-    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {last:%Y-%m-%d %H:%M} UTC")
+    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {day_and_time(again.last)}")
     rows = [
-        (count, "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
+        (str(count), "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()
     ]
-    _counted(console, "how they ended", rows)
+    _listed(console, "how they ended", ("count", "what", "the last of them"), rows, address=False)
 
 
 def _curve(console: Console, summary: Summary) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Column
 
 from lycosa.cli.parameters import Json, Quiet
-from lycosa.cli.printing import left_out, listing, output, print_json, right
+from lycosa.cli.printing import listing, output, print_json, right, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.training.pages import check_out
@@ -98,8 +98,7 @@ def _show(directory: WebDirectory, branch: str, limit: int, sources: list[Path])
     else:
         for url in directory.pages.get(above, [])[: limit or None]:
             print(url)
-    if left := left_out(directory.left_out):
-        console.print(f"Left out: {left}.", markup=False)
+    tell_rest(directory.left_out, ())
     deeper = next((child for child in children if child.topics), None)
     if deeper:
         files = " ".join(shlex.quote(str(source)) for source in sources)

@@ -163,20 +163,21 @@ class Search:
         width: int = 240,
         offset: int = 0,
         takes: Callable[[int], bool] | None = None,
+        filters: Filters | None = None,
     ) -> Results:
         """The best pages for the words, at most `limit`, with passages of about `width` characters.
 
         A host stands for its subdomains, a language for its regions; the days are UTC's, and included. `changed` asks
-        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks. `offset`
-        leaves out the first so many, unread. `takes` is one more filter, by the number of a page's event: with it, the
-        total is of the best `DEEPEST` results.
+        for pages that have changed since then (seconds since the epoch; 0: ever), more than in their looks; whoever
+        has `filters` already gives these instead. `offset` leaves out the first so many, unread. `takes` is one more
+        filter, by the number of a page's event: with it, the total is of the best `DEEPEST` results.
         """
         if limit < 1:
             raise InputError(f"a limit of {limit} leaves nothing to show: 1 or more")
         check_threshold(score, probability=False)
         query = parse(words)
         deep = offset + limit if takes is None else DEEPEST
-        filters = Filters.of(hosts, languages, since, until, changed)
+        filters = filters or Filters.of(hosts, languages, since, until, changed)
         try:
             answer = self._ask(self.keep_up(), query, filters, score, copies, deep)
         except IndexDamaged:  # once is an accident, and soon mended

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
+from lycosa.refresh.change import change_of
+from lycosa.refresh.diff.comparison import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
@@ -74,3 +76,27 @@ def content_of(visits: Iterable[Visit]) -> Visit | None:
     """The newest visit that brought content."""
     bringing = [v for v in visits if v.kind in ("page", "revisit") and v.outcome == "ok" and v.status != 304]
     return bringing[-1] if bringing else None
+
+
+def compared(
+    collection: Collection, versions: Sequence[Visit], earlier: int, later: int, longest: int | None = None
+) -> Comparison:
+    """Two versions of a page, by their places among all, as the archive has them; of long ones only the beginning."""
+    old, new = (_version(collection, versions[place], place + 1, longest) for place in (earlier, later))
+    # What was recorded tells of one step, so it says nothing of versions that are further apart.
+    change = change_of(versions[later]) if later == earlier + 1 else None
+    return compare(versions[later].node, old, new, change=change, versions=len(versions))
+
+
+def _version(collection: Collection, visit: Visit, number: int, longest: int | None) -> Version:
+    if not collection.options.archive:
+        raise InputError(f"there is no text of {visit.node}: the crawl was told to keep no archive")
+    exchange = collection.exchange(visit)
+    if exchange is None or (not exchange.body and visit.size):
+        raise InputError(
+            f"version {number} of {visit.node} is missing in the archive: restore it from a backup, or choose another "
+            "version"
+        )
+    document = collection.document(visit, exchange)
+    text, title = document.said[:longest], document.title or visit.title
+    return Version(number, visit.started, visit.size, title, text, document.links.urls)

@@ -223,7 +223,7 @@ class Options:
     )
     proxy: str = option(
         "",
-        "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the names, not we.",
+        "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the host names, too.",
         metavar="URL",
     )
     proxy_ca: str = option(

@@ -18,7 +18,6 @@ UNIFIED = 8
 
 
 def plotly_script() -> str:
-    """plotly.js of the installed package."""
     found = find_spec("plotly")
     if found is None or not found.submodule_search_locations:
         raise InputError("a report needs plotly for its figures: pip install 'lycosa[lab]'")

@@ -139,7 +139,6 @@ class Look:
 
     @property
     def band(self) -> str:
-        """The colour of the confidence band."""
         red, green, blue = (int(self.colour[at : at + 2], 16) for at in (1, 3, 5))
         return f"rgba({red},{green},{blue},0.16)"
 

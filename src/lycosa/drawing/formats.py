@@ -81,17 +81,16 @@ def href(node: str) -> str:
 
 
 def count(number: int) -> str:
-    """12,345."""
     return f"{number:,}"
 
 
 def many(number: int, noun: str) -> str:
     """A number of things.
 
-    >>> many(1, "page"), many(1200, "page"), many(2, "copy")
-    ('1 page', '1,200 pages', '2 copies')
+    >>> many(1, "page"), many(1200, "page"), many(2, "copy"), many(3, "index")
+    ('1 page', '1,200 pages', '2 copies', '3 indexes')
     """
-    plural = noun[:-1] + "ies" if noun[-1] == "y" else noun + "es" if noun[-1] == "s" else noun + "s"
+    plural = noun[:-1] + "ies" if noun[-1] == "y" else noun + "es" if noun[-1] in "sx" else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 
@@ -108,7 +107,6 @@ def percent(share: float) -> str:
 
 
 def score(value: float) -> str:
-    """A score with two digits that say something."""
     if not math.isfinite(value):
         return "first"
     return f"{value:.2f}" if 0.01 <= abs(value) < 1000 or value == 0 else f"{value:.1g}"
@@ -164,7 +162,6 @@ def day(at: float) -> str:
 
 
 def iso(at: float) -> str:
-    """A time for machines."""
     try:
         return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):

@@ -91,7 +91,6 @@ class Ranking:
         return places
 
     def view(self, row: int) -> View:
-        """What there is to say of a row."""
         score, rank = float(self.score[row]), int(self._place[row])
         told = score if score > LAST else math.nan
         terms, explains = explained(self.estimator, row, self.table, self.witness)

@@ -116,12 +116,12 @@ def _unused(database: Database, now: float, code: str) -> Row | None:
 
 def accept(database: Database, now: float, passwords: Passwords, code: str, name: str, password: str) -> Row:
     """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
-    found = invitation(database, now, code)
-    person = _new(passwords, now, found["role"], name, password)
+    offer = invitation(database, now, code)
+    person = _new(passwords, now, offer["role"], name, password)
     try:
         with database.transaction():
             won = database.run(
-                "UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL AND expires > ?", now, found["id"], now
+                "UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL AND expires > ?", now, offer["id"], now
             )
             if not won:
                 raise NoInvitation("this invitation was just used: ask for a new one")
@@ -167,10 +167,10 @@ def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
 
 def reset(database: Database, now: float, passwords: Passwords, code: str, password: str) -> Row:
     """Choose a new password by such a link; signs the person out everywhere. Of two who use it at once, one does."""
-    found, person = reset_for(database, now, code)
+    offer, person = reset_for(database, now, code)
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
-        if not database.run("UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL", now, found["id"]):
+        if not database.run("UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL", now, offer["id"]):
             raise NoInvitation("this link was just used: ask for a new one")
         database.update("person", person["id"], {"password": kept})
         end_all(database, person["id"])
@@ -233,7 +233,7 @@ def set_role(database: Database, person: str, role: str) -> None:
 
 
 def set_disabled(database: Database, person: str, disabled: bool) -> None:
-    """Shut a person out, or let them in again. What they have stays, but their crawls are paused: nobody else can."""
+    """Suspend a person, or reactivate them. What they have stays, but their crawls are paused: nobody else can."""
     with database.transaction():
         if disabled:
             keep_an_admin(database, person)

@@ -1,4 +1,4 @@
-"""The audit log: what of weight was done, by whom, from where. It has no secrets, and outlives the people it names."""
+"""The audit log: who did what, from where. It has no secrets, and outlives the people it names."""
 
 from __future__ import annotations
 
@@ -43,16 +43,11 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
     some more than `limit`, so that the next `before` leaves none out.
     """
     until = 1e12 if before is None else before
-    found = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
-    if len(found) == limit:
-        last = found[-1]
-        found += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
-    return found
-
-
-def of_person(database: Database, person: str) -> list[Row]:
-    """What a person did, oldest first."""
-    return database.rows("SELECT * FROM audit WHERE person = ? ORDER BY at, id", person)
+    rows = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
+    if len(rows) == limit:
+        last = rows[-1]
+        rows += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
+    return rows
 
 
 def _short(text: str) -> str:

@@ -74,12 +74,10 @@ def fill(database: Database, now: float) -> None:
 
 
 def entries(database: Database) -> list[Row]:
-    """All of it, by preference and title."""
     return database.rows("SELECT * FROM catalogue ORDER BY preference, title, url")
 
 
 def preferences(database: Database) -> set[str]:
-    """The names of what can be chosen."""
     return {row["preference"] for row in database.rows("SELECT DISTINCT preference FROM catalogue")}
 
 
@@ -127,11 +125,6 @@ def change(database: Database, entry: str, **given: str) -> Row | None:
         except Taken as error:
             raise Taken("the catalogue has that address under that preference already") from error
     return database.get("catalogue", entry)
-
-
-def remove(database: Database, entry: str) -> bool:
-    """Take an entry out; whether there was one."""
-    return database.run("DELETE FROM catalogue WHERE id = ?", entry) > 0
 
 
 def _row(now: float, preference: str, url: str, title: str, note: str) -> Row:

@@ -21,7 +21,7 @@ def ask(database: Database, now: float, interest: str, crawl: str, strategies: l
         if database.count("comparison", "interest = ? AND state IN ('queued', 'running')", interest) >= MOST_WAITING:
             raise Taken("there are comparisons of this interest under way: wait for one of them, or delete it")
         for old in of_interest(database, interest)[MOST_KEPT - 1 :]:
-            database.run("DELETE FROM comparison WHERE id = ?", old["id"])
+            database.delete("comparison", old["id"])
         row: Row = {
             "id": new_id(),
             "interest": interest,
@@ -38,30 +38,7 @@ def ask(database: Database, now: float, interest: str, crawl: str, strategies: l
 
 
 def of_interest(database: Database, interest: str) -> list[Row]:
-    """All of an interest, the newest first."""
     return database.rows("SELECT * FROM comparison WHERE interest = ? ORDER BY created DESC, id DESC", interest)
-
-
-def delete(database: Database, comparison: str) -> None:
-    """Forget it; if it runs, it is ended soon."""
-    database.run("DELETE FROM comparison WHERE id = ?", comparison)
-
-
-def requeue(database: Database) -> None:
-    """What ran when an earlier process died is to be done again."""
-    database.run("UPDATE comparison SET state = 'queued' WHERE state = 'running'")
-
-
-def take(database: Database) -> Row | None:
-    """The one that waited longest, now running, with the words of its interest's wishes; None if none waits."""
-    row = database.row(
-        "SELECT c.*, i.wishes FROM comparison c JOIN interest i ON i.id = c.interest WHERE c.state = 'queued' "
-        "ORDER BY c.created, c.id LIMIT 1"
-    )
-    if row is None:
-        return None
-    taken = database.run("UPDATE comparison SET state = 'running' WHERE id = ? AND state = 'queued'", row["id"])
-    return row if taken else None
 
 
 def end(database: Database, now: float, comparison: str, result: dict[str, Any] | None, reason: str = "") -> None:

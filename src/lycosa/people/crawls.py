@@ -144,9 +144,7 @@ def more(database: Database, now: float, crawl: str, pages: int, most: int) -> R
 def refresh(
     database: Database, now: float, crawl: str, *, everything: bool = True, look_first: Sequence[str] = ()
 ) -> Row:
-    """Look again at the pages that it has: at `everything`, or at what is due. Pages whose addresses have a piece of
-    `look_first` are due, and come first.
-    """
+    """Look again at `everything`, or at what is due; addresses with a piece of `look_first` are due, and come first."""
     with database.transaction():
         row = _locked(database, crawl)
         if row["state"] in UNDER_WAY:
@@ -184,9 +182,7 @@ def _queue(database: Database, now: float, crawl: str, **task: str) -> None:
 
 
 def held(database: Database, crawl: str) -> Row | None:
-    """Its row, locked; before it that of its interest. Everyone takes them in this order, so that nobody waits for one
-    who waits for them.
-    """
+    """Its row, locked after that of its interest: everyone takes them in this order, so that nobody waits for ever."""
     database.row(f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = ?){database.lock}", crawl)
     return database.get("crawl", crawl, locked=True)
 
@@ -223,7 +219,6 @@ def get(database: Database, crawl: str) -> Row:
 
 
 def of_interest(database: Database, interest: str) -> list[Row]:
-    """An interest's crawls, the newest first."""
     return database.rows("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC", interest)
 
 
@@ -335,9 +330,7 @@ def progress(database: Database, crawl: str, pages: int, found: int, lessons: in
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
-    """A run has ended: what becomes of the crawl depends on what people want by now. Returns the state that it has;
-    empty if it was deleted, or had ended already.
-    """
+    """A run has ended: the state that the crawl has by what people want now; empty if deleted, or over already."""
     with database.transaction():
         row = held(database, crawl)
         if row is None or row["state"] != "running":

@@ -1,7 +1,7 @@
 """Passwords and secrets: how they are made, what is kept of them, and how they are compared.
 
-Of a password an argon2id hash is kept, of every other secret (they are random, 256 bits) its SHA-256 digest: whoever
-reads the database can sign in as nobody.
+Of a password an argon2id hash is kept, of every other secret (they are random, 256 bits) its SHA-256 digest: someone
+who steals the database cannot sign in as anyone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ class Passwords:
         self._nobody = self.hash(new_secret())
 
     def hash(self, password: str) -> str:
-        """What is kept of a password."""
         with self._turn():
             return str(self._hasher.hash(password))
 

@@ -56,7 +56,6 @@ class Database(ABC):
             self._all.append((threading.current_thread(), made))
 
     def close(self) -> None:
-        """Let go of every connection."""
         with self._lock:
             for _, connection in self._all:
                 connection.close()
@@ -78,13 +77,11 @@ class Database(ABC):
         return Sqlite(Path(address))
 
     def rows(self, statement: str, *given: Value) -> list[Row]:
-        """All rows that a statement gives."""
         return self._ask(statement, plain(given))[0]
 
     def row(self, statement: str, *given: Value) -> Row | None:
-        """Its first row, or None."""
-        found = self.rows(statement, *given)
-        return found[0] if found else None
+        rows = self.rows(statement, *given)
+        return rows[0] if rows else None
 
     def run(self, statement: str, *given: Value) -> int:
         """How many rows it changed."""
@@ -95,7 +92,6 @@ class Database(ABC):
         return self.row(f"SELECT * FROM {table} WHERE id = ?{self.lock if locked else ''}", key)
 
     def count(self, table: str, where: str = "1 = 1", *given: Value) -> int:
-        """How many rows there are of a kind."""
         return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", *given)[0]["n"])
 
     def update(self, table: str, key: str, changes: Row) -> int:
@@ -107,6 +103,10 @@ class Database(ABC):
         """Add a row; `Taken` if its key is there already."""
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         self.run(f"INSERT INTO {table} ({names}) VALUES ({marks})", *row.values())
+
+    def delete(self, table: str, key: str) -> int:
+        """Remove the row with an id; how many rows there were: one, or none."""
+        return self.run(f"DELETE FROM {table} WHERE id = ?", key)
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
         """Add a row, or change some columns of the one that has this key already."""

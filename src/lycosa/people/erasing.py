@@ -35,7 +35,7 @@ def erase_person(database: Database, person: str) -> list[str]:
         for interest in database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY id", person):
             thrown += erase_interest(database, interest["id"])
         forget(database, row["folded"])
-        database.run("DELETE FROM person WHERE id = ?", person)  # and what refers to them, by the schema's rules
+        database.delete("person", person)  # and what refers to them, by the schema's rules
     return thrown
 
 
@@ -50,7 +50,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
         crawls = [row["id"] for row in rows]
         for crawl in crawls:
             _throw(database, crawl)
-        database.run("DELETE FROM interest WHERE id = ?", interest)
+        database.delete("interest", interest)
     return crawls
 
 
@@ -58,14 +58,12 @@ def erase_crawl(database: Database, crawl: str) -> None:
     """One crawl, and the comparisons that were made on it."""
     with database.transaction():
         if held(database, crawl) is not None:
-            database.run("DELETE FROM crawl WHERE id = ?", crawl)
+            database.delete("crawl", crawl)
             _throw(database, crawl)
 
 
 def rubbish(database: Database) -> list[str]:
-    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first. What is no id is no
-    crawl, whoever wrote it there.
-    """
+    """Crawls whose rows are gone and whose directories are still to be removed, the oldest first; only ids."""
     rows = database.rows("SELECT crawl FROM rubbish ORDER BY at, crawl")
     return [row["crawl"] for row in rows if is_id(row["crawl"])]
 

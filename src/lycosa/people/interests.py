@@ -39,9 +39,7 @@ def create(
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    """What a person has and what is shared with them, the latest first; `mode` says how far they may go, `owner_name`
-    whose it is.
-    """
+    """What a person has and what is shared with them, the latest first, with `mode` and `owner_name`."""
     statement = (
         "SELECT i.*, p.name AS owner_name, CASE WHEN i.owner = ? THEN 'own' ELSE s.mode END AS mode "
         "FROM interest i JOIN person p ON p.id = i.owner "
@@ -72,7 +70,6 @@ def change(
 
 
 def wishes_of(row: Row) -> Wishes:
-    """The wishes of an interest's row."""
     return Wishes.of_json(row["wishes"])
 
 
@@ -101,5 +98,4 @@ def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:
 
 
 def newest_crawl(database: Database, interest: str) -> Row | None:
-    """The crawl that was made last for an interest."""
     return database.row("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC LIMIT 1", interest)

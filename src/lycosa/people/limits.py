@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 from lycosa.core.errors import LycosaError
+from lycosa.drawing.formats import many
 from lycosa.people.credentials import digest
 from lycosa.people.database import Database, new_id
 
@@ -50,8 +51,7 @@ class TooMany(LycosaError):
 
     def __init__(self, wait: float) -> None:
         self.wait = max(1, math.ceil(wait))
-        minutes = math.ceil(self.wait / MINUTE)
-        super().__init__(f"too many attempts: try again in {minutes} minute{'s' if minutes > 1 else ''}")
+        super().__init__(f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,10 @@ def one(database: Database, now: float, limit: Limit, who: str) -> Attempt:
 
 
 def succeeded(database: Database, now: float, attempt: Attempt) -> None:
-    """Take an attempt back: it was none to count. At sign-in the failures before are forgiven too, and the address is
-    known from now on.
-    """
+    """Take an attempt back. At sign-in the failures before are forgiven, too, and the address is known from now on."""
     with database.transaction():
         for row in attempt.rows:
-            database.run("DELETE FROM attempt WHERE id = ?", row)
+            database.delete("attempt", row)
         if attempt.pair:
             database.run("DELETE FROM attempt WHERE source = ?", attempt.pair)
             database.run("DELETE FROM attempt WHERE source = ?", attempt.known)
@@ -118,7 +116,7 @@ def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> 
     if max(waits) > 0:  # one that is refused does not count: who waits as told gets in
         with database.transaction():
             for row in made:
-                database.run("DELETE FROM attempt WHERE id = ?", row)
+                database.delete("attempt", row)
         raise TooMany(max(waits))
     return made
 

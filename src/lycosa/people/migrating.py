@@ -11,11 +11,11 @@ from lycosa.people.database import Database
 
 def scripts() -> list[str]:
     """The scripts, in order; the schema's version is how many were applied."""
-    found = sorted(
+    entries = sorted(
         (entry for entry in files("lycosa.people").joinpath("schema").iterdir() if entry.name.endswith(".sql")),
         key=lambda entry: entry.name,
     )
-    return [entry.read_text("utf-8") for entry in found]
+    return [entry.read_text("utf-8") for entry in entries]
 
 
 def version(database: Database) -> int:

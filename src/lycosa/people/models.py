@@ -53,14 +53,12 @@ def create(database: Database, now: float, owner: str, name: str, kind: str, *, 
 
 
 def check_room(database: Database, owner: str, most: int) -> None:
-    """Whether a person may have one more."""
     had = database.count("model", "owner = ?", owner)
     if had >= most:
         raise InputError(f"you have {had} models, which is the most: delete one first")
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    """Those of a person, the newest first."""
     return database.rows("SELECT * FROM model WHERE owner = ? ORDER BY created DESC, id", person)
 
 
@@ -82,7 +80,6 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
 
 
 def rename(database: Database, model: str, name: str) -> None:
-    """Give it another name."""
     database.update("model", model, {"name": line(name, "the name", LONGEST_NAME, 1)})
 
 
@@ -94,43 +91,16 @@ def remove(database: Database, owner: str, model: str) -> None:
             wishes = wishes_of(row)
             if model in (wishes.model, wishes.strategy_model):
                 raise Taken(f"the interest {row['name']} goes by it: choose another model there first")
-        database.run("DELETE FROM model WHERE id = ?", model)
+        database.delete("model", model)
 
 
 # -- training, by the crawl process ----------------------------------------------------------------------------
 
 
-def requeue(database: Database) -> None:
-    """What was being trained when a process ended is trained again."""
-    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
-
-
-def take(database: Database) -> Row | None:
-    """The one that has waited longest; it is being trained from now on."""
-    with database.transaction():
-        row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
-        if row is None or not database.run(
-            "UPDATE model SET state = 'training' WHERE id = ? AND state = 'queued'", row["id"]
-        ):
-            return None
-    return database.get("model", row["id"])
-
-
-def end(database: Database, now: float, model: str, **fields: Any) -> bool:
+def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
     """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
-    return (
-        database.run(
-            "UPDATE model SET state = ?, reason = ?, about = ?, size = ?, digest = ?, ended = ? WHERE id = ?",
-            *(
-                fields["state"],
-                fields.get("reason", "")[:500],
-                _text(fields.get("about", {}), LONGEST_ABOUT),
-                fields.get("size", 0),
-            ),
-            *(fields.get("digest"), now, model),
-        )
-        > 0
-    )
+    changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}
+    return database.update("model", model, changes) > 0
 
 
 def ids(database: Database) -> set[str]:

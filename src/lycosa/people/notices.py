@@ -40,13 +40,11 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
 
 
 def of_person(database: Database, person: str, *, unread: bool = False, most: int = 100) -> list[Row]:
-    """A person's notices, the newest first."""
     only = " AND read IS NULL" if unread else ""
     return database.rows(f"SELECT * FROM notice WHERE person = ?{only} ORDER BY at DESC, id LIMIT ?", person, most)
 
 
 def unread(database: Database, person: str) -> int:
-    """How many a person has not read."""
     return database.count("notice", "person = ? AND read IS NULL", person)
 
 

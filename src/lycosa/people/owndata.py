@@ -17,10 +17,8 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
     """All of a person's rows, by what they are."""
 
     def mine(table: str, column: str = "person", order: str = "") -> list[Row]:
-        found = database.rows(
-            f"SELECT * FROM {table} WHERE {column} = ?{f' ORDER BY {order}' if order else ''}", person
-        )
-        return [_told(row) for row in found]
+        rows = database.rows(f"SELECT * FROM {table} WHERE {column} = ?{f' ORDER BY {order}' if order else ''}", person)
+        return [_shown(row) for row in rows]
 
     interests = database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY created, id", person)
     return {
@@ -45,16 +43,15 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
 
 
 def of_interest(database: Database, interest: str) -> dict[str, Any]:
-    """An interest with all that belongs to it."""
     row = database.row("SELECT * FROM interest WHERE id = ?", interest)
-    of: dict[str, Any] = _told(row) if row else {}
+    of: dict[str, Any] = _shown(row) if row else {}
     for name, table, order in (
         ("crawls", "crawl", "number"),
         ("labels", "feedback", "at, url"),
         ("comparisons", "comparison", "created, id"),
     ):
-        found = database.rows(f"SELECT * FROM {table} WHERE interest = ? ORDER BY {order}", interest)
-        of[name] = [_told(row) for row in found]
+        rows = database.rows(f"SELECT * FROM {table} WHERE interest = ? ORDER BY {order}", interest)
+        of[name] = [_shown(row) for row in rows]
     of["shares"] = database.rows(
         "SELECT p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person WHERE s.interest = ? "
         "ORDER BY p.folded",
@@ -63,7 +60,7 @@ def of_interest(database: Database, interest: str) -> dict[str, Any]:
     return of
 
 
-def _told(row: Row) -> Row:
+def _shown(row: Row) -> Row:
     return {key: _read(key, value) for key, value in row.items() if key not in _SECRET}
 
 

@@ -150,14 +150,13 @@ class Postgres(Database):
             connection.close()
 
     def tables(self) -> dict[str, list[str]]:
-        """Every table of the schema in use."""
-        found: dict[str, list[str]] = {}
+        columns: dict[str, list[str]] = {}
         for row in self.rows(
             "SELECT table_name, column_name FROM information_schema.columns "
             "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
         ):
-            found.setdefault(row["table_name"], []).append(row["column_name"])
-        return found
+            columns.setdefault(row["table_name"], []).append(row["column_name"])
+        return columns
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

@@ -94,13 +94,7 @@ def alive(database: Database, now: float, session: str) -> bool:
     return row is not None and owner is not None and not owner["disabled"] and _good(row, now)
 
 
-def end(database: Database, session: str) -> None:
-    """Sign out."""
-    database.run("DELETE FROM session WHERE id = ?", session)
-
-
 def end_all(database: Database, person: str) -> None:
-    """Sign a person out everywhere."""
     database.run("DELETE FROM session WHERE person = ?", person)
 
 
@@ -110,11 +104,10 @@ def turn_soon(database: Database, person: str) -> None:
 
 
 def of_person(database: Database, now: float, person: str) -> list[Row]:
-    """A person's sessions, the last used first."""
-    found = database.rows(
+    rows = database.rows(
         "SELECT id, agent, created, seen, expires FROM session WHERE person = ? ORDER BY seen DESC, id", person
     )
-    return [row for row in found if _good(row, now)]
+    return [row for row in rows if _good(row, now)]
 
 
 def forget_old(database: Database, now: float) -> None:

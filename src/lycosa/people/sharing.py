@@ -4,12 +4,15 @@ leave.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from lycosa.core.errors import InputError
 from lycosa.people import notices
 from lycosa.people.accounts import by_name
 from lycosa.people.database import Database, Row
 from lycosa.people.typed import line
 
+Mode = Literal["read", "edit", "own"]
 MODES = ("read", "edit")
 
 MOST = 200
@@ -17,9 +20,7 @@ MOST = 200
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: str) -> Row:
-    """Share an interest with the person of this name, or change how far they may go; they get a notice. `by` is the
-    name of who shares it.
-    """
+    """Share an interest with the person of this name, or change how far they may go; a notice says `by` whom."""
     if mode not in MODES:
         raise InputError(f"there is no way {mode[:40]!r} of sharing: choose read or edit")
     person = by_name(database, line(name, "the name", 100, 1))
@@ -66,8 +67,8 @@ def people(database: Database, interest: str) -> list[Row]:
     )
 
 
-def mode_of(database: Database, interest: str, person: str) -> str | None:
-    """How far a person may go with an interest: own, edit, read; None: not at all, or shut out."""
+def mode_of(database: Database, interest: str, person: str) -> Mode | None:
+    """How far a person may go with an interest: own, edit, read; None: not at all, or suspended."""
     statement = (
         "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
         "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?"
@@ -75,5 +76,5 @@ def mode_of(database: Database, interest: str, person: str) -> str | None:
     row = database.row(statement, person, interest)
     if row is None or row["disabled"]:
         return None
-    mode: str | None = "own" if row["owner"] == person else row["mode"]
+    mode: Mode | None = "own" if row["owner"] == person else row["mode"]
     return mode

@@ -106,7 +106,6 @@ class Sqlite(Database):
             self._ask("ROLLBACK", ())
 
     def tables(self) -> dict[str, list[str]]:
-        """Every table but SQLite's own."""
         names = [row["name"] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         return {
             name: [row["name"] for row in self.rows(f"PRAGMA table_info({name})")]

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.drawing.formats import many
 from lycosa.people.database import Database
 from lycosa.text.tokens import stem_all
 
@@ -51,13 +53,15 @@ class Known(NamedTuple):
     """Whether it only repeats another page: then it is neither suggested nor counted."""
 
 
-class Idea(NamedTuple):
-    """A page to start from, or to look at."""
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A page to start from."""
 
     url: str
     title: str
     why: str
-    weight: float
+    weight: float = field(metadata={"exclude": True})
+    """What they are ordered by: nothing that the API tells."""
 
 
 class Word(NamedTuple):
@@ -80,8 +84,8 @@ def liking(page: Known, threshold: float) -> float:
     if page.label is not None:
         return float(page.label)
     opened = OPENED if page.opened > 1 else OPENED_ONCE if page.opened else 0.0
-    found = FOUND * min(1.0, page.score / (2.0 * (threshold or 0.1))) if page.score >= threshold else 0.0
-    return round(opened + found, 6)
+    relevant = FOUND * min(1.0, page.score / (2.0 * (threshold or 0.1))) if page.score >= threshold else 0.0
+    return round(opened + relevant, 6)
 
 
 def is_liked(page: Known) -> bool:
@@ -159,16 +163,12 @@ def _told(good: Sequence[Known]) -> str:
     once = sum(page.label is None and page.opened == 1 for page in good)
     rest = len(good) - yes - often - once
     said = [
-        f"{yes} {_pages(yes)} you said yes to" if yes else "",
+        f"{many(yes, 'page')} you said yes to" if yes else "",
         f"{often} that you opened more than once" if often else "",
         f"{once} that you opened once" if once else "",
         f"{rest} that {'scores' if rest == 1 else 'score'} well" if rest else "",
     ]
     return ", ".join(filter(None, said))
-
-
-def _pages(count: int) -> str:
-    return "page" if count == 1 else "pages"
 
 
 # -- words -----------------------------------------------------------------------------------------------------
@@ -233,24 +233,21 @@ def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[s
 
 def answered(database: Database, interest: str, person: str) -> set[tuple[str, str]]:
     """What the person has said yes or no to, by kind and value: it does not come again."""
-    told = "SELECT kind, value FROM suggestion WHERE interest = ? AND person = ?"
-    return {(row["kind"], row["value"]) for row in database.rows(told, interest, person)}
+    statement = "SELECT kind, value FROM suggestion WHERE interest = ? AND person = ?"
+    return {(row["kind"], row["value"]) for row in database.rows(statement, interest, person)}
 
 
 def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
-    """Keep an answer: accepted or dismissed."""
     key = {"interest": interest, "person": person, "kind": kind, "value": value}
     database.upsert("suggestion", {**key, "answer": said, "at": now}, list(key), ("answer", "at"))
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
-    """How often the person opened which result."""
     rows = database.rows("SELECT url, times FROM opened WHERE interest = ? AND person = ?", interest, person)
     return {row["url"]: row["times"] for row in rows}
 
 
 def open_again(database: Database, now: float, interest: str, person: str, url: str) -> None:
-    """The person opened a result once more."""
     database.run(
         "INSERT INTO opened (interest, person, url, times, at) VALUES (?, ?, ?, 1, ?) "
         "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",

@@ -76,15 +76,15 @@ def tables(known: Iterable[str]) -> dict[str, Table]:
     >>> made["a"].columns["b"], made["a"].unique
     (Column(kind='TEXT', required=False, refers='a'), [('id',)])
     """
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for statement in (part for script in known for part in statements(script)):
         if made := re.match(r"CREATE TABLE (\w+) \(", statement):
-            table = found[made[1]] = Table()
+            table = tables[made[1]] = Table()
             for part in statement.splitlines()[1:-1]:
                 _take(table, part.strip().rstrip(","))
         elif added := re.match(r"ALTER TABLE (\w+) ADD COLUMN (.+)", statement):
-            _take(found[added[1]], added[2])
-    return found
+            _take(tables[added[1]], added[2])
+    return tables
 
 
 def _take(table: Table, said: str) -> None:
@@ -142,10 +142,10 @@ MOST_MEMORY, MOST_WORK = 262_144, 4_000_000
 def _password(value: Any) -> None:
     """An argon2 hash at a cost that a machine can bear: it is computed when somebody signs in."""
     shape = r"\$argon2id\$v=\d{1,3}\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{1,100}\$[A-Za-z0-9+/]{1,200}"
-    found = re.fullmatch(shape, value, re.ASCII)
-    if not found:
+    parts = re.fullmatch(shape, value, re.ASCII)
+    if not parts:
         raise ValueError("it is no argon2id hash")
-    memory, rounds, lanes = map(int, found.groups())
+    memory, rounds, lanes = map(int, parts.groups())
     if memory > MOST_MEMORY or memory * rounds > MOST_WORK or lanes > 16:
         raise ValueError("it is an argon2id hash that costs too much")
 
@@ -154,8 +154,8 @@ def _wishes(value: Any) -> None:
     kept = read_json(value, LONGEST_ROW)
     if not isinstance(kept, dict):
         raise ValueError("it is no JSON object")
-    told = kept.pop("format", 1)
-    if type(told) is not int or not 1 <= told <= FORMAT:
+    written = kept.pop("format", 1)
+    if type(written) is not int or not 1 <= written <= FORMAT:
         raise ValueError(f"its format is not among 1 to {FORMAT}")
     Wishes.read(kept, MOST_PAGES)
 
@@ -283,13 +283,13 @@ class Checker:
             raise InputError(f"{where} is no row")
         about = self.tables[table]
         for name in row.keys() ^ about.columns.keys():
-            told = "is missing" if name in about.columns else "is no column"
-            raise InputError(f"{where} does not fit: {name[:60]!a} {told}")
+            wrong = "is missing" if name in about.columns else "is no column"
+            raise InputError(f"{where} does not fit: {name[:60]!a} {wrong}")
         for name, column in about.columns.items():
             try:
                 check_value(table, name, column, row[name])
             except (ValueError, TypeError, InputError) as error:
-                raise InputError(f"{where} does not fit: {name} is {_short(row[name])}: {error}") from error
+                raise InputError(f"{where} does not fit: {name} is {short(row[name])}: {error}") from error
         if table == "person" and row["folded"] != fold(row["name"]):
             raise InputError(f"{where} does not fit: folded is another name than name")
         self._note(table, row, where)
@@ -325,6 +325,7 @@ def rows_of(lines: Iterable[bytes]) -> Iterator[Any]:
             raise InputError(f"line {count:,} can't be read: {error}") from error
 
 
-def _short(value: Any) -> str:
-    told = ascii(value)
-    return told if len(told) <= 60 else told[:57] + "..."
+def short(value: Any) -> str:
+    """A stranger's value as it can stand in a message."""
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."

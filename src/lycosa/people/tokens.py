@@ -65,7 +65,6 @@ def alive(database: Database, now: float, token: str) -> bool:
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    """A person's tokens, the newest first."""
     return database.rows("SELECT * FROM token WHERE person = ? ORDER BY created DESC, id", person)
 
 

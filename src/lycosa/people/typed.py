@@ -16,26 +16,26 @@ def line(text: Any, what: str, most: int, least: int = 0) -> str:
     """
     if not isinstance(text, str):
         raise InputError(f"{what} is {type(text).__name__}: it has to be text")
-    told = str(text).strip()
-    if not all(letter.isprintable() for letter in told):  # lone surrogates are not printable, nor is NUL
+    typed = str(text).strip()
+    if not all(letter.isprintable() for letter in typed):  # lone surrogates are not printable, nor is NUL
         raise InputError(
             f"{what} has a character that cannot be shown: write it in letters, digits and signs, one line"
         )
-    if len(told) > most:
-        raise InputError(f"{what} has {len(told):,} characters: {most:,} are the most")
-    if len(told) < least:
+    if len(typed) > most:
+        raise InputError(f"{what} has {len(typed):,} characters: {most:,} are the most")
+    if len(typed) < least:
         raise InputError(f"{what} is empty: it takes at least {least} character{'s' if least != 1 else ''}")
-    return told
+    return typed
 
 
 def lines(texts: Any, what: str, most: int, many: int) -> list[str]:
     """A list of such lines, each once, empty ones left out; `most` characters each, not more than `many`."""
     if not isinstance(texts, Iterable) or isinstance(texts, str | bytes | dict):
         raise InputError(f"{what}: it has to be a list of texts")
-    found = dict.fromkeys(filter(None, (line(text, what, most) for text in texts)))
-    if len(found) > many:
-        raise InputError(f"{what}: {len(found):,} are given, {many:,} are the most")
-    return list(found)
+    given = dict.fromkeys(filter(None, (line(text, what, most) for text in texts)))
+    if len(given) > many:
+        raise InputError(f"{what}: {len(given):,} are given, {many:,} are the most")
+    return list(given)
 
 
 def number(value: Any, what: str, least: float, most: float) -> float:
@@ -45,6 +45,5 @@ def number(value: Any, what: str, least: float, most: float) -> float:
     3
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        told = str(value)[:40]
-        raise InputError(f"{what} is {told}: it has to be a number from {least:,} to {most:,}")
+        raise InputError(f"{what} is {str(value)[:40]}: it has to be a number from {least:,} to {most:,}")
     return value

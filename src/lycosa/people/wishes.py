@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any
 
 from lycosa.core.durations import seconds
@@ -36,7 +36,6 @@ their thresholds, until somebody chooses another.
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
-LONGEST = 500
 
 LEAST_AGAIN = 600.0
 """Seconds between two looks at the same pages, at least: a schedule is for hours and days."""
@@ -48,78 +47,73 @@ FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "
 """Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun."""
 
 
+def wish(
+    default: Any, what: str, most: float = 300, *, many: int = MOST_PIECES, least: float = 0, about: str = ""
+) -> Any:
+    """A wish: what it is called in a message, its longest text or largest number, how many of them; what it means.
+
+    Pydantic finds its own words in the metadata, for the API's schema. It lets pass twice the length, so that whoever
+    writes too much, or many blanks, is told in our words.
+    """
+    metadata = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
+    if isinstance(default, int | float):
+        return field(default=default, metadata=metadata | {"ge": least, "le": most, "allow_inf_nan": False})
+    if isinstance(default, str):
+        return field(default=default, metadata=metadata | {"max_length": 2 * int(most)})
+    return field(default_factory=list, metadata=metadata | {"max_length": 2 * many})
+
+
 @dataclass(slots=True)
 class Wishes:
-    """What to hunt, from where, and how far. Made with `read`, which checks it."""
+    """What to hunt, from where, how far. At least words or an example, and at least a seed or a preference."""
 
-    words: str = ""
-    examples: list[str] = field(default_factory=list)
-    """Addresses of pages like those that are wanted."""
-    seeds: list[str] = field(default_factory=list)
-    preferences: list[str] = field(default_factory=list)
-    """Parts of the admin's catalogue whose seeds are used, too."""
-    strategy: str = AUTOMATIC
-    judge: str = AUTOMATIC
-    budget: int = 500
-    threshold: float = 0.0
-    """What counts as found; 0: as the judge says."""
-    hosts: list[str] = field(default_factory=list)
-    domains: list[str] = field(default_factory=list)
-    exclude: list[str] = field(default_factory=list)
-    """Pieces of addresses that are left alone: plain text."""
-    languages: list[str] = field(default_factory=list)
-    max_depth: int = 0
-    host_budget: int = 0
-    always: list[str] = field(default_factory=list)
-    """Pieces of addresses: such pages are looked at in every look, and never taken from a cache."""
-    frequently: list[str] = field(default_factory=list)
-    """The same: looked at once in `frequent` at least."""
-    infrequently: list[str] = field(default_factory=list)
-    """The same: looked at once in `infrequent`, unless somebody asks for all pages."""
-    frequent: str = "1d"
-    infrequent: str = "30d"
-    detect: list[str] = field(default_factory=list)
-    """Names of detectors that notice changes; none: the usual ones."""
-    model: str = ""
-    """A classifier of the owner's, by its id: it judges, in place of words and examples."""
-    targets: list[str] = field(default_factory=list)
-    """The classes of it that are wanted."""
-    strategy_model: str = ""
-    """Rules or browsing of the owner's, by its id: what the strategy goes by, if it needs such a thing."""
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - what is not named is no wish
+
+    words: str = wish("", "the topic", 500)
+    examples: list[str] = wish([], "the examples", LONGEST_URL, about="Addresses of pages like those that are wanted.")
+    seeds: list[str] = wish([], "the seeds", LONGEST_URL, many=MOST_URLS, about="Addresses to start from.")
+    preferences: list[str] = wish([], "the preferences", 100, about="Parts of the catalogue whose seeds are used, too.")
+    strategy: str = wish(AUTOMATIC, "the strategy", 200, about="automatic, or one of GET /strategies.")
+    judge: str = wish(AUTOMATIC, "the judge", 200, about="automatic, or one of GET /judges.")
+    budget: int = wish(500, "the budget", 1_000_000, least=1, about="Pages to fetch.")
+    threshold: float = wish(0.0, "the threshold", 1_000, about="What counts as relevant; 0: the judge's.")
+    hosts: list[str] = wish([], "the hosts")
+    domains: list[str] = wish([], "the domains")
+    exclude: list[str] = wish([], "what is left out", about="Pieces of addresses that are left alone: plain text.")
+    languages: list[str] = wish([], "the languages", 20)
+    max_depth: int = wish(0, "the depth", 1_000)
+    host_budget: int = wish(0, "the pages of one host", 1_000_000)
+    always: list[str] = wish(
+        [],
+        "what is always looked at",
+        about="Pieces of addresses that are looked at in every look, never from a cache.",
+    )
+    frequently: list[str] = wish([], "what is looked at frequently", about="The same: once in `frequent` at least.")
+    infrequently: list[str] = wish(
+        [], "what is looked at infrequently", about="The same: once in `infrequent`, unless all pages are asked for."
+    )
+    frequent: str = wish("1d", "how often frequently is", 40, about="As in 6h or 1d, ten minutes or more.")
+    infrequent: str = wish("30d", "how often infrequently is", 40)
+    detect: list[str] = wish(
+        [], "the detectors", 40, about="How changes are noticed: of GET /detectors; none: the usual ones."
+    )
+    model: str = wish("", "the model", 64, about="A classifier of the owner's, in place of words and examples.")
+    targets: list[str] = wish([], "the classes", 1_000, about="Its classes that are wanted, or branches of them.")
+    strategy_model: str = wish(
+        "", "the model of the strategy", 64, about="Rules or browsing of the owner's, for a strategy that goes by it."
+    )
 
     @classmethod
     def read(cls, data: Mapping[str, Any], most_pages: int = 10_000) -> Wishes:
         """Wishes as someone sent them: of the right types and sizes, with something to hunt and somewhere to start."""
-        known = {item.name for item in fields(cls)}
+        known = {item.name: item for item in fields(cls)}
         for key in data:
             if key not in known:
                 raise InputError(f"there is no wish {str(key)[:60]!r}: there are {', '.join(sorted(known))}")
         given = {**asdict(cls()), **data}
-        made = cls(
-            words=line(given["words"], "the topic", LONGEST),
-            examples=lines(given["examples"], "the examples", LONGEST_URL, MOST_PIECES),
-            seeds=lines(given["seeds"], "the seeds", LONGEST_URL, MOST_URLS),
-            preferences=lines(given["preferences"], "the preferences", 100, MOST_PIECES),
-            strategy=line(given["strategy"], "the strategy", 200) or AUTOMATIC,
-            judge=line(given["judge"], "the judge", 200) or AUTOMATIC,
-            budget=int(number(given["budget"], "the budget", 1, most_pages)),
-            threshold=float(number(given["threshold"], "the threshold", 0, 1_000)),
-            hosts=lines(given["hosts"], "the hosts", 300, MOST_PIECES),
-            domains=lines(given["domains"], "the domains", 300, MOST_PIECES),
-            exclude=lines(given["exclude"], "what is left out", 300, MOST_PIECES),
-            languages=[code.lower() for code in lines(given["languages"], "the languages", 20, MOST_PIECES)],
-            max_depth=int(number(given["max_depth"], "the depth", 0, 1_000)),
-            host_budget=int(number(given["host_budget"], "the pages of one host", 0, 1_000_000)),
-            always=lines(given["always"], "what is always looked at", 300, MOST_PIECES),
-            frequently=lines(given["frequently"], "what is looked at frequently", 300, MOST_PIECES),
-            infrequently=lines(given["infrequently"], "what is looked at infrequently", 300, MOST_PIECES),
-            frequent=again(given["frequent"], "how often frequently is") or "1d",
-            infrequent=again(given["infrequent"], "how often infrequently is") or "30d",
-            detect=lines(given["detect"], "the detectors", 40, MOST_PIECES),
-            model=line(given["model"], "the model", 64),
-            targets=lines(given["targets"], "the classes", 1_000, MOST_PIECES),
-            strategy_model=line(given["strategy_model"], "the model of the strategy", 64),
-        )
+        number(given["budget"], "the budget", 1, most_pages)
+        made = cls(**{name: _checked(item, given[name]) for name, item in known.items()})
+        made.languages = [code.lower() for code in made.languages]
         made.check()
         return made
 
@@ -147,7 +141,6 @@ class Wishes:
         return min(every, seconds(self.frequent)) if self.frequently else every
 
     def as_json(self) -> str:
-        """As the database keeps it."""
         return json.dumps({**asdict(self), "format": FORMAT}, ensure_ascii=False)
 
     @classmethod
@@ -162,12 +155,22 @@ class Wishes:
         return made
 
 
+def _checked(item: Field[Any], value: Any) -> Any:
+    """A wish as somebody sent it, if it is of its type and size; an empty text is the default."""
+    what, most = item.metadata["what"], item.metadata["most"]
+    if item.default is MISSING:
+        return lines(value, what, most, item.metadata["many"])
+    if not isinstance(item.default, str):
+        return type(item.default)(number(value, what, item.metadata["least"], most))
+    return (again(value, what) if item.name in ("frequent", "infrequent") else line(value, what, most)) or item.default
+
+
 def again(text: Any, what: str) -> str:
     """How often something is looked at: `1d`, `6 hours`; or empty."""
-    told = line(text, what, 40)
-    if told and seconds(told, what) < LEAST_AGAIN:
-        raise InputError(f"{what} is {told}: it has to be ten minutes or more, such as 6h or 1d")
-    return told
+    every = line(text, what, 40)
+    if every and seconds(every, what) < LEAST_AGAIN:
+        raise InputError(f"{what} is {every}: it has to be ten minutes or more, such as 6h or 1d")
+    return every
 
 
 def options(
@@ -191,25 +194,17 @@ def options(
     if wishes.strategy_model:
         name, given = parse(strategy)
         strategy = spell(name, {**given, "file": files["strategy"]})
-    made: dict[str, Any] = {
+    wished = {
+        name: value for name, value in asdict(wishes).items() if name not in ("words", "preferences", "strategy_model")
+    }
+    made = wished | {
         "topic": wishes.words,
         "model": files["model"] if wishes.model else "",
-        "targets": list(wishes.targets),
-        "examples": list(wishes.examples),
         "seeds": list(dict.fromkeys([*wishes.seeds, *seeds])),
         "strategy": strategy,
         "judge": "" if wishes.judge == AUTOMATIC else wishes.judge,
         "budget": budget or wishes.budget,
-        "threshold": wishes.threshold,
-        "hosts": list(wishes.hosts),
-        "domains": list(wishes.domains),
-        "languages": list(wishes.languages),
-        "max_depth": wishes.max_depth,
-        "host_budget": wishes.host_budget,
         **{name: [re.escape(piece) for piece in getattr(wishes, name)] for name in PIECES},
-        "frequent": wishes.frequent,
-        "infrequent": wishes.infrequent,
-        "detect": list(wishes.detect),
         "feeds": False,  # the server has its own
         **settings,
     }

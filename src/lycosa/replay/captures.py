@@ -35,7 +35,6 @@ def identify(url: str) -> tuple[int, int, str]:
 
 
 def bare(url: str) -> str:
-    """An address without its scheme."""
     return url.partition("://")[2]
 
 

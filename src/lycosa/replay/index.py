@@ -61,7 +61,6 @@ class Index:
         return len(self.key)
 
     def rows(self, key: int) -> range:
-        """The captures with this key."""
         wanted = np.uint64(key)  # a plain int would make numpy convert the whole column
         return range(int(self.key.searchsorted(wanted)), int(self.key.searchsorted(wanted, "right")))
 
@@ -94,7 +93,6 @@ class Index:
         return keys, self.columns["host"][rows[first]]
 
     def save(self, path: Path) -> None:
-        """Write it, all or nothing."""
         assert isinstance(self._hosts, bytes)
         facts = msgpack.packb(self.facts)
         parts = [MAGIC + struct.pack("<Q", len(facts)) + facts]

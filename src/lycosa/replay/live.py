@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TextIO
 
 import aiohttp
@@ -39,9 +38,6 @@ from lycosa.web.lenient import LenientResponse
 
 MOST_PAGE = 4_000_000
 """Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""
-
-SHOWN = 100
-"""Visits on the proxy's own page."""
 
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
@@ -83,7 +79,6 @@ class Recorder:
         self._file.write("\n" if broken_off else "")
 
     def visit(self, url: str, referrer: str, text: str, *, plain: bool = False) -> None:
-        """A page was opened."""
         title = "" if plain else html.unescape(found[1]) if (found := _TITLE.search(text, 0, 100_000)) else ""
         self.opened.append(Opened(url, " ".join(title.split())[:200]))
         line = {"url": url, "relevant": None, "referrer": self._trail.step(url, referrer) or None}
@@ -101,7 +96,6 @@ class Recorder:
         self._file.flush()
 
     def close(self) -> None:
-        """Let go of the file."""
         self._file.close()
 
 
@@ -135,10 +129,8 @@ class RecordingProxy(LocalProxy):
         """Who answers one client; the tally counts what was `passed` on, `recorded`, `unwritten`, or `failed`."""
         return _Live(self)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await super().__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await super().__aexit__(*error)
         await self.transport.close()
         self.recorder.close()
 
@@ -285,7 +277,7 @@ class _Live(Connection):
     def _speak(self, request: Request, path: str) -> None:
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            self._say(request, 200, _own_page(proxy), "browsing", (b"Cache-Control", b"no-store"))
+            self._say(request, 200, pages.browsing(proxy), "browsing", (b"Cache-Control", b"no-store"))
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         elif request.method == "POST" and self._label(path):
@@ -321,13 +313,3 @@ def _onward(request: Request, is_page: bool) -> dict[str, str]:
         for name, value in request.headers.items()
         if name.encode("latin-1") not in _HOP and name not in left_out
     }
-
-
-def _own_page(proxy: RecordingProxy) -> bytes:
-    """What was recorded, and what can be said of it."""
-    opened = list(enumerate(proxy.recorder.opened))[-SHOWN:][::-1]
-    visits = [(number, each.url, each.title, each.relevant) for number, each in opened]
-    return pages.browsing(
-        visits, len(proxy.recorder.opened), str(proxy.recorder.path), proxy.token, proxy.address,
-        str(proxy.authority.path), proxy.authority.pin,
-    )  # fmt: skip

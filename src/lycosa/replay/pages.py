@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
+from shlex import quote
+from typing import TYPE_CHECKING
 
-from lycosa.replay.recording import Recording
 from lycosa.web.urls import host
 
+if TYPE_CHECKING:
+    from lycosa.replay.live import RecordingProxy
+    from lycosa.replay.proxy import LocalProxy, Proxy
+
 SHOWN = 100
-"""Hosts on the start page."""
+"""Hosts on the start page, and visits on that of a recording proxy."""
 
 NOWHERE = "http://example.org/"
 """An address for commands where no page is recorded to name."""
@@ -65,29 +69,22 @@ def out_of_reach(url: str, why: str) -> bytes:
     return page("Out of reach", f"<p><code>{escape(url)}</code> can't be had: {escape(why)}.</p>")
 
 
-def browsing(
-    visits: Iterable[tuple[int, str, str, bool | None]],
-    count: int,
-    record: str,
-    token: str,
-    address: str,
-    certificate: str,
-    pin: str,
-) -> bytes:
+def browsing(proxy: RecordingProxy) -> bytes:
     """The pages that someone has opened, the last first, with a word to be said of each."""
+    record, opened, certificate = str(proxy.recorder.path), proxy.recorder.opened, str(proxy.authority.path)
     rows = "\n".join(
-        f'<tr><td>{_said(number, token, relevant)}</td><td><a href="{escape(url)}">{escape(title or url)}</a><br>'
-        f"<small>{escape(url)}</small></td></tr>"
-        for number, url, title, relevant in visits
+        f"<tr><td>{_said(number, proxy.token, each.relevant)}</td>"
+        f'<td><a href="{escape(each.url)}">{escape(each.title or each.url)}</a><br>'
+        f"<small>{escape(each.url)}</small></td></tr>"
+        for number, each in list(enumerate(opened))[-SHOWN:][::-1]
     )
-    chromium = how_to(address, certificate, pin, NOWHERE)[0][1]
     return page(
         "Your browsing is recorded",
-        f"<p>{count:,} pages were opened through the proxy <code>{escape(address)}</code>, and stand in "
+        f"<p>{len(opened):,} pages were opened through the proxy <code>{escape(proxy.address)}</code>, and stand in "
         f"<code>{escape(record)}</code>. Say which of them are relevant, and which are not.</p>\n"
         f"<table><tr><th>relevant?</th><th>page</th></tr>\n{rows}\n</table>\n"
-        f"<h2>Then</h2>\n<pre>{escape(f'lycosa train browse {_quoted(record)} --out my.browsing')}</pre>\n"
-        f"<h2>A browser that goes through it</h2>\n<pre>{escape(chromium)}</pre>\n"
+        f"<h2>Then</h2>\n<pre>{escape(f'lycosa train browse {quote(record)} --out my.browsing')}</pre>\n"
+        f"<h2>A browser that goes through it</h2>\n<pre>{escape(how_to(proxy, NOWHERE)['Chromium'])}</pre>\n"
         f'<p>Other browsers: set it as the proxy for http and https, and trust <a href="/ca.pem">this certificate</a> '
         f"(<code>{escape(certificate)}</code>), which was made on this machine, for as long as you record.</p>",
     )
@@ -102,8 +99,9 @@ def _said(number: int, token: str, relevant: bool | None) -> str:
     )
 
 
-def start(recording: Recording, address: str, certificate: str, pin: str) -> bytes:
+def start(proxy: Proxy) -> bytes:
     """What is recorded, and how to look at it."""
+    recording, certificate = proxy.recording, str(proxy.authority.path)
     hosts = recording.hosts()
     rows = "\n".join(
         f"<tr><td>{each.pages:,}</td><td>{escape(each.name)}</td>"
@@ -113,39 +111,28 @@ def start(recording: Recording, address: str, certificate: str, pin: str) -> byt
     more = f"<p>and {len(hosts) - SHOWN:,} more hosts</p>" if len(hosts) > SHOWN else ""
     first = hosts[0].start if hosts else NOWHERE
     ways = "\n".join(
-        f"<dt>{name}</dt><dd><pre>{escape(command)}</pre></dd>"
-        for name, command in how_to(address, certificate, pin, first)
+        f"<dt>{name}</dt><dd><pre>{escape(command)}</pre></dd>" for name, command in how_to(proxy, first).items()
     )
     return page(
         "A recorded web",
         f"<p>{len(recording):,} answers, {sum(each.pages for each in hosts):,} pages of {len(hosts):,} hosts. "
-        f"They can be seen through the proxy <code>{escape(address)}</code>; without it, these links lead to the web "
-        f"of today.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n{more}\n"
+        f"They can be seen through the proxy <code>{escape(proxy.address)}</code>; without it, these links lead to "
+        f"the web of today.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n"
+        f"{more}\n"
         f'<h2>How to look at it</h2>\n<dl>{ways}</dl>\n<p>For https, trust <a href="/ca.pem">this certificate</a> '
         f"(<code>{escape(certificate)}</code>), which was made on this machine.</p>",
     )
 
 
-def how_to(address: str, certificate: str, pin: str, url: str) -> list[tuple[str, str]]:
-    """Commands that look at a page through the proxy."""
+def how_to(proxy: LocalProxy, url: str) -> dict[str, str]:
+    """Commands that look at a page through the proxy, by what is started."""
     # Lycosa asks for nothing that is spelled as local, unless it is told that it may.
     local = " --allow-network 127.0.0.0/8" if host(url).endswith("localhost") else ""
-    trusted = _quoted(certificate)
-    return [
-        (
-            "Chromium",
-            f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={address} "--proxy-bypass-list=<-loopback>" '
-            f"--ignore-certificate-errors-spki-list={pin} {_quoted(url)}",
-        ),
-        ("curl", f"curl --proxy {address} --cacert {trusted} --compressed {_quoted(url)}"),
-        ("Scrapy", f"http_proxy={address} https_proxy={address} scrapy fetch {_quoted(url)}"),
-        (
-            "Lycosa",
-            f"lycosa crawl 'your topic' --seed {_quoted(url)} --proxy {address} --proxy-ca {trusted}{local}",
-        ),
-    ]
-
-
-def _quoted(text: str) -> str:
-    """Text that a shell takes for one word."""
-    return "'" + text.replace("'", "'\\''") + "'"
+    address, trusted, page = proxy.address, quote(str(proxy.authority.path)), quote(url)
+    return {
+        "Chromium": f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={address} '
+        f'"--proxy-bypass-list=<-loopback>" --ignore-certificate-errors-spki-list={proxy.authority.pin} {page}',
+        "curl": f"curl --proxy {address} --cacert {trusted} --compressed {page}",
+        "Scrapy": f"http_proxy={address} https_proxy={address} scrapy fetch {page}",
+        "Lycosa": f"lycosa crawl 'your topic' --seed {page} --proxy {address} --proxy-ca {trusted}{local}",
+    }

@@ -18,7 +18,6 @@ from collections import Counter
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
-from types import TracebackType
 from typing import Self
 
 from lycosa.replay import pages
@@ -62,9 +61,7 @@ class LocalProxy:
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         assert self._server is not None
         # First accept no more, then close: asyncio loses a connection that it was just about to make.
         for listening in self._server.sockets:
@@ -80,7 +77,6 @@ class LocalProxy:
 
     @property
     def address(self) -> str:
-        """Where clients find it."""
         return f"http://127.0.0.1:{self.port}"
 
     def own_path(self, url: str) -> str:
@@ -145,7 +141,6 @@ class Connection(asyncio.Protocol):
         self._next()
 
     async def end(self) -> None:
-        """Break it off."""
         if self.working is not None:
             self.working.cancel()
             await asyncio.gather(self.working, return_exceptions=True)
@@ -298,8 +293,7 @@ class _Replaying(Connection):
         """What the proxy itself has to say."""
         proxy, authority = self.proxy, self.proxy.authority
         if path == "/":
-            page = pages.start(proxy.recording, proxy.address, str(authority.path), authority.pin)
-            self._say(request, 200, page, "start")
+            self._say(request, 200, pages.start(proxy), "start")
         elif path == "/ca.pem":
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:

@@ -18,7 +18,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -58,7 +57,6 @@ class Archive:
         self._dictionaries: dict[int, bytes] = {}
 
     def read(self, row: int) -> Answer:
-        """Read a capture."""
         columns = self.index.columns
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
@@ -126,13 +124,10 @@ class Recording:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Close the files."""
         for archive in self.archives:
             archive.close()
         self.archives = []
@@ -204,7 +199,6 @@ class Recording:
         return None
 
     def find(self, url: str, at: int | None = None) -> Answer | None:
-        """Look up and read."""
         return self.answer(url, self.locate(url, at))
 
     def _with_body(self, revisit: Answer) -> Answer:

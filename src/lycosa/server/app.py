@@ -18,6 +18,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import BaseRoute
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
@@ -27,7 +28,6 @@ from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
 from lycosa.people.migrating import migrate
 from lycosa.server.api import routers
-from lycosa.server.guards import check_proxies
 from lycosa.server.logs import log
 from lycosa.server.metrics import AccessLog, Metrics
 from lycosa.server.pages import PAGES
@@ -52,7 +52,7 @@ def create_app(
     passwords: Passwords | None = None,
 ) -> FastAPI:
     """The application for some settings; its database is brought up to date first."""
-    check_proxies(settings.trusted_proxies)
+    settings.check()
     database = database or Database.open(settings.database_address)
     migrate(database)
     catalogue.fill(database, clock())
@@ -69,6 +69,7 @@ def create_app(
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
     app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_invalid)
@@ -90,9 +91,7 @@ def _routes() -> tuple[BaseRoute, ...]:
 
 
 async def _explain(request: Request, error: Exception) -> Response:
-    """Errors raised on purpose, as answers. Where the server keeps things, and what its database says of itself, is for
-    the log: anyone may ask.
-    """
+    """Errors raised on purpose, as answers. Where things are kept, and what the database says, is for the log alone."""
     if isinstance(error, DatabaseAway):
         log("database away", "warning", why=str(error))
         return _answer(503, "the database does not answer: try again in a moment", {"Retry-After": "2"})

@@ -1,34 +1,22 @@
 """Comparisons: a process of its own replays a recorded crawl in the lab, by one strategy after the other.
 
-The crawl process takes them from the queue (`run_queued`), one at a time. The child is `python -m` with this module.
-
 Every strategy starts from the crawl's seeds and may fetch every page that the crawl fetched, no other. What a page is
 worth, and whether it counts as found, is what the crawl's judge said of it; links are judged by the interest's words.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import shutil
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import InputError
 from lycosa.people import comparisons
-from lycosa.people.database import Database, Row
+from lycosa.people.database import Row
 from lycosa.server import child
-from lycosa.server.logs import log
-from lycosa.server.settings import Settings, without_place
-
-PLACE = "comparing"
-"""In the server's directory, where the child writes. It may be killed: who started it sees that nothing stays there."""
-
-EVERY = 1.0
-"""Seconds between two looks at the queue."""
+from lycosa.server.settings import without_place
 
 LONGEST = 900.0
 """Seconds that a comparison may take."""
@@ -37,74 +25,37 @@ POINTS = 200
 """Of a curve."""
 
 
-# -- in the crawl process --------------------------------------------------------------------------------------
+class Comparison(child.Job):
+    """In the crawl process."""
 
+    table, name, longest = "comparison", "comparing", LONGEST
 
-async def run_queued(settings: Settings, database: Database) -> None:
-    """Do what is queued, until cancelled. While the database is away, wait."""
-    started = False
-    while True:
-        try:
-            if not started:
-                await asyncio.to_thread(_clear, settings)
-                await asyncio.to_thread(comparisons.requeue, database)
-                started = True
-            row = await asyncio.to_thread(comparisons.take, database)
-            if row is not None:
-                try:
-                    await _do(settings, database, row)
-                except (OSError, ValueError, InputError) as error:  # the next may do better
-                    await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], None, str(error))
-                continue
-        except LycosaError as error:
-            log("comparison waits", "warning", why=str(error))
-            started = False  # how the last one ended may not have been written
-        await asyncio.sleep(EVERY)
+    def gather(self, row: Row) -> dict[str, Any]:
+        from lycosa.server.validation import check_strategy  # the child, which has this module too, need not load it
 
+        strategies = json.loads(row["strategies"])
+        for text in strategies:  # a row may have come from elsewhere, with a backup say
+            check_strategy(text)
+        interest = self.database.get("interest", row["interest"])
+        return {
+            "crawl": str(self.settings.crawl_directory(row["crawl"])),
+            "strategies": strategies,
+            "words": str(json.loads(interest["wishes"]).get("words", "")) if interest else "",
+            "random_seed": self.settings.random_seed,
+            "place": str(self.place),
+        }
 
-def _clear(settings: Settings) -> None:
-    shutil.rmtree(settings.data / PLACE, ignore_errors=True)
-
-
-async def _do(settings: Settings, database: Database, row: Row) -> None:
-    from lycosa.server.validation import check_strategy  # the child, which has this module too, need not load it
-
-    log("comparison started", comparison=row["id"])
-    strategies = json.loads(row["strategies"])
-    for text in strategies:  # a row may have come from elsewhere, with a backup say
-        await asyncio.to_thread(check_strategy, text)
-    told = {
-        "crawl": str(settings.crawl_directory(row["crawl"])),
-        "strategies": strategies,
-        "words": str(json.loads(row["wishes"]).get("words", "")),
-        "random_seed": settings.random_seed,
-        "place": str(settings.data / PLACE),
-    }
-    try:
-        gone = partial(_deleted, database, row["id"])
-        answer = await child.ask("lycosa.server.comparing", told, gone, LONGEST)
-    finally:
-        _clear(settings)
-    reason = without_place(settings, answer[1])
-    await asyncio.to_thread(comparisons.end, database, time.time(), row["id"], answer[0], reason)
-    log("comparison ended", comparison=row["id"], reason=answer[1])
-
-
-async def _deleted(database: Database, comparison: str) -> bool:
-    try:
-        return await asyncio.to_thread(database.get, "comparison", comparison) is None
-    except LycosaError:
-        return False
+    def end(self, row: Row, task: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
+        comparisons.end(self.database, time.time(), row["id"], result, without_place(self.settings, reason))
 
 
 # -- in the child ----------------------------------------------------------------------------------------------
 
 
-def work(told: dict[str, Any]) -> dict[str, Any]:
-    """Do what was told."""
-    place = Path(told["place"])
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    place = Path(task["place"])
     place.mkdir(0o700, exist_ok=True)
-    return compare(Path(told["crawl"]), told["strategies"], told["words"], told["random_seed"], place)
+    return compare(Path(task["crawl"]), task["strategies"], task["words"], task["random_seed"], place)
 
 
 def compare(

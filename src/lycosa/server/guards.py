@@ -11,21 +11,19 @@ What a person may not know of, does not exist: 404. What they may know of but no
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa.core.errors import InputError
-from lycosa.people import audit, models, sessions, tokens
+from lycosa.people import audit, feedback, models, sessions, sharing, tokens
 from lycosa.people.credentials import same
 from lycosa.people.database import Row
+from lycosa.people.sharing import Mode
 from lycosa.server.site import Site, site_of
-
-Mode = Literal["read", "edit", "own"]
+from lycosa.server.views import CachedView
 
 SCOPES = {
     "read": "see interests, pages and changes, and search",
@@ -67,8 +65,14 @@ class Person:
     address: str = ""
     """From where they ask."""
 
+    def row(self, *, locked: bool = False) -> Row:
+        """Their account, as it is now."""
+        row = self.site.database.get("person", self.id, locked=locked)
+        if row is None:
+            raise HTTPException(403, "sign in first")
+        return row
+
     def record(self, action: str, subject: str = "", detail: str = "") -> None:
-        """Note in the audit log what they did."""
         site = self.site
         audit.record(site.database, site.clock(), self.id, self.name, action, subject, detail, self.address)
 
@@ -83,8 +87,12 @@ class InterestAccess:
 
     @property
     def site(self) -> Site:
-        """The site that it is of."""
         return self.person.site
+
+    @property
+    def labels(self) -> dict[str, bool]:
+        """What people said of its pages."""
+        return feedback.labels_of(self.site.database, self.interest["id"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,11 @@ class CrawlAccess(InterestAccess):
 
     crawl: Row
     directory: Path
+
+    @property
+    def cached(self) -> CachedView:
+        """Its pages, brought up to date."""
+        return self.site.views.get(self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +124,14 @@ class ModelAccess:
 
     @property
     def site(self) -> Site:
-        """The site that it is of."""
         return self.person.site
 
 
 def open_to_all() -> Any:
-    """No one needs to sign in for this."""
     return _guard(lambda: None, "open")
 
 
 def needs(scope: str) -> Any:
-    """Someone who may do this kind of thing."""
-
     def guard(request: Request) -> Person:
         return _with_scope(request, scope)
 
@@ -130,8 +139,6 @@ def needs(scope: str) -> Any:
 
 
 def interest_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the interest that the path names."""
-
     def guard(request: Request, interest: str) -> InterestAccess:
         return may(_with_scope(request, scope), interest, mode)
 
@@ -139,8 +146,6 @@ def interest_to(mode: Mode, scope: str) -> Any:
 
 
 def crawl_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the crawl that the path names."""
-
     def guard(request: Request, crawl: str) -> CrawlAccess:
         person = _with_scope(request, scope)
         access, row = _of_interest(person, "crawl", crawl, mode)
@@ -151,8 +156,6 @@ def crawl_to(mode: Mode, scope: str) -> Any:
 
 
 def comparison_to(mode: Mode, scope: str) -> Any:
-    """Someone who may do this with the comparison that the path names."""
-
     def guard(request: Request, comparison: str) -> ComparisonAccess:
         person = _with_scope(request, scope)
         access, row = _of_interest(person, "comparison", comparison, mode)
@@ -203,13 +206,7 @@ def _of_interest(person: Person, table: str, key: str, mode: Mode) -> tuple[Inte
 def may(person: Person, interest: str, mode: Mode) -> InterestAccess:
     """The interest, if the person may go so far with it."""
     database = person.site.database
-    row = database.get("interest", interest)
-    had: Mode | None = None
-    if row is not None and row["owner"] == person.id:
-        had = "own"
-    elif row is not None:
-        share = database.row("SELECT mode FROM share WHERE interest = ? AND person = ?", interest, person.id)
-        had = share["mode"] if share else None
+    row, had = database.get("interest", interest), sharing.mode_of(database, interest, person.id)
     if row is None or had is None:
         raise HTTPException(404, "no such interest")
     if RANK[had] < RANK[mode]:
@@ -241,9 +238,7 @@ def cookie_name(site: Site) -> str:
 
 
 def set_cookie(request: Request, value: str) -> None:
-    """Have the answer set the session's cookie; an empty value removes it. The middleware writes the header, so that it
-    is there with answers of every kind.
-    """
+    """Have the middleware set the session's cookie, with an answer of any kind; an empty value removes it."""
     site = site_of(request)
     kept = f"Max-Age={int(sessions.WHOLE)}" if value else "Max-Age=0"
     secure = "; Secure" if site.settings.secure else ""
@@ -277,54 +272,6 @@ def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> P
     return Person(site_of(request), row["id"], row["name"], role, ROLES[role] & scopes, address=address, **how)
 
 
-# -- from where a request comes: only a reverse proxy that the operator trusts is believed about it ---------------
-
-
 def address_of(request: Request) -> str:
-    """The address of the browser or program that asks."""
-    peer = request.client.host if request.client else ""
-    told = ",".join(request.headers.getlist("x-forwarded-for"))
-    return client_address(peer, told, site_of(request).settings.trusted_proxies)
-
-
-def client_address(peer: str, told: str, trusted: Sequence[str]) -> str:
-    """The last address that a trusted proxy saw: X-Forwarded-For is read from its end, past the proxies we trust. What
-    stands before it, anyone may have written.
-
-    >>> client_address("10.0.0.1", "1.2.3.4, 198.51.100.7, 10.0.0.2", ["10.0.0.0/8"])
-    '198.51.100.7'
-    >>> client_address("203.0.113.5", "198.51.100.7", ["10.0.0.0/8"])
-    '203.0.113.5'
-    """
-    address = peer
-    for hop in reversed([part.strip() for part in told.split(",")]):
-        if not _within(address, trusted) or _read(hop) is None:
-            break
-        address = str(_read(hop))
-    return address
-
-
-def check_proxies(trusted: Sequence[str]) -> None:
-    """See at the start that each is an address or a network: a name could be anyone's tomorrow."""
-    for given in trusted:
-        try:
-            ipaddress.ip_network(given, strict=False)
-        except ValueError:
-            raise InputError(
-                f"{given!r} is no address of a proxy: give one such as 127.0.0.1, or a network such as 10.0.0.0/8"
-            ) from None
-
-
-def _within(address: str, networks: Sequence[str]) -> bool:
-    read = _read(address)
-    if read is None:
-        return False
-    return any(read in ipaddress.ip_network(network, strict=False) for network in networks)
-
-
-def _read(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        read = ipaddress.ip_address(address)
-    except ValueError:
-        return None
-    return read.ipv4_mapped or read if isinstance(read, ipaddress.IPv6Address) else read
+    """From where it comes: what a reverse proxy says of that was believed or not before, see `create_app`."""
+    return request.client.host if request.client else ""

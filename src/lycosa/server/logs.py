@@ -37,15 +37,10 @@ class _Lines(logging.Handler):
     """What libraries say by Python's logging, in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        level = (
-            "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
-        )
-        trace = self.format_trace(record)
-        log("told", level, by=record.name, text=record.getMessage(), **({"trace": trace} if trace else {}))
-
-    def format_trace(self, record: logging.LogRecord) -> str:
-        """Where it went wrong, if it did."""
-        return logging.Formatter().formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
+        levels = {logging.ERROR: "error", logging.CRITICAL: "error", logging.WARNING: "warning"}
+        failed = record.exc_info and record.exc_info[0]
+        trace = {"trace": logging.Formatter().formatException(record.exc_info)} if failed else {}  # type: ignore[arg-type]
+        log("told", levels.get(record.levelno, "info"), by=record.name, text=record.getMessage(), **trace)
 
 
 def take_over() -> None:

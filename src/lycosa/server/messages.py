@@ -6,7 +6,7 @@ from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
 ADVICE = {
-    "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start anew.",
+    "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start a new crawl.",
     "busy": "Lycosa waits as long as it is told to and tries again. If it happens a lot, look again later.",
     "denied": "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the "
     "host can be asked for permission.",
@@ -38,24 +38,9 @@ SUMMARIES = {"random": "in a random order, the same each time"}
 """Strategies, where what is said of them elsewhere names options."""
 
 
-def advice(outcome: str, usual: str) -> str:
-    """What can be done about a failure."""
-    return ADVICE.get(outcome, usual)
-
-
-def summary(name: str, usual: str) -> str:
-    """What a strategy does."""
-    return SUMMARIES.get(name, usual)
-
-
 def cause(kind: str, outcome: str, usual: str) -> str:
     """What went wrong, by its name."""
     return OUTCOMES[outcome][0] if kind == "robots" and outcome in NO_HOST else usual
-
-
-def ending(reason: str) -> str:
-    """Why a crawl is over."""
-    return ENDINGS.get(reason, reason)
 
 
 def nothing(complaint: str) -> str:
@@ -68,6 +53,6 @@ are unknown, the server's own connection may be what fails"
     node, _, said = complaint.partition(": ")
     outcome = said.partition(" ")[0]
     name, usual = OUTCOMES.get(outcome, (said, ""))
-    advised = advice(outcome, usual).removesuffix(".")
+    advised = ADVICE.get(outcome, usual).removesuffix(".")
     told = f"{name[:1].lower()}{name[1:]}" if outcome in OUTCOMES and not name.startswith("robots") else name
     return f"no page could be read; {node.removesuffix('robots.txt')}: {told}{'. ' if advised else ''}{advised}"

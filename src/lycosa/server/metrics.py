@@ -40,7 +40,6 @@ class Metrics:
         )
 
     def end(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered."""
         self.in_flight.dec()
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)
@@ -71,9 +70,7 @@ def gauge(name: str, meaning: str, samples: Iterable[tuple[Mapping[str, str], fl
 
 
 class AccessLog:
-    """Around the whole application, as plain ASGI, so that live streams stay streams. Each line of the log has the id
-    that the answer has in its headers.
-    """
+    """Around the whole application, as plain ASGI, so that live streams stay streams. Answers have the line's id."""
 
     def __init__(self, app: Any, metrics: Metrics, prefix: str) -> None:
         self.app = app

@@ -153,7 +153,6 @@ def keep_directory(source: Path, target: Path) -> str:
 
 
 def web_directory(path: Path) -> WebDirectory:
-    """A directory of topics that is kept."""
     about = path.stat()
     return _web_directory(path, about.st_mtime_ns, about.st_size)
 
@@ -198,7 +197,6 @@ def pages_of(path: Path, topics: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -215,7 +213,6 @@ def sweep(settings: Settings, database: Database, now: float) -> None:
 
 
 def remove(settings: Settings, models: list[str]) -> None:
-    """Remove the files of models whose rows are gone."""
     for model in models:
         settings.model_file(model).unlink(missing_ok=True)
 

@@ -29,7 +29,8 @@ from lycosa.drawing.pages import environment
 from lycosa.people.accounts import preferences
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
-from lycosa.server.guards import SCOPES, Mode, Person, identify, may
+from lycosa.people.sharing import Mode
+from lycosa.server.guards import SCOPES, Person, identify, may
 from lycosa.server.site import site_of
 from lycosa.topics.model import KINDS
 from lycosa.version import __version__
@@ -58,7 +59,6 @@ ASK_AGAIN = "no-cache"
 
 @cache
 def templates() -> Environment:
-    """The shells, as Jinja templates."""
     made = environment("lycosa.server", cleaned=False)
     made.globals |= {"static": assets().link, "version": __version__, "all_scopes": SCOPES}
     made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
@@ -66,7 +66,6 @@ def templates() -> Environment:
 
 
 def show(request: Request, template: str, code: int = 200, person: Person | None = None, **more: Any) -> Response:
-    """One page, for a person or for anybody."""
     person = person or known(request)
     shown = {"person": person, "theme": theme_of(person), "path": request.url.path, **more}
     shown["max_budget"] = site_of(request).settings.max_budget
@@ -75,46 +74,35 @@ def show(request: Request, template: str, code: int = 200, person: Person | None
 
 
 def open_page(template: str) -> Callable[[Request], Response]:
-    """A page for anybody."""
-
     def answer(request: Request) -> Response:
         return show(request, template)
 
     return answer
 
 
-def page(template: str, scope: str = "read", **more: Any) -> Callable[[Request], Response]:
-    """A page for who is signed in and may do what `scope` says."""
+def page(template: str, scope: str = "read", reach: Mode | None = None, **more: Any) -> Callable[[Request], Response]:
+    """A page for who is signed in and may do what `scope` says; of an interest, if they may reach so far."""
 
     def answer(request: Request) -> Response:
         person = visitor(request)
         if person is None:
             return to_sign_in(request)
+        about = _interest(request, person, reach) if reach else more
         if scope not in person.scopes:
             raise HTTPException(403)
-        return show(request, template, person=person, **more)
+        return show(request, template, person=person, **about)
 
     return answer
 
 
-def of_interest(template: str, mode: Mode, scope: str = "read") -> Callable[[Request, str], Response]:
-    """A page of one interest, for who may see it so far."""
-
-    def answer(request: Request, interest: str) -> Response:
-        person = visitor(request)
-        if person is None:
-            return to_sign_in(request)
-        with away_as_page():
-            access = may(person, _printable(interest), mode)
-        if scope not in person.scopes:
-            raise HTTPException(403)
-        tab = request.path_params.get("tab", "")
-        if tab and tab not in TABS:
-            raise HTTPException(404)
-        row = access.interest
-        return show(request, template, person=person, interest=row["id"], name=row["name"], mode=access.mode, tab=tab)
-
-    return answer
+def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
+    """The interest and the tab that the path names."""
+    name, tab = request.path_params["interest"], request.path_params.get("tab", "")
+    if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
+        raise HTTPException(404)
+    with away_as_page():
+        access = may(person, name, mode)
+    return {"interest": access.interest["id"], "name": access.interest["name"], "mode": access.mode, "tab": tab}
 
 
 def sign_in(request: Request) -> Response:
@@ -137,7 +125,6 @@ class Asset:
 
     @cached_property
     def tag(self) -> str:
-        """Its entity tag."""
         return f'"{sha256(self.content).hexdigest()[:20]}"'
 
     @cached_property
@@ -173,13 +160,11 @@ class Assets:
         return self._assets.get(name)
 
     def link(self, name: str) -> str:
-        """Where a page finds a file."""
         return f"/static/{self.build}/{name}"
 
 
 @cache
 def assets() -> Assets:
-    """Those of this installation."""
     return Assets()
 
 
@@ -215,9 +200,9 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/join": open_page("join"),
     "/privacy": open_page("privacy"),
     "/interests/new": page("interest_form", "write", interest="", name="", mode="own", tab=""),
-    "/interests/{interest}/edit": of_interest("interest_form", "edit", "write"),
-    "/interests/{interest}": of_interest("interest", "read"),
-    "/interests/{interest}/{tab}": of_interest("interest", "read"),
+    "/interests/{interest}/edit": page("interest_form", "write", "edit"),
+    "/interests/{interest}": page("interest", "read", "read"),
+    "/interests/{interest}/{tab}": page("interest", "read", "read"),
     "/models": page("models", classifiers={kind: made.name for kind, made in KINDS.items()}),
     "/account": page("account", "account"),
     "/admin": page("admin", "admin"),
@@ -289,10 +274,3 @@ def to_sign_in(request: Request) -> Response:
     """Off to sign in, and back here afterwards."""
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)
-
-
-def _printable(name: str) -> str:
-    """A name as it may be looked up; one that no interest can have is as good as unknown."""
-    if not name.isprintable():
-        raise HTTPException(404)
-    return name

@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from html import escape
 
 from lycosa.refresh.snapshot import main_blocks
+from lycosa.refresh.telling.words import day_and_time
 from lycosa.web.html import extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
@@ -125,7 +125,6 @@ class _Writer:
             self.dirty = False
 
     def start(self, level: int, tag: str, href: str = "") -> None:
-        """Begin an element."""
         if tag in BLOCKS:
             self._make_way()
         elif tag == "a" and any(other == "a" for _, other in self.open):
@@ -156,7 +155,6 @@ class _Writer:
             self.out.append("<p>")
 
     def text(self, text: str) -> None:
-        """Some words."""
         text = text[: max(0, LETTERS + 1 - self.letters)]
         preformatted = any(tag == "pre" for _, tag in self.open)
         if not text:
@@ -247,7 +245,6 @@ def _inside(tree: Tree, source: str, url: str) -> bytearray:
 
 
 def of_html(source: str, url: str) -> Readable:
-    """From the source of an HTML page."""
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
     long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
@@ -264,14 +261,13 @@ def of_html(source: str, url: str) -> Readable:
 
 
 def of_text(text: str) -> Readable:
-    """From plain text: as it stands."""
     return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
 
 
 def document(readable: Readable, title: str, url: str, fetched: float, theme: str = "system") -> str:
     """The whole document, in the colours that the person has chosen."""
     name = escape(_printable(title or url))
-    day = datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d %H:%M UTC") if fetched > 0 else ""
+    day = day_and_time(fetched) if fetched > 0 else ""
     chosen = f' data-theme="{theme}"' if theme in ("light", "dark") else ""
     link = escape(_printable(url))
     if url.startswith(("http://", "https://")):

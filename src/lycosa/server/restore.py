@@ -23,7 +23,7 @@ from lycosa.core.jsontext import read_json
 from lycosa.core.spec import parse
 from lycosa.people.database import Database, is_id
 from lycosa.people.migrating import migrate, scripts, version
-from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, rows_of, tables
+from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, rows_of, short, tables
 from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
 from lycosa.server.models import inspect
 from lycosa.server.settings import Settings
@@ -91,7 +91,7 @@ def verify(opened: IO[bytes], file: Path) -> Manifest:
     contents, manifest = _read_members(opened, file)
     for name in sorted(contents.members.keys() | manifest.members.keys()):
         if contents.members.get(name) != manifest.members.get(name):
-            raise _broken(file, f"{_short(name)} is not what was written")
+            raise _broken(file, f"{short(name)} is not what was written")
     if manifest.schema > len(scripts()):
         raise InputError(
             f"{file} has schema {manifest.schema}, but this Lycosa knows {len(scripts())}: install the newer version"
@@ -107,7 +107,7 @@ def _read_members(opened: IO[bytes], file: Path) -> tuple[_Contents, Manifest]:
     size = file.stat().st_size
     for tar, member in _members(opened, file):
         if manifest is not None or member.name in contents.members:
-            raise _broken(file, f"{_short(member.name)} should not be there")
+            raise _broken(file, f"{short(member.name)} should not be there")
         if member.offset_data + member.size > size:
             raise _broken(file, "it ends too early")
         if len(contents.members) >= MOST_MEMBERS:
@@ -124,17 +124,15 @@ def _read_members(opened: IO[bytes], file: Path) -> tuple[_Contents, Manifest]:
 
 
 class _Member(tarfile.TarInfo):
-    """Of a tar file, if it is one that a backup has: a plain file. Links, devices, sparse files and whatever else there
-    is are refused before they are looked into.
-    """
+    """A plain file of a tar: links, devices, sparse files and all else are refused before they are looked into."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
         header = self.type == tarfile.XHDTYPE and self.size <= LARGEST_HEADER
         if not header and self.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-            raise tarfile.ReadError(f"no backup has a member {_short(self.name)} of this kind")
+            raise tarfile.ReadError(f"no backup has a member {short(self.name)} of this kind")
         found: tarfile.TarInfo = super()._proc_member(tar)  # type: ignore[misc]
         if found.issparse():
-            raise tarfile.ReadError(f"no backup has a member {_short(self.name)} of this kind")
+            raise tarfile.ReadError(f"no backup has a member {short(self.name)} of this kind")
         return found
 
 
@@ -162,7 +160,7 @@ def _check_name(name: str, contents: _Contents, file: Path) -> None:
     elif model := MODEL.fullmatch(name):
         contents.models.add(model[1])
     else:
-        raise _broken(file, f"no backup has a member {_short(name)}")
+        raise _broken(file, f"no backup has a member {short(name)}")
 
 
 def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path) -> Manifest:
@@ -171,7 +169,7 @@ def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path) ->
     try:
         data: Any = read_json(_content(tar, member).read(), LARGEST_MANIFEST)
         if data["form"] != FORM:
-            raise InputError(f"{file} is a backup of form {_short(data['form'])}: this Lycosa reads form {FORM}")
+            raise InputError(f"{file} is a backup of form {short(data['form'])}: this Lycosa reads form {FORM}")
         schema, people, crawls = counts = [data[name] for name in ("schema", "people", "crawls")]
         gone, members = data["gone"], data["members"]
         if not all(type(count) is int and count >= 0 for count in counts) or not schema:
@@ -346,8 +344,3 @@ def _told(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deep"
     return (str(error).splitlines() or ["it ends too early"])[0][:200]
-
-
-def _short(value: Any) -> str:
-    told = ascii(value)
-    return told if len(told) <= 100 else f"{told[:97]}..."

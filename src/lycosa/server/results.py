@@ -89,9 +89,13 @@ class Chosen:
 
 
 def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
-    """What people said of a page."""
     given = labels.get(node)
     return None if given is None else "yes" if given else "no"
+
+
+def fits(labelled: Labelled, given: bool | None) -> bool:
+    """Whether what people said of a page is what is asked for."""
+    return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
 
 
 def is_found(page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
@@ -129,10 +133,8 @@ def choose(
 
 def _takes(wanted: PageFilter, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
-    if labelled is not None:
-        fits = {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}
-        if not fits[labelled]:
-            return False
+    if labelled is not None and not fits(labelled, given):
+        return False
     found = wanted.found
     if found is None and labelled in (None, "none"):
         found = True
@@ -160,7 +162,6 @@ class Teller:
         self._marks = topic_marks(collection.options, learned)
 
     def page(self, page: PageRow, score: float, novelty: float | None) -> Page:
-        """One page."""
         view = self.cached.view
         return Page(
             seq=page.seq,
@@ -206,7 +207,6 @@ class Teller:
 
 
 def why_of(origin: Origin, score: float) -> Why:
-    """An origin, as the API tells it."""
     return Why(
         kind=origin.kind,
         parent=origin.parent,

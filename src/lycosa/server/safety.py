@@ -8,13 +8,13 @@ if it has changed. (A request's id is given by `AccessLog`, around this.)
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lycosa.core.errors import LycosaError
@@ -75,14 +75,15 @@ class Safety:
         most = await _largest(scope)
         refused = self._refusal(scope, headers, most)
         if refused:
-            await _tell(answer, *refused)
+            await _refusing(*refused)(scope, receive, answer)
             return
         try:
             await self.app(scope, _bounded(receive, most), answer)
         except Exception:
             if not exchange["begun"]:
                 number = scope.get("state", {}).get("request", "unknown")
-                await _tell(answer, 500, f"something went wrong here: the server's log has it as request {number}")
+                said = f"something went wrong here: the server's log has it as request {number}"
+                await _refusing(500, said)(scope, receive, answer)
             raise  # for the log
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
@@ -136,6 +137,10 @@ async def _largest(scope: Scope) -> int:
     return LARGEST_MODEL if path.endswith("/models") else LARGEST_UPLOAD
 
 
+def _refusing(status: int, detail: str) -> JSONResponse:
+    return JSONResponse({"detail": detail}, status)
+
+
 def _too_large(most: int) -> str:
     return f"the request is larger than {most // 1_000_000} MB: send less at once"
 
@@ -153,10 +158,3 @@ def _bounded(receive: Receive, most: int) -> Receive:
         return message
 
     return bounded
-
-
-async def _tell(send: Send, status: int, detail: str) -> None:
-    body = json.dumps({"detail": detail}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import math
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import is_id
@@ -16,37 +20,72 @@ anyone may read the command lines of a machine.
 """
 
 
+def setting(default: Any, help: str, **more: Any) -> Any:
+    """A field that `lycosa serve` has an option for: its help, and what else typer is told of it."""
+    return field(default=default, metadata={"help": help, **more})
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Where things lie, who may reach them, and how much is done at once."""
 
     data: Path
     """The directory of everything that is kept: database (if it is SQLite) and crawls."""
-    database: str = ""
-    """`postgresql://...`; empty: SQLite in the directory."""
-    host: str = "127.0.0.1"
-    port: int = 8000
-    url: str = ""
-    """The address under which people reach it, as in https://lycosa.example.org; empty: that of host and port."""
-    crawls: int = 8
-    """Crawls that run at once."""
-    crawls_per_person: int = 2
-    max_budget: int = 10_000
-    """Pages that a person may ask for in one crawl."""
+    database: str = setting(
+        "",
+        "postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: others on this "
+        "machine can read command lines.",
+        metavar="ADDRESS",
+        envvar="LYCOSA_DATABASE",
+    )
+    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 for all of this machine.")
+    port: int = setting(8000, "The port to listen on; 0 takes a free one.")
+    url: str = setting(
+        "",
+        "Where people reach it, as in https://lycosa.example.org, if that is not host and port: links and cookies are "
+        "made for it.",
+        metavar="URL",
+    )
+    crawls: int = setting(8, "Crawls that run at once; others wait their turn.", min=1)
+    crawls_per_person: int = setting(2, "Crawls that one person has running at once.", min=1)
+    max_budget: int = setting(10_000, "Pages that a person may ask for in one crawl.", min=1)
     max_interests: int = 100
     """Interests that a person may have."""
     max_models: int = 20
-    """Models that a person may have."""
     concurrency: int = 8
     """Requests that one crawl has in flight."""
-    delay: float = 1.0
-    """Seconds that a host is left alone after each answer."""
-    allow_network: tuple[str, ...] = ()
-    """Networks that may be crawled although they are not public: the operator's word, never a member's."""
-    contact: str = ""
+    delay: float = setting(1.0, "Seconds to leave a host alone after each answer.")
+    allow_network: tuple[str, ...] = setting(
+        (), "A network that may be asked although it is not public.", metavar="CIDR"
+    )  # the operator's word, never a member's
+    contact: str = setting("", "A URL or mail address that hosts can turn to; it is sent with every request.")
     random_seed: int = 0
-    trusted_proxies: tuple[str, ...] = field(default_factory=tuple)
-    """Addresses of reverse proxies whose X-Forwarded-For is believed."""
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        "A reverse proxy whose X-Forwarded-For is believed; repeat it for more.",
+        flag="--trusted-proxy",
+        metavar="ADDRESS",
+    )
+
+    def check(self) -> None:
+        """Refuse now what would fail later, in another process."""
+        for option, names in {"allow-network": self.allow_network, "trusted-proxy": self.trusted_proxies}.items():
+            for name in names:
+                try:
+                    ipaddress.ip_network(name, strict=False)  # a name could be anyone's tomorrow
+                except ValueError as error:
+                    raise InputError(f"--{option} {name!r} is no address: write it as in 192.168.0.0/16") from error
+        if not (math.isfinite(self.delay) and self.delay >= 0):
+            raise InputError(f"--delay {self.delay}: give seconds, 0 or more")
+        try:
+            parts = urlsplit(self.url)
+            wrong = bool(self.url) and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query)
+        except ValueError:
+            wrong = True
+        if wrong:
+            raise InputError(f"--url {self.url}: write it as in https://lycosa.example.org")
+        if not self.contact.isprintable():
+            raise InputError("--contact: leave out control characters")
 
     @property
     def base(self) -> str:
@@ -60,8 +99,14 @@ class Settings:
         return self.base.startswith("https://")
 
     @property
+    def proxies(self) -> list[str]:
+        """Networks of the trusted proxies; those of IPv4 also as a socket for both kinds of addresses tells of them."""
+        networks = [ipaddress.ip_network(name, strict=False) for name in self.trusted_proxies]
+        mapped = [f"::ffff:{one.network_address}/{96 + one.prefixlen}" for one in networks if one.version == 4]
+        return [*map(str, networks), *mapped]
+
+    @property
     def database_address(self) -> str:
-        """What `Database.open` takes."""
         return self.database or str(self.data / "lycosa.sqlite")
 
     def crawl_directory(self, crawl: str) -> Path:
@@ -82,11 +127,10 @@ class Settings:
 
     @staticmethod
     def from_environment() -> Settings:
-        """The settings that this process was started with."""
-        told = json.loads(os.environ[VARIABLE])
+        given = json.loads(os.environ[VARIABLE])
         for name in ("allow_network", "trusted_proxies"):
-            told[name] = tuple(told[name])
-        return Settings(**told | {"data": Path(told["data"])})
+            given[name] = tuple(given[name])
+        return Settings(**given | {"data": Path(given["data"])})
 
 
 def without_place(settings: Settings, text: str) -> str:

@@ -12,8 +12,11 @@ from lycosa.people.credentials import Passwords
 from lycosa.people.database import Database
 from lycosa.server.news import News
 from lycosa.server.settings import Settings
-from lycosa.server.streaming import Writers
+from lycosa.server.streaming import Quota
 from lycosa.server.views import CachedView, ViewCache
+
+STREAMS = 10
+"""Live streams of one person."""
 
 
 @dataclass(slots=True)
@@ -26,8 +29,10 @@ class Site:
     passwords: Passwords = field(default_factory=Passwords)
     news: News = field(default_factory=News)
     """How many changes there are, by crawl."""
-    writers: Writers = field(default_factory=Writers)
-    """Exports that are being sent."""
+    writers: Quota = field(default_factory=lambda: Quota(2, 8))
+    """Exports that are being sent: each takes a thread, and most of a core."""
+    streams: Quota = field(default_factory=lambda: Quota(STREAMS))
+    """Live streams."""
     views: ViewCache = field(default_factory=ViewCache)
     """The pages of the crawls that are looked at."""
 
@@ -40,6 +45,5 @@ class Site:
 
 
 def site_of(request: Request) -> Site:
-    """The site that a request is for."""
     site: Site = request.app.state.site
     return site

@@ -20,27 +20,27 @@ class Busy(Exception):
     """There are as many as may be."""
 
 
-class Writers:
-    """How many answers are being written now, by person: each takes a thread, and most of a core."""
+class Quota:
+    """How many of something are under way now, by person: so many of each, and of all together."""
 
-    def __init__(self, each: int = 2, most: int = 8) -> None:
+    def __init__(self, each: int, most: int = 1 << 30) -> None:
         self.each, self.most = each, most
-        self._running: Counter[str] = Counter()
+        self.running: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
     def one(self, person: str) -> Iterator[None]:
         """One more of theirs, until the block is left; `Busy` if they, or all together, have as many as may be."""
         with self._lock:
-            if self._running[person] >= self.each or self._running.total() >= self.most:
+            if self.running[person] >= self.each or self.running.total() >= self.most:
                 raise Busy
-            self._running[person] += 1
+            self.running[person] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._running[person] -= 1
-                self._running += Counter()  # forget who has none
+                self.running[person] -= 1
+                self.running += Counter()  # forget who has none
 
 
 def streamed(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:

@@ -67,7 +67,6 @@ class DirectoryLock:
         self.file.flush()
 
     def close(self) -> None:
-        """Let go of it."""
         self.file.close()
 
     def _taken(self) -> bool:

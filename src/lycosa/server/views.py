@@ -1,9 +1,9 @@
-"""The crawls that are looked at: a cache of their views, and how many live streams each person has."""
+"""The crawls that are looked at: a cache of their views."""
 
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +24,6 @@ ROOM = 256_000_000
 
 MOST = 200
 """Views at once, however small."""
-
-STREAMS = 10
-"""Live streams of one person."""
 
 
 class CachedView:
@@ -94,7 +91,6 @@ class ViewCache:
         """Set when the server stops: streams end."""
         self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
-        self._streams: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._views)
@@ -115,7 +111,6 @@ class ViewCache:
         return cached
 
     def stop(self) -> None:
-        """The server ends: so do all streams."""
         self.stopping.set()
 
     def _make_room(self) -> None:
@@ -125,25 +120,6 @@ class ViewCache:
             while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):
                 _, oldest = self._views.popitem(last=False)
                 size -= oldest.view.size
-
-    def begin(self, person: str) -> None:
-        """One more stream; 429 if that is too many."""
-        with self._lock:
-            if self._streams[person] >= STREAMS:
-                told = f"you have {STREAMS} live views open already: close one of them first"
-                raise HTTPException(429, told, {"Retry-After": "5"})
-            self._streams[person] += 1
-
-    def end(self, person: str) -> None:
-        """One stream less."""
-        with self._lock:
-            self._streams[person] -= 1
-            if self._streams[person] <= 0:
-                del self._streams[person]
-
-    def streams(self, person: str) -> int:
-        """How many a person has."""
-        return self._streams[person]
 
 
 @contextmanager

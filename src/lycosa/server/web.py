@@ -46,12 +46,10 @@ class TimedConnection(H11Protocol):
     _begun: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody is there."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes of a request."""
         super().data_received(data)
         self._wait()
 
@@ -64,18 +62,15 @@ class TimedConnection(H11Protocol):
             self._wait()  # but the next one has begun already
 
     def pause_writing(self) -> None:
-        """What was sent is not taken."""
         super().pause_writing()
         _stop(self._sending)
         self._sending = self.loop.call_later(self.stuck, self._end)
 
     def resume_writing(self) -> None:
-        """It is taken again."""
         super().resume_writing()
         _stop(self._sending)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
         _stop(self._waiting)
         _stop(self._sending)
         super().connection_lost(exc)
@@ -115,13 +110,11 @@ class _Server(uvicorn.Server):
         self._site = site
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """A signal came."""
         self._site.views.stop()
         super().handle_exit(sig, frame)
 
 
 def main() -> None:
-    """Serve until told to stop."""
     end_with_supervisor()
     take_over()
     settings = Settings.from_environment()
@@ -138,7 +131,7 @@ def main() -> None:
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # server/guards.py believes only the proxies that it was told to
+        proxy_headers=False,  # the application itself knows which proxies are believed
         timeout_graceful_shutdown=LEAVING,
         lifespan="off",
     )

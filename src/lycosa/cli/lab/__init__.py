@@ -10,18 +10,7 @@ from lycosa.cli.commands import Commands
 class Laboratory(Commands):
     """The commands of `lycosa lab`, as they are needed, one after the other."""
 
-    lines: ClassVar = {
-        "index": "Read a corpus, so that simulated crawls of it are quick.",
-        "fetch": "Download a public corpus, check it, and make an index of it.",
-        "generate": "Make up a graph with scores, like those of Gouriten 2014.",
-        "run": "Compare strategies on a corpus, topic by topic.",
-        "compare": "Compare two reports: numbers, verdicts, curves.",
-        "evaluate": "Tell how much a crawl is like pages you know to be good.",
-        "paper": "Repeat what a paper measured, and say which claims hold.",
-        "leaderboard": "Rank all strategies, grouped by what they are given.",
-        "benchmark": "Compare scent, its rivals and your program, on frozen topics.",
-        "gate": "Fail if a strategy finds less than its pinned floor.",
-    }
+    names = "index fetch generate run compare evaluate paper leaderboard benchmark gate"
     places: ClassVar = {"fetch": "index", "gate": "leaderboard"}
     package = "lycosa.cli.lab"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Column
 
+from lycosa.cli.lab.printing import drawn
 from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import listing, output, print_json
+from lycosa.cli.printing import output, print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
@@ -112,9 +112,7 @@ def _print(known: Findings, page: Path, *, quick: bool) -> None:
     budgets = [f"benchmark-{budget}" for budget in known.configuration["size"]["budgets"]]
     keys = ["benchmark-cells", *budgets, "benchmark-cpu"]
     for part in [part for part in known.parts if isinstance(part, Table) and part.key in keys]:
-        columns = [Column(title, justify="left" if at < 2 else "right") for at, title in enumerate(part.columns)]
-        rows = [[_cell(cell) for cell in row] for row in part.rows]
-        console.print(listing(columns, rows, title=part.title, show_edge=True, pad_edge=False))
+        console.print(drawn(part))
     for remark in known.remarks:
         console.print(f"- {remark}", markup=False)
     for claim in known.claims:
@@ -122,9 +120,3 @@ def _print(known: Findings, page: Path, *, quick: bool) -> None:
     console.print(f"{known.summary}\nThe page: {page}", markup=False)
     if quick:
         console.print(QUICK, markup=False)
-
-
-def _cell(cell: object) -> str:
-    if isinstance(cell, float):
-        return f"{cell:.3f}" if abs(cell) < 10 else f"{cell:,.1f}"
-    return "" if cell is None else str(cell)

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Column
 
 from lycosa.cli.commands import one_line
+from lycosa.cli.lab.printing import drawn
 from lycosa.cli.parameters import Json
-from lycosa.cli.printing import listing, output
+from lycosa.cli.printing import output
 from lycosa.lab import report
 from lycosa.lab.findings import Table
-from lycosa.lab.report.cells import filled, in_figures, shown
 from lycosa.lab.report.page import WARNING
 from lycosa.lab.report.storing import dumped, plain
 
@@ -45,13 +43,6 @@ def compare(
     console.print(found.summary, markup=False)
     for part in found.parts:
         if isinstance(part, Table) and part.key in ("compare-parts", "compare-claims") and part.rows:
-            columns = [
-                Column(escape(title), justify="right" if figures else "left", overflow="fold")
-                for title, figures in zip(part.columns, in_figures(part), strict=True)
-            ]
-            width = len(columns)
-            rows = ([one_line(shown(cell, part.digits)) for cell in filled(row, width)] for row in part.rows)
-            title = escape(one_line(part.title))
-            console.print(listing(columns, rows, title=title, show_edge=True, pad_edge=False))
+            console.print(drawn(part))
     if page:
         print(f"{page}: open it in a browser, {page.resolve().as_uri()}")

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Column
-from rich.table import Table as Drawn
 
+from lycosa.cli.lab.printing import drawn
 from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import listing, output, print_json
+from lycosa.cli.printing import output, print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, TRUTH
@@ -70,26 +69,12 @@ def leaderboard(
     console = output()
     for part in found.parts:
         if isinstance(part, Table):
-            drawn = _drawn(part, intervals=True)
-            narrow = console.measure(drawn, options=console.options.update(width=1000)).maximum > console.width
-            console.print(_drawn(part, intervals=False) if narrow else drawn)
+            whole = drawn(part)
+            narrow = console.measure(whole, options=console.options.update(width=1000)).maximum > console.width
+            console.print(drawn(part, intervals=False) if narrow else whole)
     for remark in found.remarks:
         console.print(f"- {remark}", markup=False)
     console.print(f"{found.summary}\nThe whole of it: {page}", markup=False)
-
-
-def _drawn(part: Table, *, intervals: bool) -> Drawn:
-    """A table for the terminal. Where intervals find no room they are left out: the page has them."""
-    columns = [
-        Column(title, justify="left" if number == 1 else "right", no_wrap=number == 1)
-        for number, title in enumerate(part.columns)
-    ]
-    rows = ([cell if intervals else cell.partition(" (")[0] for cell in map(_cell, row)] for row in part.rows)
-    return listing(columns, rows, title=part.title, show_edge=True, pad_edge=False)
-
-
-def _cell(cell: object) -> str:
-    return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
 def gate(

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 RESOURCES = (
-    "session me tokens people invitations audit interests catalogue imports strategies models crawls live pages search "
-    "feedback suggestions changes comparisons exports notices health"
+    "session me people interests catalogue strategies models crawls live pages search feedback suggestions changes "
+    "comparisons exports health"
 ).split()
 
 

@@ -95,7 +95,7 @@ def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")
 @router.delete("/catalogue/{entry}", status_code=204)
 def remove_entry(entry: str, person: Person = needs("admin")) -> None:
     """Take a place out."""
-    if not catalogue.remove(person.site.database, entry):
+    if not person.site.database.delete("catalogue", entry):
         raise HTTPException(404, "no such entry")
     person.record("catalogue entry removed", entry)
 

@@ -12,14 +12,11 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.tracing import spellings
+from lycosa.collection.tracing import compared, spellings
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.people import interests, sharing, visits
 from lycosa.refresh import ledger
-from lycosa.refresh.change import change_of
-from lycosa.refresh.diff.comparison import Version as ComparedVersion
-from lycosa.refresh.diff.comparison import compare
 from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.feeds import MOST as FEED
 from lycosa.refresh.telling.feeds import atom, json_feed
@@ -290,10 +287,9 @@ def _difference(
     collection: Collection, versions: list[tuple[int, Visit]], earlier: int, later: int, *, whole: bool
 ) -> Difference:
     """What differs; `cut` says what was left out."""
-    old, new = (_read(collection, versions[place][1], place + 1) for place in (earlier, later))
-    change = change_of(versions[later][1]) if later == earlier + 1 else None  # it tells of one step
-    found = compare(versions[later][1].node, old, new, change=change, versions=len(versions)).as_data(whole=whole)
-    long = max(len(old.text), len(new.text)) == LONGEST
+    comparison = compared(collection, [visit for _, visit in versions], earlier, later, LONGEST)
+    found = comparison.as_data(whole=whole)
+    long = max(len(comparison.old.text), len(comparison.new.text)) == LONGEST
     cut = ["the page is long: only its beginning is compared"] if long else []
     rows: list[Any] = []
     size = 0
@@ -309,12 +305,3 @@ def _difference(
             found["links"][name] = links[:MOST_LINKS]
     found["from"]["seq"], found["to"]["seq"] = versions[earlier][0], versions[later][0]
     return Difference.model_validate({**found, "rows": rows, "cut": "; ".join(cut)})
-
-
-def _read(collection: Collection, visit: Visit, number: int) -> ComparedVersion:
-    exchange = collection.exchange(visit)
-    if exchange is None:
-        raise InputError(f"version {number} of {visit.node} is not in the archive: choose another one")
-    document = collection.document(visit, exchange)
-    text = document.said[:LONGEST]
-    return ComparedVersion(number, visit.started, visit.size, document.title or visit.title, text, document.links.urls)

@@ -93,7 +93,7 @@ def show_comparison(access: ComparisonAccess = comparison_to("read", "read")) ->
 @router.delete("/comparisons/{comparison}", status_code=204)
 def delete_comparison(access: ComparisonAccess = comparison_to("edit", "run")) -> None:
     """Forget one; if it runs, it is ended."""
-    comparisons.delete(access.site.database, access.comparison["id"])
+    access.site.database.delete("comparison", access.comparison["id"])
 
 
 def _read(row: Row) -> Comparison:

@@ -72,7 +72,6 @@ class More(Body):
 
 
 def crawl_as_told(database: Database, row: Row) -> Crawl:
-    """A row as the API tells of it."""
     place = crawls.queue(database).get(row["id"]) if row["state"] == "queued" else None
     return Crawl(**row, place_in_queue=place)
 

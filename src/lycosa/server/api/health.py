@@ -124,7 +124,6 @@ def _gauges(site: Site) -> list[GaugeMetricFamily]:
 
 
 def _states(site: Site) -> dict[str, int]:
-    """How many crawls there are in each state."""
     rows = site.database.rows("SELECT state, COUNT(*) AS n FROM crawl GROUP BY state")
     return dict.fromkeys((*UNDER_WAY, *OVER), 0) | {row["state"]: row["n"] for row in rows}
 

@@ -3,73 +3,35 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal
+from dataclasses import asdict
+from typing import Literal
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import BaseModel, Field
 
 from lycosa.people import crawls, erasing, interests, sharing, visits
 from lycosa.people.database import Row
-from lycosa.people.wishes import AUTOMATIC, Wishes
+from lycosa.people.sharing import Mode
+from lycosa.people.typed import line
+from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body
 from lycosa.server.api.crawls import Crawl, crawl_as_told
-from lycosa.server.guards import InterestAccess, Mode, Person, interest_to, needs
+from lycosa.server.guards import InterestAccess, Person, interest_to, needs
 from lycosa.server.validation import checked
+from lycosa.web.sources.files import read_seeds
+from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["interests"])
 
 COUNTING = 0.1
 """Seconds that one request may spend on counting changes; what is not counted then is, the next time."""
 
-Url = Annotated[str, Field(max_length=4_000)]
-Piece = Annotated[str, Field(max_length=400)]
-
-
-class Wished(Body):
-    """What to hunt, from where, how far. At least words or an example, and at least a seed or a preference."""
-
-    words: str = Field("", max_length=1_000)
-    examples: list[Url] = Field([], max_length=200, description="Addresses of pages like those that are wanted.")
-    seeds: list[Url] = Field([], max_length=2_000, description="Addresses to start from.")
-    preferences: list[Piece] = Field(
-        [], max_length=200, description="Parts of the catalogue whose seeds are used, too."
-    )
-    strategy: str = Field(AUTOMATIC, max_length=300, description="automatic, or one of GET /strategies.")
-    judge: str = Field(AUTOMATIC, max_length=300, description="automatic, or one of GET /judges.")
-    budget: int = Field(500, ge=1, le=1_000_000, description="Pages to fetch.")
-    threshold: float = Field(
-        0.0, ge=0, le=1_000, allow_inf_nan=False, description="What counts as found; 0: the judge's."
-    )
-    hosts: list[Piece] = Field([], max_length=200)
-    domains: list[Piece] = Field([], max_length=200)
-    exclude: list[Piece] = Field([], max_length=200, description="Pieces of addresses that are left alone.")
-    languages: list[Piece] = Field([], max_length=200)
-    max_depth: int = Field(0, ge=0, le=1_000)
-    host_budget: int = Field(0, ge=0, le=1_000_000)
-    always: list[Piece] = Field(
-        [], max_length=200, description="Pieces of addresses that are looked at in every look, never from a cache."
-    )
-    frequently: list[Piece] = Field([], max_length=200, description="The same: once in `frequent` at least.")
-    infrequently: list[Piece] = Field([], max_length=200, description="The same: once in `infrequent`, not more often.")
-    frequent: str = Field("1d", max_length=100, description="As in 6h or 1d, ten minutes or more.")
-    infrequent: str = Field("30d", max_length=100)
-    model: str = Field("", max_length=64, description="A classifier of one's own, in place of words and examples.")
-    targets: list[Annotated[str, Field(max_length=1_000)]] = Field(
-        [], max_length=100, description="Its classes that are wanted, or branches of them."
-    )
-    strategy_model: str = Field(
-        "", max_length=64, description="Rules or browsing of one's own, for a strategy that goes by it."
-    )
-    detect: list[Piece] = Field(
-        [], max_length=20, description="How changes are noticed: of GET /detectors; none: the usual ones."
-    )
-
 
 class NewInterest(Body):
     """An interest to be made."""
 
     name: str = Field(min_length=1, max_length=200)
-    wishes: Wished
+    wishes: Wishes
     look_again: str = Field(
         "", max_length=100, description="How often to look for changes, as in 6h or 1d; empty: never."
     )
@@ -79,7 +41,7 @@ class ChangedInterest(Body):
     """What is to be changed of it; what is left out or null stays."""
 
     name: str | None = Field(None, min_length=1, max_length=200)
-    wishes: Wished | None = None
+    wishes: Wishes | None = None
     look_again: str | None = Field(None, max_length=100)
     threshold: float | None = Field(
         None, ge=0, le=1_000, allow_inf_nan=False, description="Of the wishes this one alone; crawls go by it at once."
@@ -87,7 +49,7 @@ class ChangedInterest(Body):
 
 
 class Named(BaseModel):
-    """A person, as others see them."""
+    """A person or an interest, as others see them."""
 
     id: str
     name: str
@@ -142,9 +104,7 @@ def list_interests(person: Person = needs("read")) -> list[Interest]:
 def make_interest(body: NewInterest, person: Person = needs("write")) -> Interest:
     """Make an interest; a crawl of it is started apart from that."""
     site = person.site
-    wishes = checked(
-        body.wishes.model_dump(), site.database, site.settings.max_budget, person.id, site.settings.model_file
-    )
+    wishes = checked(asdict(body.wishes), site.database, site.settings.max_budget, person.id, site.settings.model_file)
     row = interests.create(
         site.database, site.clock(), person.id, body.name, wishes, body.look_again, site.settings.max_interests
     )
@@ -168,7 +128,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     if body.wishes is not None:
         before = None if access.mode == "own" else interests.wishes_of(access.interest)
         wishes = checked(
-            body.wishes.model_dump(), database, site.settings.max_budget, access.interest["owner"],
+            asdict(body.wishes), database, site.settings.max_budget, access.interest["owner"],
             site.settings.model_file, before,
         )  # fmt: skip
     with database.transaction():
@@ -271,3 +231,59 @@ def stop_sharing(person: str, access: InterestAccess = interest_to("read", "read
         raise HTTPException(404, "it is not shared with this person")
     detail = "" if leaves else f"with {person}"
     asker.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
+
+
+# -- addresses out of a file: bookmarks, OPML, a list. Nothing of it is kept, nothing is fetched ---------------------
+
+MOST_BYTES = 5_000_000
+
+FORMS = {"sitemap index": "sitemap", "html page": "page"}
+
+
+class Found(BaseModel):
+    """An address, and what the file calls it."""
+
+    url: str
+    title: str
+
+
+class Imported(BaseModel):
+    """What the file holds."""
+
+    form: str = Field(description="bookmarks, opml, list, sitemap, feed, or page")
+    urls: list[Found]
+    skipped: int = Field(description="Entries that are no web addresses, or too many.")
+    note: str
+
+
+@router.post("/imports", responses={413: {"description": "The file is too large"}})
+def read_file(file: UploadFile, person: Person = needs("write")) -> Imported:
+    """Read the addresses of a file: bookmarks of any browser, OPML, a list, a saved sitemap, feed or page."""
+    body = file.file.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        raise HTTPException(413, f"the file has more than {MOST_BYTES // 1_000_000} MB: split it")
+    source = read_seeds(body, _name(file.filename or ""))
+    found: dict[str, str] = {}
+    skipped = source.skipped
+    for text in source.lines:
+        url = check_seed(text)
+        if url is None:
+            skipped += 1
+        else:
+            found.setdefault(url, "")
+    for url, title in zip(source.links.urls, source.links.anchors, strict=True):
+        found.setdefault(url, title)
+    notes = [source.note] if source.note else []
+    if source.nested:
+        notes.append(f"{len(source.nested)} further files that it names (feeds, sitemaps) are not read")
+    if len(found) > MOST_URLS:
+        notes.append(f"the first {MOST_URLS:,} of {len(found):,} addresses are taken")
+        skipped += len(found) - MOST_URLS
+    urls = [Found(url=url, title=title[:300]) for url, title in list(found.items())[:MOST_URLS]]
+    return Imported(form=FORMS.get(source.form, source.form), urls=urls, skipped=skipped, note="; ".join(notes))
+
+
+def _name(given: str) -> str:
+    """What to call the file in a message: as it was called, if that can be shown."""
+    name = given.replace("\\", "/").rpartition("/")[2].strip()[:100]
+    return line(name, "the name", 100) if name and name.isprintable() else "the file"

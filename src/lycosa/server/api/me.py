@@ -1,4 +1,4 @@
-"""One's own account: preferences, password, sessions, and its end."""
+"""One's own account: preferences, password, sessions, and its end; tokens and notices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field, Strict
 
-from lycosa.people import accounts, limits, models, sessions
+from lycosa.people import accounts, limits, models, notices, sessions, tokens
 from lycosa.people.credentials import check_password, check_text
 from lycosa.people.database import Row
 from lycosa.people.erasing import erase_person, sweep
+from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body
 from lycosa.server.api.session import TOO_MANY, Profile, SessionAnswer, begin, profile
@@ -71,7 +72,7 @@ class Session(BaseModel):
 @router.get("/me")
 def me(person: Person = needs("read")) -> Me:
     """The account of who asks."""
-    row = _row(person)
+    row = person.row()
     return Me(**profile(row).model_dump(), created=row["created"], scopes=sorted(person.scopes))
 
 
@@ -81,7 +82,7 @@ def change(wanted: MeChange, person: Person = needs("account")) -> Me:
     database = person.site.database
     changes = wanted.preferences.model_dump(exclude_unset=True)
     with database.transaction():
-        preferences = json.loads(_row(person, locked=True)["preferences"])
+        preferences = json.loads(person.row(locked=True)["preferences"])
         database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
         if changes.get("history") is False:
             database.run("DELETE FROM opened WHERE person = ?", person.id)
@@ -112,7 +113,7 @@ def end_session(session: str, request: Request, person: Person = needs("account"
     """Sign out one browser."""
     if session not in [known.id for known in my_sessions(person)]:
         raise HTTPException(404, "no such session")
-    sessions.end(person.site.database, session)
+    person.site.database.delete("session", session)
     if session == person.session:
         set_cookie(request, "")
     person.record("ended a session")
@@ -127,7 +128,6 @@ def leave(wanted: Farewell, request: Request, person: Person = needs("account"))
 
 
 def remove(by: Person, whom: str, name: str) -> None:
-    """Delete a person with everything of theirs."""
     site = by.site
     with site.database.transaction():
         accounts.keep_an_admin(site.database, whom)
@@ -146,7 +146,7 @@ def _confirmed(person: Person, password: str) -> Row:
     site = person.site
     check_text(password, "the password")
     attempt = limits.one(site.database, site.clock(), limits.OLD, person.id)
-    row = _row(person)
+    row = person.row()
     if not site.passwords.fits(row["password"], password):
         person.record("gave a wrong password")
         raise HTTPException(401, "the password is wrong")
@@ -154,8 +154,114 @@ def _confirmed(person: Person, password: str) -> Row:
     return row
 
 
-def _row(person: Person, *, locked: bool = False) -> Row:
-    row = person.site.database.get("person", person.id, locked=locked)
+# -- tokens, for programs that act for a person ----------------------------------------------------------------
+
+Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]
+
+
+class NewToken(Body):
+    """What a token is for, what it may do, and for how many days (null: until it is revoked)."""
+
+    name: str = Field(min_length=1, max_length=100)
+    scopes: list[Scope] = Field(min_length=1, max_length=20)
+    days: Annotated[int, Field(ge=1, le=3660)] | None = 90
+
+
+class Token(BaseModel):
+    """A token, without its secret."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    created: float
+    expires: float | None
+    used: float | None
+    revoked: float | None
+
+
+class MadeToken(Token):
+    """A token with its secret: shown this once."""
+
+    token: str
+
+
+@router.get("/me/tokens")
+def my_tokens(person: Person = needs("account")) -> list[Token]:
+    """One's tokens, the newest first, also those that were revoked."""
+    return [Token(**_fields(row)) for row in tokens.of_person(person.site.database, person.id)]
+
+
+@router.post("/me/tokens", status_code=201)
+def make(wanted: NewToken, person: Person = needs("account")) -> MadeToken:
+    """Make a token. It may not do more than who makes it, and if that is a token, not last longer either."""
+    scopes = frozenset(wanted.scopes)
+    if not scopes <= person.scopes:
+        lacking = ", ".join(sorted(scopes - person.scopes))
+        raise HTTPException(403, f"you cannot give away what you do not have: {lacking}")
+    site, now = person.site, person.site.clock()
+    row, secret = tokens.make(site.database, now, person.id, wanted.name, scopes, _days(person, wanted.days, now))
+    person.record("made a token", row["name"], row["scopes"])
+    return MadeToken(**_fields(row), token=secret)
+
+
+@router.delete("/me/tokens/{token}", status_code=204)
+def revoke(token: str, person: Person = needs("account")) -> None:
+    """Revoke a token: it is worthless at once."""
+    row = tokens.revoke(person.site.database, person.site.clock(), person.id, token)
     if row is None:
-        raise HTTPException(403, "sign in first")
-    return row
+        raise HTTPException(404, "no such token")
+    person.record("revoked a token", row["name"], row["scopes"])
+
+
+def _days(person: Person, days: float | None, now: float) -> float | None:
+    maker = person.site.database.get("token", person.token) if person.token else None
+    if maker is None or maker["expires"] is None:
+        return days
+    left = float(maker["expires"] - now) / tokens.DAY
+    return left if days is None else min(days, left)
+
+
+def _fields(row: Row) -> Row:
+    return {**row, "scopes": row["scopes"].split()}
+
+
+# -- notices: what happened while one was away -----------------------------------------------------------------
+
+
+class Notice(BaseModel):
+    """Something to know."""
+
+    id: str
+    kind: str
+    text: str
+    interest: str | None
+    at: float
+    read: float | None
+
+
+class Notices(BaseModel):
+    """The newest ones, and how many are not read yet."""
+
+    unread: int
+    notices: list[Notice]
+
+
+class ReadNotices(Body):
+    """Which ones were read; null: all."""
+
+    ids: list[Annotated[str, Field(max_length=64)]] | None = Field(None, max_length=500)
+
+
+@router.get("/me/notices")
+def list_notices(unread: bool = False, person: Person = needs("read")) -> Notices:
+    """The newest hundred, or only those that are not read yet."""
+    database = person.site.database
+    rows = notices.of_person(database, person.id, unread=unread)
+    return Notices(unread=notices.unread(database, person.id), notices=[Notice(**row) for row in rows])
+
+
+@router.post("/me/notices/read", status_code=204)
+def read_notices(body: ReadNotices, person: Person = needs("read")) -> None:
+    """They were read. Ids that are not one's own are passed over."""
+    ids = None if body.ids is None else [line(text, "the id", 64) for text in body.ids]
+    notices.read(person.site.database, person.site.clock(), person.id, ids)

@@ -235,7 +235,6 @@ def _file(access: ModelAccess) -> Path:
 
 
 def _receive(source: IO[bytes], target: Path) -> None:
-    """Copy an upload, up to a size."""
     had = 0
     with open(target, "xb") as copy:
         while part := source.read(PART):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
@@ -16,7 +16,6 @@ from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView, Link
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
-from lycosa.people import feedback
 from lycosa.people.accounts import preferences
 from lycosa.people.suggestions import open_again, opened_by
 from lycosa.people.typed import line
@@ -39,6 +38,22 @@ Threshold = Annotated[float | None, Query(ge=0, le=1_000, allow_inf_nan=False)]
 Address = Annotated[str, Query(max_length=4_000, min_length=1)]
 FARTHEST = 1_000_000
 LINKS, TERMS, HISTORY = 200, 20, 200
+
+
+def filters_of(
+    host: Text = "", language: Text = "", since: Text = "", until: Text = "", changed: bool = False
+) -> Filters:
+    """Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too."""
+    given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
+    days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
+    hosts, languages = ([text] if text else [] for text in given)
+    try:
+        return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
+    except InputError as error:  # which names the options of a command
+        raise InputError(str(error).replace("--", "")) from None
+
+
+Asked = Annotated[Filters, Depends(filters_of)]
 
 
 class Estimated(BaseModel):
@@ -97,29 +112,24 @@ class Opened(Body):
 
 @router.get("/crawls/{crawl}/pages")
 def list_pages(
+    *,
     order: Literal["relevance", "frequency", "date", "novelty"] = "relevance",
-    host: Text = "",
-    language: Text = "",
-    since: Text = "",
-    until: Text = "",
-    changed: bool = False,
     labelled: Labelled | None = None,
     found: bool | None = None,
     threshold: Threshold = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
     access: CrawlAccess = crawl_to("read", "read"),
+    filters: Asked,
 ) -> Pages:
     """The pages of a crawl. Days are UTC's, as in 2026-03-01, and included; a host stands for its subdomains, too.
 
     `found` is true unless labels are asked for. With a `threshold` of your own you see what would count as found by it,
     and how many that would be; nothing is changed. An excerpt may be null while it has not been read yet.
     """
-    site, interest = access.site, access.interest["id"]
-    wanted = PageFilter(filters_of(host, language, since, until, changed), labelled, found, threshold)
-    labels = feedback.labels_of(site.database, interest)
+    site, interest, labels, cached = access.site, access.interest["id"], access.labels, access.cached
+    wanted = PageFilter(filters, labelled, found, threshold)
     known = sorted(opened_by(site.database, interest, access.person.id)) if order == "novelty" else []
-    cached = site.views.get(access.directory)
     chosen = choose(cached, labels, wanted, order, known)
     part = slice(offset, offset + limit)
     pages: list[Page] = []
@@ -149,9 +159,7 @@ def list_unsure(
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> list[Page]:
     """Pages that the judge is least sure of, and that nobody has labelled: where a yes or no helps most."""
-    site = access.site
-    labels = feedback.labels_of(site.database, access.interest["id"])
-    cached = site.views.get(access.directory)
+    labels, cached = access.labels, access.cached
     collection = collection_of(cached.view)
     if collection is None:
         return []
@@ -166,9 +174,7 @@ def list_unsure(
 @router.get("/crawls/{crawl}/page")
 def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> WholePage:
     """One page: why it was fetched, what became of it, where it leads."""
-    site = access.site
-    labels = feedback.labels_of(site.database, access.interest["id"])
-    cached = site.views.get(access.directory)
+    labels, cached = access.labels, access.cached
     page = _page(cached, url)
     with cached.view.lock:
         _, scores = cached.scores(labels)
@@ -200,7 +206,7 @@ def read_page(
 
     `version` is the `seq` of one of its versions; without it, the one that stands.
     """
-    cached = access.site.views.get(access.directory)
+    cached = access.cached
     page = _page(cached, url)
     with explained(), _collection(cached.view) as collection:
         seq = version or page.seq
@@ -220,20 +226,9 @@ def read_page(
 def note_opened(body: Opened, access: CrawlAccess = crawl_to("read", "read")) -> None:
     """Note that a result was opened: for novelty and suggestions, and only if the person's preferences allow it."""
     site, person = access.site, access.person.id
-    page = _page(site.views.get(access.directory), line(body.url, "the address", 4_000, 1))
+    page = _page(access.cached, line(body.url, "the address", 4_000, 1))
     if preferences(site.database, person).get("history") is not False:
         open_again(site.database, site.clock(), access.interest["id"], person, page.node)
-
-
-def filters_of(host: str, language: str, since: str, until: str, changed: bool) -> Filters:
-    """What was asked for, checked."""
-    given = [line(text, what, 300) for text, what in ((host, "the host"), (language, "the language"))]
-    days = [line(text, what, 300) for text, what in ((since, "since"), (until, "until"))]
-    hosts, languages = ([text] if text else [] for text in given)
-    try:
-        return Filters.of(hosts, languages, days[0], days[1], changed=0.0 if changed else None)
-    except InputError as error:  # which names the options of a command
-        raise InputError(str(error).replace("--", "")) from None
 
 
 def _page(cached: CachedView, url: str) -> PageRow:

@@ -1,13 +1,13 @@
-"""The people of the server: kept by admins, found by name by everyone who wants to share."""
+"""The people of the server: kept and invited by admins, found by name by everyone who wants to share; the audit log."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import BaseModel, Strict
+from pydantic import BaseModel, Field, Strict
 
-from lycosa.people import accounts, notices
+from lycosa.people import accounts, audit, notices
 from lycosa.people.database import Row
 from lycosa.server.api import Body
 from lycosa.server.api.me import remove
@@ -58,7 +58,7 @@ def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: P
 
 @router.patch("/people/{person}", responses=LAST)
 def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> Account:
-    """Change a role; shut someone out at once, or let them in again."""
+    """Change a role; suspend an account at once, or reactivate it."""
     database = by.site.database
     with database.transaction():
         row = _row(by, person)
@@ -77,7 +77,7 @@ def delete(person: str, by: Person = needs("admin")) -> None:
     remove(by, person, _row(by, person)["name"])
 
 
-@router.post("/people/{person}/reset", status_code=201, responses={409: {"description": "The account is shut out"}})
+@router.post("/people/{person}/reset", status_code=201, responses={409: {"description": "The account is suspended"}})
 def reset(person: str, by: Person = needs("admin")) -> Reset:
     """Make a link by which someone who forgot their password chooses a new one, once, within a day. It is for an admin
     in a browser, not for tokens. The person is told of it, and that it was used; using it signs them out everywhere.
@@ -89,7 +89,7 @@ def reset(person: str, by: Person = needs("admin")) -> Reset:
     if row["id"] == by.id:
         raise HTTPException(403, "change your own password in your account: it takes the one you have")
     if row["disabled"]:
-        raise HTTPException(409, f"{row['name']} is shut out: let them in first")
+        raise HTTPException(409, f"{row['name']} is suspended: reactivate the account first")
     now = site.clock()
     with site.database.transaction():
         link, code = accounts.offer_reset(site.database, now, row, by.id)
@@ -104,3 +104,90 @@ def _row(by: Person, person: str) -> Row:
     if row is None:
         raise HTTPException(404, "no such person")
     return row
+
+
+# -- invitations; accepting one is in `session.py`: who does is nobody yet -------------------------------------
+
+
+class NewInvitation(Body):
+    """For which role, whom (a note for the admins), and how many days it is good."""
+
+    role: Role = "member"
+    note: str = Field("", max_length=200)
+    days: int = Field(7, ge=1, le=90)
+
+
+class Invitation(BaseModel):
+    """An invitation, without its code."""
+
+    id: str
+    role: Role
+    note: str
+    made_by: str
+    """The name of who made it; empty for the first start."""
+    created: float
+    expires: float
+    used: float | None
+
+
+class MadeInvitation(Invitation):
+    """An invitation with its code: shown this once."""
+
+    code: str
+    link: str
+
+
+@router.get("/invitations")
+def invitations(person: Person = needs("admin")) -> list[Invitation]:
+    """All invitations, the newest first; those that are over stay for a month."""
+    return [Invitation(**row) for row in accounts.invitations(person.site.database)]
+
+
+@router.post("/invitations", status_code=201)
+def invite(wanted: NewInvitation, person: Person = needs("admin")) -> MadeInvitation:
+    """Make an invitation. Its code is after the # of the link: browsers do not send it, so that no log has it."""
+    site = person.site
+    row, code = accounts.invite(site.database, site.clock(), wanted.role, wanted.note, wanted.days, person.id)
+    person.record("made an invitation", row["note"], row["role"])
+    return MadeInvitation(**{**row, "made_by": person.name}, code=code, link=f"{site.settings.base}/join#{code}")
+
+
+@router.delete("/invitations/{invitation}", status_code=204)
+def revoke(invitation: str, person: Person = needs("admin")) -> None:
+    """Take an invitation back; the account of one that was used stays."""
+    database = person.site.database
+    row = database.get("invitation", invitation)
+    if row is None:
+        raise HTTPException(404, "no such invitation")
+    database.delete("invitation", invitation)
+    person.record("revoked an invitation", row["note"], row["role"])
+
+
+# -- the audit log ---------------------------------------------------------------------------------------------
+
+
+class Entry(BaseModel):
+    """What was done, by whom, to what, from where."""
+
+    at: float
+    name: str
+    action: str
+    subject: str
+    detail: str
+    address: str
+
+
+class Entries(BaseModel):
+    """The newest first."""
+
+    entries: list[Entry]
+
+
+@router.get("/audit")
+def entries(
+    before: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    person: Person = needs("admin"),
+) -> Entries:
+    """Entries before a time. There may be some more than `limit`: those of one moment are not torn apart."""
+    return Entries(entries=[Entry(**row) for row in audit.entries(person.site.database, before, limit)])

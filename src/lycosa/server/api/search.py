@@ -14,11 +14,10 @@ from pydantic import BaseModel
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Search
 from lycosa.core.errors import LycosaError
-from lycosa.people import feedback
 from lycosa.people.typed import line
-from lycosa.server.api.pages import Text, filters_of
+from lycosa.server.api.pages import Asked
 from lycosa.server.guards import CrawlAccess, crawl_to
-from lycosa.server.results import Label, Labelled, collection_of, label_of
+from lycosa.server.results import Label, Labelled, collection_of, fits, label_of
 from lycosa.server.views import CachedView, explained
 
 router = APIRouter(tags=["search"])
@@ -61,44 +60,29 @@ class Results(BaseModel):
 
 @router.get("/crawls/{crawl}/search", responses={503: {"description": "The index is being made"}})
 def search(
+    *,
     q: Annotated[str, Query(max_length=1_000)],
-    host: Text = "",
-    language: Text = "",
-    since: Text = "",
-    until: Text = "",
-    changed: bool = False,
     labelled: Labelled | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
     access: CrawlAccess = crawl_to("read", "read"),
+    filters: Asked,
 ) -> Results:
     """Words, "phrases", prefix*, -without. Filters are those of the pages.
 
     With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time the
     answer is 503 for a moment.
     """
-    site = access.site
-    filters_of(host, language, since, until, changed)  # complains of each by its name
     words = line(q, "what to search for", 1_000, 1)
-    labels = feedback.labels_of(site.database, access.interest["id"])
-    cached = site.views.get(access.directory)
+    labels, cached = access.labels, access.cached
     collection = collection_of(cached.view)
     if collection is None:
         return Results(total=0, loosened=False, pages=0, hits=[])
     with explained(), collection:
         _keep_up(cached)
         with Search(collection) as searching:
-            found = searching.find(
-                words,
-                limit=limit,
-                offset=offset,
-                hosts=[host.strip()] if host.strip() else [],
-                languages=[language.strip()] if language.strip() else [],
-                since=since,
-                until=until,
-                changed=0.0 if changed else None,
-                takes=_takes(cached, labels, labelled) if labelled else None,
-            )
+            takes = _takes(cached, labels, labelled) if labelled else None
+            found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
         cached.indexed = max(cached.indexed, cached.view.seq)
     _, scores = cached.scores(labels)
     hits = [_found(cached, hit, labels, scores) for hit in found]
@@ -109,11 +93,7 @@ def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -
     """Whether a page is labelled as it is asked for, by the number of its current version."""
     with cached.view.lock:
         known = {page.seq: given for node, given in labels.items() if (page := cached.view.page(node)) is not None}
-    if labelled == "none":
-        return lambda seq: seq not in known
-    if labelled == "any":
-        return lambda seq: seq in known
-    return lambda seq: known.get(seq) is (labelled == "yes")
+    return lambda seq: fits(labelled, known.get(seq))
 
 
 def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDArray[np.float64]) -> Found:

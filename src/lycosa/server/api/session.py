@@ -94,17 +94,14 @@ def sign_in(wanted: SignIn, request: Request, _: None = open_to_all()) -> Sessio
 @router.get("/session")
 def current(person: Person = needs("read")) -> SessionAnswer:
     """Who is signed in."""
-    row = person.site.database.get("person", person.id)
-    if row is None:
-        raise HTTPException(403, "sign in first")
-    return SessionAnswer(person=profile(row), csrf=person.csrf)
+    return SessionAnswer(person=profile(person.row()), csrf=person.csrf)
 
 
 @router.delete("/session", status_code=204)
 def sign_out(request: Request, person: Person = needs("read")) -> None:
     """Sign out: ends the session. With a token there is nothing to end."""
     if person.session:
-        sessions.end(person.site.database, person.session)
+        person.site.database.delete("session", person.session)
         set_cookie(request, "")
         person.record("signed out")
 
@@ -162,9 +159,7 @@ def _trying_a_code(request: Request) -> Iterator[None]:
 
 
 def begin(request: Request, person: Row, action: str = "", detail: str = "") -> SessionAnswer:
-    """Sign a person in: a new session, whatever cookie came with the request. Its own session, if any, ends. The
-    `action` that led here goes into the audit log.
-    """
+    """Sign a person in: a new session, in place of that of the request, if any. The audit log notes the `action`."""
     site = site_of(request)
     now = site.clock()
     if action:
@@ -173,7 +168,7 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
         )
     old = sessions.find(site.database, now, request.cookies.get(cookie_name(site), ""), turn=False)
     if old is not None:
-        sessions.end(site.database, old.id)
+        site.database.delete("session", old.id)
     agent = printable(request.headers.get("user-agent", ""), "")
     _, value = sessions.begin(site.database, now, person["id"], agent[:200])
     set_cookie(request, value)
@@ -181,5 +176,4 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
 
 
 def profile(row: Row) -> Profile:
-    """A person, as they see themselves."""
     return Profile(**{**row, "preferences": json.loads(row["preferences"])})

@@ -17,7 +17,7 @@ from lycosa.people.wishes import STRATEGY
 from lycosa.refresh.detectors import DEFAULT as DETECTING
 from lycosa.refresh.detectors import DETECTORS
 from lycosa.server.guards import Person, needs
-from lycosa.server.messages import summary
+from lycosa.server.messages import SUMMARIES
 from lycosa.server.validation import GUIDES, JUDGES, TAUGHT, choices
 from lycosa.text.wordnet import find_wordnet
 from lycosa.topics import describe as judge_parameters
@@ -71,7 +71,7 @@ def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[s
     return [
         Choice(
             name=name,
-            summary=summary(name, entry.summary),
+            summary=SUMMARIES.get(name, entry.summary),
             automatic=name == automatic,
             paper=entry.paper,
             parameters=choices(parameters(name)),

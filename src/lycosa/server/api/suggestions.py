@@ -26,9 +26,10 @@ from lycosa.people import catalogue, feedback, interests
 from lycosa.people import suggestions as ideas
 from lycosa.people.accounts import preferences
 from lycosa.people.database import Row
-from lycosa.people.suggestions import Known
+from lycosa.people.suggestions import Idea, Known
 from lycosa.people.typed import line
 from lycosa.server.api import Body
+from lycosa.server.api.interests import Named
 from lycosa.server.guards import InterestAccess, interest_to
 from lycosa.server.site import Site
 from lycosa.server.validation import checked
@@ -54,14 +55,6 @@ READ_AGAIN = 50
 """Of these, so many are read again from the archive for a judge that has to see the page."""
 
 
-class SeedIdea(BaseModel):
-    """A page to start from."""
-
-    url: str
-    title: str
-    why: str
-
-
 class TermIdea(BaseModel):
     """A word for the query."""
 
@@ -70,19 +63,12 @@ class TermIdea(BaseModel):
     why: str
 
 
-class Whose(BaseModel):
-    """Another interest of the same person."""
-
-    id: str
-    name: str
-
-
 class PageIdea(BaseModel):
     """A page that another interest of the same person found."""
 
     url: str
     title: str
-    interest: Whose
+    interest: Named
     score: float
     why: str
 
@@ -91,7 +77,7 @@ class Suggestions(BaseModel):
     """What there is to suggest; nothing where the person does not want any."""
 
     allowed: bool
-    seeds: list[SeedIdea]
+    seeds: list[Idea]
     terms: list[TermIdea]
     pages: list[PageIdea]
 
@@ -180,10 +166,9 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
     chosen = catalogue.seeds_of(database, wishes.preferences, wishes.words)
     taken = {canonical(url) or url for url in [*wishes.seeds, *chosen]}
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term", "page")}
-    seeds = ideas.seeds(known, starts, targets, view.threshold, taken | answered["seed"])
     made = Suggestions(
         allowed=True,
-        seeds=[SeedIdea(url=idea.url, title=idea.title, why=idea.why) for idea in seeds],
+        seeds=ideas.seeds(known, starts, targets, view.threshold, taken | answered["seed"]),
         terms=_terms(cached, pages, known, wishes.words, answered["term"]),
         pages=_pages(site, cached, interest, person, answered["page"] | taken),
     )
@@ -288,7 +273,7 @@ def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out:
             enough = f"{score:.2f}, {made.topic.threshold:.2f} is enough"
             why = f"found for “{row['name']}”; {made.told} ({enough})"
             if page.node not in found or found[page.node].score < score:
-                whose = Whose(id=row["id"], name=row["name"])
+                whose = Named(id=row["id"], name=row["name"])
                 found[page.node] = PageIdea(
                     url=page.node, title=page.title, interest=whose, score=round(score, 4), why=why
                 )

@@ -30,7 +30,6 @@ async def crawl(settings: Settings) -> None:
 
 
 def main() -> None:
-    """Crawl until told to stop."""
     end_with_supervisor()
     take_over()
     try:

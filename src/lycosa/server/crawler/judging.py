@@ -70,9 +70,7 @@ def judge_again(
 
 
 def teach(directory: Path, labels: Mapping[str, bool], now: float) -> int:
-    """Bring the labels of a log to what people say; how many are new, others or taken back. Nobody else may write
-    there.
-    """
+    """Bring the labels of a log, which nobody else may write, to what people say; how many changed."""
     if not (directory / NAME).exists():
         return 0
     with _opened(directory) as (_, log):

@@ -1,4 +1,4 @@
-"""What a crawl does at this moment, in its directory, for those who watch: written each second.
+"""What a crawl does at this moment, in its directory: written each second by the crawl process, read by the other.
 
 What it has done is in its log; this is only what no log can tell. A file that is missing, or older than `STALE`,
 means that the crawl does not run.
@@ -10,7 +10,9 @@ import json
 import os
 from heapq import nlargest
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import PARKED, WAITING, Lane
@@ -20,46 +22,74 @@ NAME = "live.json"
 STALE = 10.0
 """Seconds after which it says nothing any more."""
 
-MOST_HOSTS = 100
+MOST = 100
+"""Hosts, and requests under way, that are told of."""
+
+LARGEST = 2_000_000
+
+Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
-def told(engine: Engine, now: float, ahead: float = 0.0) -> dict[str, Any]:
-    """The state of an engine in plain data. `ahead`: by how much the time of day is ahead of the engine's clock."""
-    politeness = getattr(engine.space, "politeness", None)
-    flying = politeness.flying if isinstance(politeness, View) else {}
-    since = {request: at for (_, request), at in flying.items()}
-    lanes = nlargest(MOST_HOSTS, (lane for lane in engine.frontier.lanes if lane.heap or lane.in_flight), key=_weight)
-    return {
-        "at": now + ahead,
-        "frontier": engine.table.open_rows,
-        "in_flight": [
-            {"url": task.node, "since": since.get(task.node, now) + ahead} for task in engine.in_flight.values()
-        ],
-        "hosts": [_host(lane, now, ahead) for lane in lanes],
-    }
+class Flight(BaseModel):
+    """A request that is under way."""
+
+    url: str
+    since: Time
 
 
-def _weight(lane: Lane) -> tuple[int, int]:
-    return lane.in_flight, len(lane.heap)
+class LiveHost(BaseModel):
+    """What waits for a host, and when that may be asked again."""
+
+    host: str
+    ready_at: Time | None = None
+    why: str = ""
+    in_flight: int = 0
+    waiting: int = 0
+
+    @classmethod
+    def of(cls, lane: Lane, now: float, ahead: float) -> LiveHost:
+        """A lane of the frontier."""
+        waits = lane.status == WAITING and lane.until > now
+        why = lane.why if waits or lane.status == PARKED else ""
+        ready = lane.until + ahead if waits else None
+        return cls(host=lane.name, ready_at=ready, why=why, in_flight=lane.in_flight, waiting=len(lane.heap))
 
 
-def _host(lane: Lane, now: float, ahead: float) -> dict[str, Any]:
-    waits = lane.status == WAITING and lane.until > now
-    return {
-        "host": lane.name,
-        "ready_at": lane.until + ahead if waits else None,
-        "why": lane.why if waits or lane.status == PARKED else "",
-        "in_flight": lane.in_flight,
-        "waiting": len(lane.heap),
-    }
+class Live(BaseModel):
+    """The state of an engine; empty for a crawl that does not run."""
 
+    at: Time = 0.0
+    frontier: int | None = None
+    in_flight: list[Flight] = []
+    hosts: list[LiveHost] = []
 
-def write(directory: Path, data: dict[str, Any]) -> None:
-    """Put it there, whole; that it survives a power cut is not worth the wait."""
-    place = directory / NAME
-    temporary = place.with_suffix(".new")
-    temporary.write_text(json.dumps(data, ensure_ascii=True), "ascii")
-    os.replace(temporary, place)
+    @classmethod
+    def of(cls, engine: Engine, now: float, ahead: float = 0.0) -> Live:
+        """As it is now. `ahead`: by how much the time of day is ahead of the engine's clock."""
+        politeness = getattr(engine.space, "politeness", None)
+        flying = politeness.flying if isinstance(politeness, View) else {}
+        since = {request: at for (_, request), at in flying.items()}
+        busy = (lane for lane in engine.frontier.lanes if lane.heap or lane.in_flight)
+        lanes = nlargest(MOST, busy, key=lambda lane: (lane.in_flight, len(lane.heap)))
+        flights = [Flight(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()]
+        hosts = [LiveHost.of(lane, now, ahead) for lane in lanes]
+        return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)
+
+    @classmethod
+    def read(cls, directory: Path, now: float) -> Live:
+        """Read it, whatever state the file is in."""
+        try:
+            with open(directory / NAME, "rb") as file:
+                live = cls.model_validate_json(file.read(LARGEST))
+        except (OSError, ValueError):
+            return cls()
+        return live if now - STALE <= live.at <= now + STALE else cls()
+
+    def write(self, directory: Path) -> None:
+        """Put it there, whole; that it survives a power cut is not worth the wait."""
+        temporary = directory / f"{NAME}.new"
+        temporary.write_text(json.dumps(self.model_dump()), "ascii")
+        os.replace(temporary, directory / NAME)
 
 
 def remove(directory: Path) -> None:

@@ -33,12 +33,13 @@ from lycosa.people import catalogue, crawls, erasing, feedback, models, notices
 from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
-from lycosa.server import comparing, training
+from lycosa.server.comparing import Comparison
 from lycosa.server.crawler import live
 from lycosa.server.crawler.judging import JudgingTask, judge_again, recorded
 from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
+from lycosa.server.training import Training
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
@@ -124,8 +125,8 @@ class CrawlProcess:
             ) from error
         log("crawl process started", data=str(self.settings.data))
         beside = {
-            asyncio.create_task(_keep_going(partial(work.run_queued, self.settings, self.database)))
-            for work in (comparing, training)
+            asyncio.create_task(_keep_going(job(self.settings, self.database).run_queued))
+            for job in (Comparison, Training)
         }
         try:
             while not self._stopping.is_set():

@@ -105,16 +105,13 @@ class Running:
         self._no_room = ""
 
     def start(self) -> None:
-        """Run it in a task."""
         self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, one way or another."""
         return self._task is not None and self._task.done()
 
     def result(self) -> Ending:
-        """How it ended."""
         assert self._task is not None
         return self._task.result()
 
@@ -216,9 +213,7 @@ class Running:
                 self.asked = None
 
     def _again(self) -> Crawl:
-        """The crawl in the directory: as it was begun, but for the pages it may have, new seeds, and what is the
-        operator's.
-        """
+        """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
         wished = self._options()
         changes = {name: wished[name] for name in ("seeds", *self._operators())}
         if self.row["task"] == "refresh":
@@ -257,7 +252,6 @@ class Running:
             self._crawl.stop()
 
     def grow(self, budget: int) -> None:
-        """It may have so many pages now."""
         self.budget = budget
         if self.engine is not None and self.row["task"] == "crawl":
             picker = self.engine.picker
@@ -268,9 +262,7 @@ class Running:
         return task.number > max(self.asked.number if self.asked else 0, self.judged[0] if self.judged else 0)
 
     def judge(self, task: JudgingTask, labels: Mapping[str, bool], files: Mapping[str, str]) -> None:
-        """Its pages are to be judged again, by these labels, and by the models that its interest names now: it is
-        opened anew around that, before long.
-        """
+        """Its pages are to be judged again, by these labels and models: it is opened again around that, before long."""
         self.asked, self.labels, self._files = task, dict(labels), files
 
     def look(self, now: float) -> None:
@@ -286,7 +278,7 @@ class Running:
         if self.engine is not None and not self.stopped_at and now >= self._shown + 1.0:
             self._shown = now
             self._look_for_room()
-            live.write(self._directory, live.told(self.engine, now, self._around.wall() - now))
+            live.Live.of(self.engine, now, self._around.wall() - now).write(self._directory)
 
     def _reopen(self, now: float) -> None:
         """Stop, and go on with what is to be learned."""
@@ -334,6 +326,6 @@ class Running:
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = messages.nothing(complaint), True
         spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
-        reason = without_place(self._around.settings, messages.ending(reason) + spent)
+        reason = without_place(self._around.settings, messages.ENDINGS.get(reason, reason) + spent)
         words = printable(reason, " ")[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)

@@ -12,12 +12,12 @@ const words = (text) => h("span", {class: "unseen"}, ` ${text}`);
 async function people() {
   const all = await get("/people");
   fill($("#people"), table({label: "People", rows: all, columns: [
-    {title: "Name", head: true, cell: (one) => [one.name, " ", one.disabled ? h("span", {class: "badge bad"}, "shut out") : null, one.name === myName ? h("span", {class: "badge good"}, "you") : null]},
+    {title: "Name", head: true, cell: (one) => [one.name, " ", one.disabled ? h("span", {class: "badge bad"}, "suspended") : null, one.name === myName ? h("span", {class: "badge good"}, "you") : null]},
     {title: "Role", cell: (one) => h("select", {"aria-label": `Role of ${one.name}`, value: one.role, onchange: (event) => change(event.currentTarget, one, {role: event.currentTarget.value})},
       ["admin", "member", "reader"].map((role) => h("option", {value: role}, role)))},
     {title: "Since", cell: (one) => when(one.created)},
     {title: "", class: "tools", cell: (one) => h("div", {class: "row"},
-      h("button", {type: "button", class: "small", onclick: (event) => change(event.currentTarget, one, {disabled: !one.disabled})}, one.disabled ? "Let in" : "Shut out", words(one.name)),
+      h("button", {type: "button", class: "small", onclick: (event) => change(event.currentTarget, one, {disabled: !one.disabled})}, one.disabled ? "Reactivate" : "Suspend", words(one.name)),
       one.disabled || one.name === myName ? null : h("button", {type: "button", class: "small", onclick: () => renew(one)}, "New password", words(one.name)),
       h("button", {type: "button", class: "small danger", onclick: () => remove(one)}, "Delete", words(one.name)))},
   ]}));
@@ -26,7 +26,7 @@ async function people() {
 async function change(control, one, wanted) {
   const done = await attempt(control, async () => {
     await patch(`/people/${one.id}`, wanted);
-    toast(wanted.role ? `${one.name} is ${wanted.role} now.` : `${one.name} is ${wanted.disabled ? "shut out" : "let in again"}.`);
+    toast(wanted.role ? `${one.name} is ${wanted.role} now.` : `${one.name} is ${wanted.disabled ? "suspended" : "active again"}.`);
     return true;
   });
   if (!done && wanted.role) control.value = one.role;

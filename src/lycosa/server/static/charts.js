@@ -108,9 +108,7 @@ export async function draw(place, spec) {
     plot.textContent = error.message;
     return;
   }
-  if (drawn.get(place) !== spec || !plot.isConnected || plot.clientWidth === 0) {
-    return; // a newer one is under way, or nobody sees it
-  }
+  if (drawn.get(place) !== spec || !plot.isConnected || plot.clientWidth === 0) return; // a newer one is under way, or nobody sees it
   await plotly.react(plot, traces(spec), layout(spec, plot.clientWidth < 480), {
     displayModeBar: false,
     responsive: true,
@@ -122,9 +120,7 @@ export async function draw(place, spec) {
 export function forget(place) {
   drawn.delete(place);
   const plot = place.querySelector(".plot");
-  if (plot && window.Plotly) {
-    window.Plotly.purge(plot);
-  }
+  if (plot && window.Plotly) window.Plotly.purge(plot);
 }
 
 function again() {

@@ -33,9 +33,7 @@ export function mount(panel, context) {
   });
 
   async function offer() {
-    if (choices.childElementCount) {
-      return;
-    }
+    if (choices.childElementCount) return;
     const strategies = await call("GET", "/strategies");
     const wished = context.interest.wishes?.strategy;
     const checked = new Set(["best-first", "breadth-first", wished]);
@@ -98,9 +96,7 @@ export function mount(panel, context) {
     ]);
     const paint = () => {
       if (done && fold.open) {
-        if (!body.childElementCount) {
-          body.replaceChildren(...picture(comparison));
-        }
+        if (!body.childElementCount) body.replaceChildren(...picture(comparison));
         const figure = body.querySelector("figure");
         draw(figure, { across: "pages walked", up: "relevant", curves: figure.lines, says: figure.say });
       }
@@ -131,9 +127,7 @@ export function mount(panel, context) {
     list.querySelector(":scope > .note")?.remove();
     for (const [place, one] of all.entries()) {
       const known = seen.get(one.id);
-      if (known?.state === one.state) {
-        continue; // as it was: what the person unfolded stays so
-      }
+      if (known?.state === one.state) continue; // as it was: what the person unfolded stays so
       const element = entry(one, known ? known.element.open : place < DRAWN);
       if (known) {
         known.element.replaceWith(element);
@@ -143,9 +137,7 @@ export function mount(panel, context) {
       seen.set(one.id, { state: one.state, element });
       element.paint();
     }
-    if (!all.length) {
-      list.replaceChildren(el("p", { class: "note", text: "None yet." }));
-    }
+    if (!all.length) list.replaceChildren(el("p", { class: "note", text: "None yet." }));
     if (!panel.hidden && all.some((one) => ["queued", "running"].includes(one.state))) {
       timer = setTimeout(() => load().catch(() => {}), 2000);
     }
@@ -155,9 +147,7 @@ export function mount(panel, context) {
     async show() {
       asking.hidden = !context.may.run;
       start.disabled = !context.crawl || !context.crawl.pages;
-      if (!context.crawl?.pages) {
-        said.textContent = "There must be a crawl first.";
-      }
+      if (!context.crawl?.pages) said.textContent = "There must be a crawl first.";
       await Promise.all([context.may.run ? offer() : null, load()]);
       seen.forEach(({ element }) => element.paint());
     },

@@ -13,9 +13,7 @@ const SIGNS = {
 
 function run([state, text]) {
   const said = shown(text, 4000);
-  if (state === "kept") {
-    return [said, " "];
-  }
+  if (state === "kept") return [said, " "];
   return [el(state === "removed" ? "del" : "ins", { text: said }), " "];
 }
 
@@ -39,9 +37,7 @@ function line(row) {
 }
 
 function linkList(one, many, sign, urls) {
-  if (!urls?.length) {
-    return "";
-  }
+  if (!urls?.length) return "";
   return el("details", {}, [
     el("summary", { text: plural(urls.length, one, many) }),
     el(
@@ -58,9 +54,7 @@ const plainly = (says) => says.replace(/,? magnitude [\d.]+/, "").replace(/ \(.*
 export function diffTable(found) {
   const counts = found.words ?? {};
   const says = [`${plural(counts.removed ?? 0, "word")} removed, ${count(counts.added ?? 0)} added`];
-  if (counts.moved) {
-    says.push(`${count(counts.moved)} moved`);
-  }
+  if (counts.moved) says.push(`${count(counts.moved)} moved`);
   const most = 400;
   const parts = [
     el("p", { class: "diff-says" }, [

@@ -9,9 +9,7 @@ const right = (side) => side.labels - (side.said - side.hits) - (side.yes - side
 // The effect in words. What counts is what the judge said of a page just before that was labelled: it could not know.
 export function effectWords(effect) {
   const labelled = effect.yes + effect.no;
-  if (!labelled) {
-    return "Nothing is labelled yet.";
-  }
+  if (!labelled) return "Nothing is labelled yet.";
   if (labelled === 1 || !effect.before || !effect.after) {
     return `${count(labelled)} labelled so far: the judge learns from each, and ranks all pages by it.`;
   }
@@ -37,9 +35,7 @@ function measures(effect) {
 }
 
 function moves(context, moved) {
-  if (!moved?.length) {
-    return "";
-  }
+  if (!moved?.length) return "";
   return el("div", {}, [
     el("h3", { text: "Pages that moved most since they were fetched" }),
     el("ul", { class: "plain-list" }, moved.map((page) => {

@@ -36,9 +36,7 @@ export function layOut(nodes, edges, across = ACROSS) {
         places.set(id, { x: depth * across, y: (Math.min(...rows) + Math.max(...rows)) / 2 });
       } else {
         stack.push([id, depth, true]);
-        for (const child of [...below].reverse()) {
-          stack.push([child, depth + 1, false]);
-        }
+        for (const child of [...below].reverse()) stack.push([child, depth + 1, false]);
       }
     }
     row += 0.6;
@@ -48,9 +46,7 @@ export function layOut(nodes, edges, across = ACROSS) {
 
 function leadsTo(start, end, parent) {
   for (let at = end; at !== undefined; at = parent.get(at)) {
-    if (at === start) {
-      return true;
-    }
+    if (at === start) return true;
   }
   return false;
 }
@@ -73,7 +69,7 @@ export function mount(panel, context) {
     button("Zoom in", () => zoom(1.25), { class: "small" }),
     button("Zoom out", () => zoom(0.8), { class: "small" }),
     button("Show all", () => fit(true), { class: "small" }),
-    button("Draw anew", () => load(true), { class: "small" }),
+    button("Redraw", () => load(true), { class: "small" }),
   ]);
   panel.replaceChildren(tools, note, frame, table);
 
@@ -113,14 +109,10 @@ export function mount(panel, context) {
   });
   stage.addEventListener("pointermove", (event) => {
     const before = held.get(event.pointerId);
-    if (!before) {
-      return;
-    }
+    if (!before) return;
     const now = { x: event.clientX, y: event.clientY };
     if (held.size === 1) {
-      if (!moved && Math.hypot(now.x - before.x, now.y - before.y) < 4) {
-        return;
-      }
+      if (!moved && Math.hypot(now.x - before.x, now.y - before.y) < 4) return;
       moved = true;
       stage.setPointerCapture(event.pointerId);
       pan(now.x - before.x, now.y - before.y);
@@ -161,9 +153,7 @@ export function mount(panel, context) {
 
   function open(node, step) {
     const known = { url: node.url, title: node.title, score: node.score, label: node.label, why: step };
-    for (const [id, mark] of marks) {
-      mark.classList.toggle("chosen", id === node.id);
-    }
+    for (const [id, mark] of marks) mark.classList.toggle("chosen", id === node.id);
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
@@ -197,18 +187,14 @@ export function mount(panel, context) {
     const siblings = (id) => (parent.has(id) ? children.get(parent.get(id)) : nodes.filter((node) => !parent.has(node.id)).map((node) => node.id));
     const go = (id) => {
       const mark = marks.get(id);
-      if (!mark) {
-        return;
-      }
+      if (!mark) return;
       marks.forEach((other) => other.setAttribute("tabindex", "-1"));
       mark.setAttribute("tabindex", "0");
       mark.focus({ preventScroll: true });
       const at = places.get(id);
       const [x, y] = [at.x * view.scale + view.x, at.y * view.scale + view.y];
       const [width, height] = [stage.clientWidth, stage.clientHeight];
-      if (x < 20 || x > width - 150 || y < 20 || y > height - 20) {
-        pan(width / 3 - x, height / 2 - y);
-      }
+      if (x < 20 || x > width - 150 || y < 20 || y > height - 20) pan(width / 3 - x, height / 2 - y);
     };
     nodes.forEach((node, index) => {
       const at = places.get(node.id);
@@ -263,9 +249,7 @@ export function mount(panel, context) {
       return;
     }
     const key = `${context.crawl.id} ${context.crawl.pages}`;
-    if (key === asked && !again) {
-      return;
-    }
+    if (key === asked && !again) return;
     asked = key;
     tools.hidden = false;
     const graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });

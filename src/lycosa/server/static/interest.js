@@ -45,9 +45,7 @@ let current = "";
 
 function wanted() {
   const name = fragment().name || main.dataset.tab;
-  if (name === "search") {
-    return "results";
-  }
+  if (name === "search") return "results";
   return name in PARTS ? name : context.crawl && !UNDER_WAY.includes(context.crawl.state) ? "results" : "live";
 }
 
@@ -69,24 +67,18 @@ async function show(name) {
   }
   const panel = place(`panel-${name}`);
   panel.hidden = false;
-  if (!mounted.has(name)) {
-    mounted.set(name, PARTS[name].mount(panel, context));
-  }
+  if (!mounted.has(name)) mounted.set(name, PARTS[name].mount(panel, context));
   try {
     await mounted.get(name).show();
   } catch (error) {
-    if (error.name !== "ApiError") {
-      console.error(error);
-    }
+    if (error.name !== "ApiError") console.error(error);
     tell(error.message, "bad");
   }
 }
 
 addEventListener("hashchange", () => {
   const { name } = fragment();
-  if (name in PARTS || name === "search" || name === "") {
-    show(wanted()); // other names are places on the page, as the skip link's
-  }
+  if (name in PARTS || name === "search" || name === "") show(wanted()); // other names are places on the page, as the skip link's
 });
 document.querySelector('[role="tablist"]').addEventListener("keydown", (event) => {
   const tabs = [...event.currentTarget.querySelectorAll('[role="tab"]')];
@@ -107,13 +99,9 @@ document.querySelector('[role="tablist"]').addEventListener("keydown", (event) =
 
 function note() {
   const crawl = context.crawl;
-  if (!crawl) {
-    return context.may.run ? [] : ["Its owner can start it."];
-  }
+  if (!crawl) return context.may.run ? [] : ["Its owner can start it."];
   const parts = [];
-  if (chosen) {
-    parts.push(`This is crawl ${crawl.number}, not the newest. `);
-  }
+  if (chosen) parts.push(`This is crawl ${crawl.number}, not the newest. `);
   if (crawl.state === "queued") {
     parts.push(crawl.place_in_queue ? `Place ${crawl.place_in_queue} in the queue: it begins as soon as there is room. ` : "In the queue. ");
   } else if (UNDER_WAY.includes(crawl.state) && crawl.wanted !== "run" && crawl.state === "running") {
@@ -128,12 +116,8 @@ function note() {
   } else if (crawl.judging_failed) {
     parts.push(`Its pages could not be judged again: ${shown(crawl.judging_failed, 300)}. `);
   }
-  if (crawl.ended) {
-    parts.push("Ended ", ago(crawl.ended), ". ");
-  }
-  if (crawl.due) {
-    parts.push("Looks again ", ago(crawl.due), ".");
-  }
+  if (crawl.ended) parts.push("Ended ", ago(crawl.ended), ". ");
+  if (crawl.due) parts.push("Looks again ", ago(crawl.due), ".");
   return parts;
 }
 
@@ -144,7 +128,7 @@ async function act(name, body) {
 
 async function start() {
   const again = context.crawl !== null;
-  if (again && !(await ask({ title: "Crawl anew?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
+  if (again && !(await ask({ title: "Start a new crawl?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
     return;
   }
   await call("POST", `/interests/${id}/crawls`);
@@ -164,33 +148,21 @@ async function more() {
 
 function actions() {
   const crawl = context.crawl;
-  if (!context.may.run) {
-    return [];
-  }
-  if (!crawl) {
-    return [button("Start", start, { class: "primary" })];
-  }
-  if (chosen) {
-    return [button("Show the newest crawl", () => choose(null))];
-  }
+  if (!context.may.run) return [];
+  if (!crawl) return [button("Start", start, { class: "primary" })];
+  if (chosen) return [button("Show the newest crawl", () => choose(null))];
   const state = crawl.state;
   const made = [];
-  if (["queued", "running"].includes(state) && crawl.wanted === "run") {
-    made.push(button("Pause", () => act("pause")));
-  }
+  if (["queued", "running"].includes(state) && crawl.wanted === "run") made.push(button("Pause", () => act("pause")));
   if (["paused", "stopped", "failed"].includes(state) || (state === "running" && crawl.wanted === "pause")) {
     made.push(button("Resume", () => act("resume"), { class: "primary" }));
   }
-  if (UNDER_WAY.includes(state) && crawl.wanted !== "stop") {
-    made.push(button("Stop", () => act("stop")));
-  }
+  if (UNDER_WAY.includes(state) && crawl.wanted !== "stop") made.push(button("Stop", () => act("stop")));
   if (state === "finished" || state === "stopped") {
     made.push(button("More pages", more));
     made.push(button("Look again", () => act("refresh")));
   }
-  if (!UNDER_WAY.includes(state)) {
-    made.push(button("Start anew", start));
-  }
+  if (!UNDER_WAY.includes(state)) made.push(button("New crawl", start));
   return made;
 }
 
@@ -211,9 +183,7 @@ function head() {
     drawnHead = key;
     const had = place("interest-actions").contains(document.activeElement);
     place("interest-actions").replaceChildren(...actions());
-    if (had) {
-      place("interest-actions").querySelector("button")?.focus();
-    }
+    if (had) place("interest-actions").querySelector("button")?.focus();
   }
   const words = el("p", {}, note());
   if (words.textContent !== place("interest-note").textContent) {
@@ -227,9 +197,7 @@ function head() {
 
 // A crawl as an event told of it.
 function took(crawl) {
-  if (crawl?.id !== context.crawl?.id) {
-    return;
-  }
+  if (crawl?.id !== context.crawl?.id) return;
   const before = context.crawl;
   context.crawl = { ...before, ...crawl };
   head();

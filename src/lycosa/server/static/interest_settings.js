@@ -1,4 +1,4 @@
-// What the interest wishes for, what can be taken along, its crawls, and deleting it.
+// What the interest wishes for, what can be exported, its crawls, and deleting it.
 
 import { href } from "./api.js";
 import { ago, button, call, count, el, section, shown, tell, words } from "./pieces.js";
@@ -94,7 +94,7 @@ export function mount(panel, context) {
           ])))
         : el("p", { class: "note", text: "None yet." })),
       context.crawl
-        ? section("Take it along", el("div", {}, [
+        ? section("Export", el("div", {}, [
             el("p", { class: "note", text: "The pages of the crawl that is shown: as lines of JSON, as a table, or as a web archive that other tools read." }),
             el("div", { class: "row" }, [
               link("JSON lines", `${crawlPath()}/export`, { form: "jsonl" }),

@@ -68,9 +68,7 @@ export function mount(panel, context) {
       return;
     }
     feed.prepend(row(visit));
-    while (feed.childElementCount > KEPT) {
-      feed.lastElementChild.remove();
-    }
+    while (feed.childElementCount > KEPT) feed.lastElementChild.remove();
   }
 
   function tally(progress) {
@@ -145,26 +143,16 @@ export function mount(panel, context) {
       ? ` Halfway, this crawl had ${count(curve.found[half])}, breadth-first order of the same pages would have had ${count(curve.breadth[half])}.`
       : "";
     const curves = [{ name: "this crawl", x: curve.pages, y: curve.found, last: count(found) }];
-    if (curve.breadth) {
-      curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
-    }
+    if (curve.breadth) curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
     draw(figure, { across: "pages fetched", up: "relevant", curves, says: `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first takes links in the order they were seen, without choosing.` });
   }
 
   function take(progress) {
-    if (progress.crawl) {
-      context.took(progress.crawl);
-    }
+    if (progress.crawl) context.took(progress.crawl);
     tally(progress);
-    if (progress.hosts) {
-      hostTable(progress.hosts);
-    }
-    if (progress.errors) {
-      errorList(progress.errors);
-    }
-    if (progress.curve) {
-      plot(progress.curve);
-    }
+    if (progress.hosts) hostTable(progress.hosts);
+    if (progress.errors) errorList(progress.errors);
+    if (progress.curve) plot(progress.curve);
   }
 
   function listen() {
@@ -202,9 +190,7 @@ export function mount(panel, context) {
     }
     nothing.hidden = Boolean(context.crawl);
     body.hidden = !context.crawl;
-    if (!context.crawl) {
-      return;
-    }
+    if (!context.crawl) return;
     if (shownCrawl !== context.crawl.id) {
       shownCrawl = context.crawl.id;
       last = 0;
@@ -219,9 +205,7 @@ export function mount(panel, context) {
     } catch (error) {
       line.textContent = error.message;
     }
-    if (panel.hidden) {
-      return;
-    }
+    if (panel.hidden) return;
     listen();
   }
 
@@ -233,9 +217,7 @@ export function mount(panel, context) {
     },
     changed(before) {
       const running = ["queued", "running"].includes(context.crawl?.state);
-      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source))) {
-        show();
-      }
+      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source))) show();
     },
   };
 }

@@ -15,9 +15,7 @@ function dialog() {
       opener = null;
     });
     found.addEventListener("click", (event) => {
-      if (event.target === found) {
-        found.close();
-      }
+      if (event.target === found) found.close();
     });
   }
   return found;
@@ -25,9 +23,7 @@ function dialog() {
 
 function address(context, url, version) {
   const query = new URLSearchParams({ url });
-  if (version !== undefined) {
-    query.set("version", version);
-  }
+  if (version !== undefined) query.set("version", version);
   return `/api/v1/crawls/${context.crawl.id}/reader?${query}`;
 }
 
@@ -43,9 +39,7 @@ function frame(context, url) {
 
 function versions(context, page, show) {
   const kept = page.versions ?? [];
-  if (kept.length < 2) {
-    return "";
-  }
+  if (kept.length < 2) return "";
   const rows = kept.map((version, place) => {
     const label = `Version ${place + 1}, ${when(version.started)}`;
     return el("li", {}, el("div", { class: "row" }, [
@@ -62,18 +56,14 @@ function versions(context, page, show) {
 
 function terms(page) {
   const most = page.terms ?? [];
-  if (!most.length) {
-    return "";
-  }
+  if (!most.length) return "";
   const said = most.slice(0, 12).map((term) => `${shown(term.term, 40)} (${term.count})`);
   return el("details", {}, [el("summary", { text: "Most frequent words" }), el("p", { class: "note", text: said.join(", ") })]);
 }
 
 function links(page) {
   const found = page.links ?? [];
-  if (!found.length) {
-    return "";
-  }
+  if (!found.length) return "";
   const rows = found.slice(0, 50).map((link) =>
     el("li", {}, [
       el("bdi", { text: shown(link.anchor || link.url, 120) }),

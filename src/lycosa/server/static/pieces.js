@@ -6,22 +6,15 @@ import { ago, h, number, outside, percent, plural, when } from "./dom.js";
 import { attempt, toast } from "./shell.js";
 
 export { ago, percent, plural, when };
+export { toast as tell };
 export const count = number;
 
-const BY_METHOD = { POST: post, PUT: put, PATCH: patch, DELETE: del };
+const BY_METHOD = { GET: get, POST: post, PUT: put, PATCH: patch, DELETE: del };
 
 // el("p", {text: "..."}, [children]): text or children.
-export function el(tag, { text, ...props } = {}, children = []) {
-  return h(tag, props, text, children);
-}
+export const el = (tag, { text, ...props } = {}, children = []) => h(tag, props, text, children);
 
-export function call(method, path, data) {
-  return method === "GET" ? get(path, data) : BY_METHOD[method](path, data);
-}
-
-export function tell(message, kind = "good") {
-  toast(message, kind);
-}
+export const call = (method, path, data) => BY_METHOD[method](path, data);
 
 // A button that does something once at a time, and says what failed.
 export function button(label, act, props = {}) {
@@ -73,9 +66,7 @@ export function original(url) {
 
 // How relevant a page was judged, as a bar and a number.
 export function scoreBar(score, threshold) {
-  if (score === null || score === undefined) {
-    return el("span", { class: "score none", text: "–", title: "not judged" });
-  }
+  if (score === null || score === undefined) return el("span", { class: "score none", text: "–", title: "not judged" });
   const filled = Math.max(0, Math.min(1, score / (threshold > 1 ? 2 * threshold : 1))); // some judges count beyond 1
   return el("span", { class: `score${threshold && score >= threshold ? " over" : ""}` }, [
     el("meter", { min: "0", max: "1", value: filled, "aria-hidden": "true" }),
@@ -87,17 +78,11 @@ export function scoreBar(score, threshold) {
 // Where a page came from, in one line.
 export function why(reason, brief = false) {
   const holder = (children) => el(brief ? "span" : "p", { class: brief ? "" : "why" }, children);
-  if (!reason || !reason.kind) {
-    return holder([]);
-  }
-  if (reason.kind === "seed") {
-    return holder(["a starting point"]);
-  }
+  if (!reason || !reason.kind) return holder([]);
+  if (reason.kind === "seed") return holder(["a starting point"]);
   const parent = shown(reason.parent_title, 90) || shown(reason.parent, 90);
   const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];
-  if (reason.anchor) {
-    parts.push(" by “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
-  }
+  if (reason.anchor) parts.push(" by “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
   const score = Number(reason.score);
   if (score) {  // what the strategy made of it; each has a scale of its own
     parts.push(`, chosen with score ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
@@ -107,9 +92,7 @@ export function why(reason, brief = false) {
 
 // Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled".
 export function yesNo(context, page) {
-  if (!context.may.feedback) {
-    return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
-  }
+  if (!context.may.feedback) return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
   const made = (label, text) => {
     const one = button(text, async () => {
       const label_now = one.getAttribute("aria-pressed") === "true" ? null : label;
@@ -122,9 +105,7 @@ export function yesNo(context, page) {
   };
   const buttons = { yes: made("yes", "Yes"), no: made("no", "No") };
   const mark = (label) => {
-    for (const [name, one] of Object.entries(buttons)) {
-      one.setAttribute("aria-pressed", String(name === label));
-    }
+    for (const [name, one] of Object.entries(buttons)) one.setAttribute("aria-pressed", String(name === label));
   };
   mark(page.label);
   const group = el("span", { class: "verdicts", role: "group", "aria-label": `Is it relevant: ${shown(page.title, 80) || shown(page.url, 80)}`, dataset: { url: page.url } }, [buttons.yes, buttons.no]);
@@ -135,9 +116,7 @@ export function yesNo(context, page) {
 // The same page may be shown in several places: all say the same.
 document.addEventListener("labelled", (event) => {
   for (const group of document.querySelectorAll(".verdicts")) {
-    if (group.dataset.url === event.detail.url) {
-      group.mark?.(event.detail.label);
-    }
+    if (group.dataset.url === event.detail.url) group.mark?.(event.detail.label);
   }
 });
 

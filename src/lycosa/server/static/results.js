@@ -8,7 +8,7 @@ import { slider, unsure } from "./threshold.js";
 const SIZE = 20;
 const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
 const TEXTS = {
-  relevance: "By the judge as it is now, your yes and no included.",
+  relevance: "By what the judge says now, your yes and no included.",
   frequency: "By how often the words of the interest stand in the page.",
   date: "The newest first.",
   novelty: "Pages first that say what those above, and those you know, do not.",
@@ -71,9 +71,7 @@ export function mount(panel, context) {
   function change(next, rebuild = false) {
     values = next;
     setFragment("results", values);
-    if (rebuild) {
-      build();
-    }
+    if (rebuild) build();
     load();
   }
 
@@ -129,9 +127,7 @@ export function mount(panel, context) {
       const order = values.order || "relevance";
       const threshold = values.threshold ? Number(values.threshold) : null;
       const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
-      if (mine !== turn) {
-        return; // a later question was asked meanwhile
-      }
+      if (mine !== turn) return; // a later question was asked meanwhile
       context.threshold = answer.threshold;
       line.show(answer, threshold);
       foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
@@ -145,15 +141,13 @@ export function mount(panel, context) {
         said.textContent = error.message;
       }
     } finally {
-      if (mine === turn) {
-        list.removeAttribute("aria-busy");
-      }
+      if (mine === turn) list.removeAttribute("aria-busy");
     }
   }
 
   document.addEventListener("labelled", (event) => {
     if (!panel.hidden && event.detail.effect) {
-      effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank anew", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
+      effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank again", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
       learning = true;
       context.soon();
     }
@@ -164,15 +158,11 @@ export function mount(panel, context) {
       values = Object.fromEntries(fragment().query);
       build();
       asking.show();
-      if (fragment().name === "search") {
-        form.elements.q.focus();
-      }
+      if (fragment().name === "search") form.elements.q.focus();
       load();
     },
     changed(before) {
-      if (panel.hidden || !context.crawl) {
-        return;
-      }
+      if (panel.hidden || !context.crawl) return;
       if (before?.id !== context.crawl.id) {
         asking.show();
         load();
@@ -181,7 +171,7 @@ export function mount(panel, context) {
         asking.show();
       } else if (learning && !context.crawl.judging && !values.q) {
         learning = false;
-        fresh.replaceChildren(button("The judge has learned from your labels: rank anew", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
+        fresh.replaceChildren(button("The judge has learned from your labels: rank again", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
         fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more: show`, load, { class: "small" })); // a list that is being read does not move by itself
       }

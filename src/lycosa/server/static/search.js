@@ -9,9 +9,7 @@ export function marked(snippet, spans) {
   const parts = [];
   let at = 0;
   for (const [start, end] of [...(spans ?? [])].sort((a, b) => a[0] - b[0])) {
-    if (start < at || end <= start) {
-      continue;
-    }
+    if (start < at || end <= start) continue;
     parts.push(clean(letters.slice(at, start)), el("mark", { text: clean(letters.slice(start, end)) }));
     at = end;
   }
@@ -29,9 +27,7 @@ function clean(letters) {
 export async function search(context, q, { changed, ...filters }) {
   const found = await call("GET", `/crawls/${context.crawl.id}/search`, { q, ...filters, changed });
   const says = [found.total ? found.total === 1 ? "1 page has these words." : `${count(found.total)} pages have these words.` : "No page has these words."];
-  if (found.loosened) {
-    says.push("No page had all of them: these have some.");
-  }
+  if (found.loosened) says.push("No page had all of them: these have some.");
   return {
     total: found.total,
     says: says.join(" "),

@@ -22,13 +22,9 @@ export function mount(panel, context) {
   name.addEventListener("input", async () => {
     const mine = ++turn;
     const begins = name.value.trim();
-    if (begins.length < 2) {
-      return;
-    }
+    if (begins.length < 2) return;
     const found = await call("GET", "/people/names", { begins }).catch(() => []);
-    if (mine === turn) {
-      names.replaceChildren(...found.map((one) => el("option", { value: one })));
-    }
+    if (mine === turn) names.replaceChildren(...found.map((one) => el("option", { value: one })));
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -66,9 +62,7 @@ export function mount(panel, context) {
   }
 
   async function load() {
-    if (context.interest.mode !== "own") {
-      return;
-    }
+    if (context.interest.mode !== "own") return;
     const shares = await call("GET", `/interests/${context.interest.id}/shares`);
     list.replaceChildren(...shares.map(row));
     said.textContent = shares.length ? "" : "Nobody else sees this interest.";

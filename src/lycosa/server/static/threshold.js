@@ -30,9 +30,7 @@ export function slider(context, changed) {
   function draw() {
     number.textContent = Number(range.value).toFixed(2);
     const now = moved();
-    if (now === Boolean(actions.childElementCount)) {
-      return; // a button that has the focus stays
-    }
+    if (now === Boolean(actions.childElementCount)) return; // a button that has the focus stays
     actions.replaceChildren(...(now
       ? [context.may.edit ? button("Keep this threshold", keep, { class: "small primary" }) : "", button("Reset", () => ((range.value = String(kept)), draw(), changed(null)), { class: "small" })].filter(Boolean)
       : []));
@@ -53,9 +51,7 @@ export function slider(context, changed) {
       says.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
       kept = Math.round(answer.kept * 100) / 100;
       range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
-      if (document.activeElement !== range || asked === null) {
-        range.value = String(asked ?? answer.kept);
-      }
+      if (document.activeElement !== range || asked === null) range.value = String(asked ?? answer.kept);
       box.querySelector("#threshold-note").textContent = answer.probability
         ? "From which probability a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones."
         : "From which score a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones.";
@@ -71,9 +67,7 @@ export function unsure(context) {
   const box = el("details", { class: "unsure-pages", hidden: true }, [el("summary", { text: "Say yes or no to these" }), said, list]);
 
   async function load() {
-    if (!box.open || !context.crawl) {
-      return;
-    }
+    if (!box.open || !context.crawl) return;
     const pages = await call("GET", `/crawls/${context.crawl.id}/unsure`);
     said.textContent = pages.length ? "The judge is least sure of these pages: a word on them teaches it most." : "There is no page that the judge is unsure of.";
     list.replaceChildren(...pages.map((page) => el("li", {}, [
