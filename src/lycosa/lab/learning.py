@@ -3,7 +3,7 @@
 Its word on a page depends on the pages before, so it can't be looked up. But most of the work is the same in every
 crawl: unpacking a page, cutting it into words, finding its vector. That is done once for a corpus (`Readings`). The
 rest, from numbering words in the order in which this crawl meets them to the judge's lessons, is done by the same code
-as in a real crawl, so that picks are those of `simulation.crawl` (a test says so).
+as in a real crawl, so that picks are those of the engine (a test says so).
 """
 
 from __future__ import annotations
