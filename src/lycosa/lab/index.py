@@ -137,6 +137,16 @@ class Index:
         found: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
         return found
 
+    def strongest(self, node: int, links: NDArray[Any]) -> NDArray[Any]:
+        """For each child of a node the largest of some numbers, one for each of the links to it."""
+        slots, start, first = (self.columns[name] for name in ("link_slot", "child_start", "link_start"))
+        children = start.item(node + 1) - start.item(node)
+        if not len(slots) or children == len(links):
+            return links
+        largest = np.full(children, -np.inf, links.dtype)
+        np.maximum.at(largest, slots[first.item(node) : first.item(node + 1)], links)
+        return largest
+
     def terms(self, node: int) -> Terms:
         """The node's words, as numbers of `stems`, and how often it has them."""
         start = self.columns["term_start"]

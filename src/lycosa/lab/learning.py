@@ -237,7 +237,7 @@ class Guiding:
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
         self._topic.learn(visit)
-        self._alphas = self._strongest(node, visit.links.alphas)
+        self._alphas = self.index.strongest(node, visit.links.alphas)
         self.seconds += process_time() - began
         return visit
 
@@ -256,15 +256,6 @@ class Guiding:
     def alphas(self, node: int) -> NDArray[np.float32]:
         """Of each child of the node that was just visited."""
         return self._alphas
-
-    def _strongest(self, node: int, links: NDArray[np.float32]) -> NDArray[np.float32]:
-        index = self.index
-        slots, children = index.link_slot, index.child_start.item(node + 1) - index.child_start.item(node)
-        if not len(slots) or children == len(links):
-            return links
-        largest = np.full(children, -np.inf, np.float32)
-        np.maximum.at(largest, slots[index.link_start.item(node) : index.link_start.item(node + 1)], links)
-        return largest
 
 
 def learning_guide(index: Index, subject: Subject, told: str, judge: str, readings: Readings) -> LearningGuide:

@@ -96,6 +96,15 @@ def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
     return np.minimum(np.asarray(budgets, np.int64), np.size(gains))
 
 
+def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
+    """Steps at which a curve is drawn: evenly from the first to the last, each once.
+
+    >>> steps_to(5, 3).tolist(), steps_to(2).tolist()
+    ([1, 3, 5], [1, 2])
+    """
+    return np.unique(np.linspace(1, last, min(points, last)).astype(np.int64))
+
+
 def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """What was found within each budget: for classes a number of pages.
 

@@ -28,9 +28,6 @@ from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 from lycosa.version import __version__
 
-POINTS = 60
-"""Points of a drawn curve."""
-
 YARDSTICKS = (
     "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
     "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
@@ -265,7 +262,7 @@ class Results:
             if ahead:
                 most, at, one = max(ahead, key=lambda lead: lead[0])
                 theirs = measures.found(self.gains(oracle[one.start]), budgets)[at]
-                optimum = f"no crawl can have more than {self._bounds(one)[at]:g}"
+                optimum = f"no crawl can have more than {self.bounds(one)[at]:g}"
                 if one.start in planned and text not in self._ahead:
                     more = measures.found(self.gains(planned[one.start]), budgets)[at]
                     optimum = f"looking ahead it has {more:g}, {optimum}"
@@ -291,7 +288,7 @@ class Results:
         lead = float(ours[at] - theirs[at])
         return lead if lead > 1e-6 * max(1.0, float(theirs.max())) else 0.0, at
 
-    def _bounds(self, outcome: Outcome) -> list[float]:
+    def bounds(self, outcome: Outcome) -> list[float]:
         """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
         key = outcome.subject, outcome.seed_set
         if key not in self._bounds_of:
@@ -377,7 +374,7 @@ class Results:
 
     def _figure(self, subjects: set[str], mode: Mode) -> Figure:
         budget = self.experiment.budget
-        at = np.unique(np.linspace(1, budget, min(POINTS, budget)).astype(np.int64))
+        at = measures.steps_to(budget)
         curves = []
         for text in self.ranked(budget):
             lines: dict[Unit, list[measures.Floats]] = {}

@@ -49,7 +49,7 @@ from lycosa.lab.findings import (
     ruled,
     says,
 )
-from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap
+from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap, steps_to
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.weighing import ENOUGH, NEGLIGIBLE, better, complete, exhausted
 from lycosa.lab.results import Results
@@ -258,7 +258,7 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
 def _curves(results: Results, mode: Mode) -> dict[str, Curve]:
     """By crawler."""
     budget = results.experiment.budget
-    steps = np.unique(np.linspace(1, budget, min(60, budget)).astype(np.int64))
+    steps = steps_to(budget)
     drawn = {}
     for name, label in CRAWLERS.items():
         if runs := results.select(name):

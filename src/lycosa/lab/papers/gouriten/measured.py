@@ -40,7 +40,7 @@ from lycosa.lab.certainty import curve
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import AHEAD, ORACLE
-from lycosa.lab.measures import geometric_mean
+from lycosa.lab.measures import geometric_mean, steps_to
 from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten.claims import over
@@ -193,11 +193,6 @@ def seeds_note(crawls: Crawls) -> str:
     return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(sets)}."
 
 
-def grid(last: int, points: int = 60) -> list[int]:
-    """Steps at which a curve is drawn."""
-    return [int(step) for step in np.unique(np.linspace(1, last, min(points, last)).astype(np.int64))]
-
-
 def global_scores(crawls: Crawls, group: str, named: Mapping[str, str]) -> dict[str, dict[int, float]]:
     """By estimator and step."""
     return {
@@ -275,14 +270,14 @@ def figures_3(crawls: Crawls) -> list[Figure]:
 
 def _figure_3(crawls: Crawls, group: str, graph: str) -> Figure:
     plan = crawls.results[graph][1].experiment
-    steps = grid(plan.budget)
+    steps = steps_to(plan.budget)
     drawn = {OPTIMUM: AHEAD, "oracle": ORACLE, **LEADERS}
     lines = {label: crawls.curve(graph, text, plan.budget) for label, text in drawn.items()}
     return Figure(
         "gouriten-figure-3" + ("" if group == CORPUS else f"-{group}") + crawls.suffix,
         f"Figure 3{crawls.by_labels}: score of the crawl, {graph}", "steps",
         "pages of the class" if crawls.by_labels else "score",
-        [curve(label, steps, of[:, np.array(steps) - 1]) for label, of in lines.items() if len(of)], crawls.mode,
+        [curve(label, steps.tolist(), of[:, steps - 1]) for label, of in lines.items() if len(of)], crawls.mode,
         note=f"Means over {plan.seed_sets} seed sets with 95 % intervals." if plan.seed_sets > 1
         else "One seed set, so no interval.",
     )  # fmt: skip
@@ -486,7 +481,7 @@ class Forced:
     def _figure_2(self, group: str, graph: str) -> Figure:
         seen = self.watched[graph]
         window = min(WINDOW, max(1, len(seen.best) // 10))
-        steps = [step for step in grid(len(seen.best), 100) if step >= window]
+        steps = [step for step in steps_to(len(seen.best), 100).tolist() if step >= window]
         return Figure(
             "gouriten-figure-2" + ("" if group == CORPUS else f"-{group}"),
             f"Figure 2: distance to the oracle's choice, {graph}", "steps", "distance in score",

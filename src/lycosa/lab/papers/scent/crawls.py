@@ -18,7 +18,6 @@ from lycosa.lab.measures import Floats, found, global_score
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
 from lycosa.lab.papers.weighing import complete
-from lycosa.lab.reach import bound
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_from_query, subjects_of
 
@@ -132,12 +131,7 @@ class ScentCrawls:
     @cached_property
     def bounds(self) -> Floats:
         """What no crawl can exceed: a line for each trial, a column for each budget."""
-        lines = []
-        for one in self.outcomes[ORACLE]:
-            seeds, seen = one.trace.nodes[: one.trace.seeds].tolist(), self.results.subjects[one.subject].seen
-            truth = self.results.truth(one.subject)
-            lines.append(bound(self.results.index, truth, seeds, self.budgets, seen if len(seen) else None))
-        return np.array(lines)
+        return np.array([self.results.bounds(one) for one in self.outcomes[ORACLE]])
 
     def share(self, strategy: str, budget: int) -> Floats:
         """Of each trial what the strategy found, over what the oracle found; nan where that is nothing."""
