@@ -74,7 +74,6 @@ class Anatomy:
     notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
         return asdict(self)
 
     def lines(self) -> Iterator[str]:

@@ -90,7 +90,6 @@ class Evaluation:
         return list(zip(budgets, found.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
 
     def as_dict(self, every: int = 0) -> dict[str, Any]:
-        """As plain values, for JSON."""
         names = ("pages", "relevant", "fraction", "average_similarity")
         return {
             "crawl": self.crawl,
@@ -137,7 +136,6 @@ class Evaluation:
         )  # fmt: skip
 
     def summary(self) -> str:
-        """In one sentence."""
         pages, found, share, average = self.rows()[-1]
         return (
             f"Of {pages:,} pages {found:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
@@ -193,7 +191,6 @@ class Bag:
 
     @classmethod
     def of(cls, name: str, page: Page, words: Vocabulary) -> Bag:
-        """A page that is read now."""
         terms = words.read(page).terms
         return cls(name, terms.ids, terms.counts)
 

@@ -195,7 +195,6 @@ class Experiment:
             _check_strategy(text, self.budget)
 
     def open(self) -> Index:
-        """The corpus."""
         from lycosa.lab.index import FACTS, Index
 
         path, command = Path(self.corpus), "lycosa lab index"

@@ -51,7 +51,6 @@ class Gate:
     options: Sources = field(default_factory=Sources)
 
     def present(self, corpora: Path | None) -> bool:
-        """Whether what it needs is there."""
         return not self.needs or (corpora is not None and (corpora / self.needs).exists())
 
 
@@ -66,12 +65,10 @@ class Passed:
 
     @property
     def holds(self) -> bool:
-        """Whether the floor was reached."""
         return self.harvest >= self.floor
 
 
 def read_gates(path: Path) -> list[Gate]:
-    """The sections of a file of floors."""
     wrong = f"{path} is no file of floors"
     told = typed(read_toml(path, "the floors "), dict[str, dict[str, Any]], wrong)
     gates = [made_of(Gate, {"name": name, **section}, f"{wrong}: {name}") for name, section in told.items()]
@@ -170,7 +167,6 @@ def pinned(gate: Gate, fingerprint: str, told: list[Passed], *, lower: bool) -> 
 
 
 def write_gates(path: Path, gates: list[Gate]) -> None:
-    """Write the file anew."""
     lines = ["# Floors of harvest: see 'lycosa lab gate --help'. Written by 'lycosa lab gate --raise'.", ""]
     for gate in gates:
         lines += [f"[{gate.name}]", f"corpus = {toml_of(gate.corpus)}", f"fingerprint = {toml_of(gate.fingerprint)}"]

@@ -123,7 +123,6 @@ class Guide:
         return RecordedVisit(self, node, pick, arm, score)
 
     def alphas(self, node: int) -> NDArray[np.float32]:
-        """The alpha of each child of a node."""
         start = self.index.columns["child_start"]
         return self.alpha[start.item(node) : start.item(node + 1)]
 

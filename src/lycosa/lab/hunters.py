@@ -73,7 +73,6 @@ class TrueScores:
         return new
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The true scores."""
         if isinstance(table, IndexedTable):
             return self.truth[table.node_at[rows]].astype(np.float64)
         nodes = [self.index.number_of.get(table.nodes[row], -1) for row in rows.tolist()]

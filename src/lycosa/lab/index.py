@@ -82,7 +82,6 @@ class Index:
         return len(self.columns["child_start"]) - 1
 
     def __reduce__(self) -> Any:
-        """Another process opens it itself."""
         if self.path is not None:
             return Index.open, (self.path,)
         return Index, (self.columns, self.facts, self.names_, self.texts_, self.stems_)
@@ -99,7 +98,6 @@ class Index:
 
     @cached_property
     def names(self) -> Names:
-        """Addresses of pages, names of nodes."""
         return Names(self.columns["name_start"], self.names_, len(self))
 
     @cached_property

@@ -131,7 +131,6 @@ class CorpusWords(Vocabulary):
         self._fit()
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
-        """As it was read before."""
         readings = self._readings
         node = readings.index.number_of[page.node]
         return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]], None

@@ -118,7 +118,6 @@ class Results:
 
     @property
     def mode(self) -> Mode:
-        """Who judged."""
         return "as-published" if self.experiment.mode == AS_PUBLISHED else "independent"
 
     def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
@@ -206,7 +205,6 @@ class Results:
         return figures
 
     def _sites(self, one: Outcome, truth: NDArray[Any], least: float) -> measures.Floats:
-        """Sites found at each budget."""
         hosts, budgets = self.index.hosts, self.experiment.budgets
         if not (hosts >= 0).any():
             return np.full(len(budgets), math.nan)

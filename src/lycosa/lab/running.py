@@ -52,8 +52,6 @@ KEPT_GUIDES = 2
 
 
 class Trial(NamedTuple):
-    """One crawl of an experiment."""
-
     strategy: str
     subject: str
     seed_set: int

@@ -43,7 +43,6 @@ class Trace:
 
     @property
     def found(self) -> NDArray[np.int32]:
-        """The nodes without the seeds."""
         return self.nodes[self.seeds :]
 
 

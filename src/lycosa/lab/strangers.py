@@ -94,7 +94,6 @@ class Stranger:
         frontier.rank(np.array([row], np.int32), np.array([1.0]))
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Show it a page."""
         if self.ending:
             return
         try:
@@ -119,7 +118,6 @@ class Stranger:
         return Pick(frontier.take(now), self.name)
 
     def close(self) -> None:
-        """End it."""
         if self._talk is not None:
             self.seconds += self._talk.close(self.ending or "the crawl is over")
             self._talk = None

@@ -140,7 +140,6 @@ def partly_labelled(index: Index) -> bool:
 
 
 def labelled(index: Index) -> NDArray[np.bool_]:
-    """Which nodes have a class."""
     if not len(index.class_start):
         return np.zeros(len(index), np.bool_)
     found: NDArray[np.bool_] = np.diff(index.class_start) > 0

@@ -44,7 +44,6 @@ class IndexedTable(Table):
         return self.size
 
     def seed(self, node: int) -> int:
-        """A node to start from."""
         row = int(self.row_at[node])
         if row < 0:
             row = int(self._add(np.array([node]), 0, -1)[0])
@@ -109,8 +108,6 @@ class IndexedStep(Step):
 
 
 class Nodes(Sequence[str]):
-    """The names of the rows."""
-
     def __init__(self, table: IndexedTable) -> None:
         self._table = table
 

@@ -49,15 +49,12 @@ class Catalogue:
         return self.records
 
     def topic(self, number: int) -> str:
-        """What a record is about."""
         return TOPICS[self._topic(number)]
 
     def path(self, number: int) -> str:
-        """Where a record is."""
         return f"/record/{stir(self.seed, 'shelfmark', number) % 10**9:09d}-{number}"
 
     def title(self, number: int) -> str:
-        """Give a record's title."""
         return title(self._topic(number), self.seed, "record", number)
 
     def abstract(self, number: int) -> str:
@@ -152,7 +149,6 @@ def _snippet(abstract: str, query: str) -> str:
 
 
 def _sheet(title: str, body: str, query: str = "") -> Document:
-    """Write a page of the library."""
     return Document(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - Old Library'
         f"</title>\n</head>\n<body>\n"

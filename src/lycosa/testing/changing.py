@@ -228,13 +228,11 @@ class ChangingWeb(Web):
         return self._validators[host] == "restless" or self.history.process(*place.subject.key).moving == "fetch"
 
     def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
-        """Answer a request for a URL, now."""
         return self.response_at(url, self._now(), headers=headers, version=version)
 
     def response_at(
         self, url: str, t: float, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0
     ) -> Response:
-        """Answer as at a time."""
         name, path = self._book.split(url)
         host = self._book.host(name)
         if host is None:

@@ -86,7 +86,6 @@ def slug(text: str) -> str:
 
 @lru_cache(maxsize=128)
 def topic_slug(topic: int) -> str:
-    """Make a path segment of a topic's name."""
     return slug(_SUBS[topic].name) if topic >= 0 else "general"
 
 
@@ -100,7 +99,6 @@ def topic_label(topic: int) -> str:
 
 
 def subject_name(subject: int) -> str:
-    """Give the parent subject's name."""
     return SUBJECTS[subject].name if subject >= 0 else "general interest"
 
 

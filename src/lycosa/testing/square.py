@@ -43,7 +43,6 @@ class Square:
         return TOPICS[self._subject(person)]
 
     def name(self, person: int) -> str:
-        """The name of an account."""
         return f"{_FIRST[stir(self.seed, 'account', person) % len(_FIRST)]}{person + 1}"
 
     def document(self, path: str) -> Document | None:
@@ -86,7 +85,6 @@ class Square:
 
     @cached_property
     def _all(self) -> list[dict[str, Any]]:
-        """Every status, the newest first."""
         return [self._status(person, which) for which in reversed(range(STATUSES)) for person in range(self.people)]
 
     def _subject(self, person: int) -> int:

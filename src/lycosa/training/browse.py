@@ -51,8 +51,6 @@ FEW = 10
 
 @dataclass
 class Browsed:
-    """What came of it."""
-
     browsing: Browsing
     out: Path
     left_out: Counter[str]

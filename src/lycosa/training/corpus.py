@@ -33,8 +33,6 @@ _LONG = 30
 
 @dataclass(slots=True)
 class Labelled:
-    """One page and its class."""
-
     label: str
     name: str
     """Its address, or its file."""

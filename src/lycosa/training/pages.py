@@ -37,8 +37,6 @@ _LONGEST_NAME = 235
 
 @dataclass
 class Trained:
-    """What came of it."""
-
     model: Model
     out: Path
     quality: Quality | None

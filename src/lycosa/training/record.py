@@ -98,7 +98,6 @@ class Record:
             self.row_of[url] = len(self.corpus.pages) - 1
 
     def add(self, visit: Visited) -> None:
-        """One visit more."""
         if len(self.visits) >= MOST_VISITS:
             raise InputError(f"the record has more than {MOST_VISITS:,} visits: cut it into pieces")
         self.visits.append(visit)

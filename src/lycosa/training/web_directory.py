@@ -152,7 +152,6 @@ class WebDirectory(Account):
         return path if not path or path in self._totals else spelled(self.pages, [branch], "the directory")[0]
 
     def branch(self, path: str) -> Branch:
-        """One topic, by its spelling here."""
         return self._branch(path, frozenset(self.marked))
 
     def _branch(self, path: str, marked: Set[str]) -> Branch:
@@ -280,7 +279,6 @@ class _Gathered:
         self._keep(self.pages.setdefault(path, []), path, address)
 
     def count(self) -> None:
-        """One entry more."""
         self.entries += 1
         if self.entries > self.most_entries:
             raise InputError(f"there are more than {self.most_entries:,} addresses and topics: take a part of it")
@@ -301,7 +299,6 @@ class _Gathered:
         urls.append(address)
 
     def directory(self) -> WebDirectory:
-        """All of it."""
         self.entries -= sum(map(len, self.numbered.values()))  # which are counted again
         for number, urls in self.numbered.items():
             path = self.path_of_number.get(number, "")
@@ -417,7 +414,6 @@ class _Rdf:
         raise InputError(f"{self.path} has a DOCTYPE or entities of its own, which are not read: save it without them")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """A tag."""
         self.inside.append(name.rpartition(":")[2])
         if len(self.inside) > DEEPEST:
             raise InputError(f"{self.path} has more than {DEEPEST} elements in each other: is it a directory's dump?")
@@ -444,7 +440,6 @@ class _Rdf:
             self.length += len(text)
 
     def end(self, _: str) -> None:
-        """An end of a tag."""
         match self.inside[1:]:
             case ["ExternalPage", "topic"]:
                 self.page_topic = "".join(self.text).strip()

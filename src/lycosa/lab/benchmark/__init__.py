@@ -87,7 +87,6 @@ class Size:
 
     @property
     def settings(self) -> list[Setting]:
-        """In the order of tables."""
         return [one for one in SETTINGS if one.seeds in self.seeds and one.told in self.told]
 
     def budgets_for(self, pages: int) -> list[int]:
@@ -135,12 +134,10 @@ class Measured:
     remarks: list[str] = field(default_factory=list)
 
     def named(self, entrant: str) -> list[Trial]:
-        """All of an entrant."""
         return [one for one in self.trials if one.entrant == entrant]
 
     @property
     def budgets(self) -> list[int]:
-        """All that were measured at."""
         return sorted({one.budget for one in self.trials})
 
     def column(self, entrant: str, budget: int, value: str, units: Sequence[tuple[str, Setting, str]]) -> Floats:
@@ -205,7 +202,6 @@ def _subjects(place: Place, setting: Setting, topics: Sequence[str]) -> list[Sub
 
 
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:
-    """The numbers of a run."""
     several = len(np.unique(place.index.hosts)) > 1  # of one host there is nothing to tell
     outcomes = {(one.strategy, one.subject): one for one in results.outcomes}
     for row in results.rows:
@@ -265,7 +261,6 @@ class Compared:
 
     @property
     def where(self) -> str:
-        """For evidence."""
         return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
 
 
@@ -297,7 +292,6 @@ def _cell(made: Measured, ours: str, corpus: str, setting: Setting, budget: int)
 
 
 def table_cells(known: Sequence[Compared]) -> Table:
-    """The main table."""
     return Table.of(
         "benchmark-cells", "Scent and the best of its rivals, cell by cell",
         {
@@ -350,7 +344,6 @@ _COLUMNS = {
 
 
 def table_cpu(made: Measured) -> Table:
-    """What a step costs."""
     corpora = {place.name: made.size.budgets_for(len(place.index))[-1] for place in made.places}
     rows: list[list[Cell]] = []
     for text in made.entrants:
@@ -411,7 +404,6 @@ def table_topics(made: Measured, ours: str = SCENT) -> Table:
 
 
 def figure_share(made: Measured, corpus: str) -> Figure:
-    """Shares along the way."""
     steps = _steps(max(one.budget for one in made.trials if one.corpus == corpus))
     lines = []
     for text in made.entrants:

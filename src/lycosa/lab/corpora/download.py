@@ -59,7 +59,6 @@ def download(
 
 
 def recorded_checksum(file: Path) -> Path:
-    """Where the checksum of the first download is."""
     return file.with_name(f"{file.name}.sha256")
 
 
@@ -101,7 +100,6 @@ class _Transfer:
         self.url, self.part, self.options, self.most, self.tell = url, part, options, most, tell
 
     async def run(self) -> None:
-        """Get all of it."""
         guard, names = guard_of(self.options), Names(wall_clock())
         connector = aiohttp.TCPConnector(
             resolver=Resolver(names), use_dns_cache=False, socket_factory=guard.socket_factory

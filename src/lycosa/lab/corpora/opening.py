@@ -109,7 +109,6 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
 
 
 def kind_of(source: str) -> str:
-    """embedded, archive, crawl, graph or tree."""
     path = Path(source)
     if source.partition(":")[0] == EMBEDDED and not path.exists():
         return EMBEDDED

@@ -43,8 +43,6 @@ _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 @dataclass(frozen=True)
 class File:
-    """One file of a corpus."""
-
     url: str
     most: int
     """Bytes that are taken at most."""
@@ -64,7 +62,6 @@ class Corpus:
     """Pages that are left out unless the whole is asked for."""
 
     def as_dict(self) -> dict[str, Any]:
-        """What there is to know of it."""
         return {"name": self.name, "about": self.about, "files": [file.url for file in self.files]}
 
 

@@ -76,7 +76,6 @@ class Bench:
         return {key: value for key, value in self.index.facts.items() if key != "classes"}
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
-        """An experiment on the corpus."""
         from lycosa.lab.experiments import Experiment
 
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}

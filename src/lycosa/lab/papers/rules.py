@@ -96,17 +96,14 @@ class Crawled:
 
     @property
     def budget(self) -> int:
-        """Pages of a crawl."""
         return self.table.experiment.budget
 
     @property
     def every(self) -> list[Results]:
-        """All that was run."""
         return [self.table, self.figure, *([self.tunnel] if self.tunnel else [])]
 
 
 def findings(bench: Bench) -> Findings:
-    """All tables, figures and claims."""
     if not bench.index.classes or not bench.index.has_text:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
     crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
@@ -213,7 +210,6 @@ def _whole(per_cent: float) -> Cell:
 
 
 def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
-    """Table 3 of some crawls, up to a budget."""
     crawls = complete(results, (BASELINE, RULES))
     rows = []
     for one, other in zip(crawls.get(BASELINE, []), crawls.get(RULES, []), strict=False):
@@ -229,7 +225,6 @@ def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
 
 
 def published() -> list[Match]:
-    """Table 3 of the paper."""
     return [Match(topic, place, *row) for topic, rows in PUBLISHED.items() for place, row in enumerate(rows, 1)]
 
 
@@ -256,7 +251,6 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
 
 
 def _curves(results: Results, mode: Mode) -> dict[str, Curve]:
-    """By crawler."""
     budget = results.experiment.budget
     steps = steps_to(budget)
     drawn = {}

@@ -146,7 +146,6 @@ class Measured:
 
     @classmethod
     def of(cls, results: Results, strategies: Sequence[str], budgets: Sequence[int], measure: Measure) -> Measured:
-        """Measure the outcomes of some strategies."""
         crawls = complete(results, strategies)
         values = {
             name: np.array([measure.of(one, results, budgets) for one in own], np.float64).reshape(-1, len(budgets))
@@ -179,7 +178,6 @@ class Measured:
 
     @property
     def end(self) -> int:
-        """The largest budget."""
         return self.budgets[-1]
 
     def at(self, strategy: str, budget: int | None = None) -> Floats:
@@ -290,11 +288,9 @@ class Comparison:
 
     @property
     def topics(self) -> int:
-        """How many subjects were hunted."""
         return len(set(next(iter(self.by.values())).groups))
 
     def label(self, name: str) -> str:
-        """How a crawler is called."""
         return self.labels.get(name, name)
 
     def figure(
@@ -325,7 +321,6 @@ class Comparison:
         ]
 
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> Table:
-        """The same with titles."""
         return Table(key, title, ["crawler", *measures], self.ends(list(measures.values())), mode, note=note)
 
     def ahead(
@@ -363,7 +358,6 @@ class Comparison:
         return Ruling(criterion(numbers.difference(*pair), numbers.mean(pair[1])), "")
 
     def difference(self, pair: tuple[str, str], measures: Sequence[Measure]) -> str:
-        """A line of evidence."""
         one, other = map(self.label, pair)
         said = [
             f"{measure.name}: {told(self.by[measure].telling(*pair).difference(*pair), measure.digits)}"

@@ -152,7 +152,6 @@ class Altered:
 
 
 def degradation(crawls: Crawls, group: str) -> dict[int, dict[int, float]]:
-    """In % by batch size and step."""
     return {
         batch: {step: 100 * (1 - crawls.global_score(group, text, step)) for step in crawls.steps(group)}
         for batch, text in BATCHES.items()
@@ -194,7 +193,6 @@ def seeds_note(crawls: Crawls) -> str:
 
 
 def global_scores(crawls: Crawls, group: str, named: Mapping[str, str]) -> dict[str, dict[int, float]]:
-    """By estimator and step."""
     return {
         label: {step: crawls.global_score(group, text, step) for step in crawls.steps(group)}
         for label, text in named.items()
@@ -227,17 +225,14 @@ def score_table(
 
 
 def table_6(crawls: Crawls) -> Table:
-    """The bandits."""
     return score_table(crawls, 6, PLAYERS, BANDITS, "bandits")
 
 
 def table_7(crawls: Crawls) -> Table:
-    """All estimators."""
     return score_table(crawls, 7, LEADERS, GLOBAL, "estimators")
 
 
 def table_7_large(crawls: Crawls) -> Table:
-    """The cheap estimators, up to 100,000 steps."""
     made = score_table(crawls, 7, CHEAP, GLOBAL, "cheap estimators on large graphs")
     sizes = ", ".join(f"{name} ({len(graph.index):,} nodes)" for name, (graph, _) in crawls.results.items())
     note = f"{sizes}. {made.note} Regression and bandits, which "
@@ -313,7 +308,6 @@ class Fits:
         self.graphs: list[str] = []
 
     def add(self, name: str, guide: Guide) -> None:
-        """Another graph."""
         self.graphs.append(name)
         columns = neighbourhood(guide.index, guide.beta, guide.alpha)
         for kind in KINDS:
@@ -331,7 +325,6 @@ class Fits:
         return {name: _mean(values) for name, values in self.pearson[kind].items()}
 
     def by_graph(self) -> dict[str, float]:
-        """Each correlation of its own."""
         return {
             f"{name} ({kind}) on {graph}": value
             for kind, of in self.pearson.items()
@@ -340,7 +333,6 @@ class Fits:
         }
 
     def fits(self, kind: str) -> dict[str, float]:
-        """R^2 by model."""
         return {name: geometric_mean(values) for name, values in self.fit[kind].items()}
 
     def fits_outside(self) -> dict[str, float]:
@@ -348,7 +340,6 @@ class Fits:
         return {name: geometric_mean(values) for name, values in self.outside.items()}
 
     def tables(self) -> list[Table]:
-        """Tables 3 and 4."""
         note = (
             f"Geometric means over {len(self.graphs)} graphs: {', '.join(self.graphs)}. The paper's are over its five."
         )
@@ -431,7 +422,6 @@ class Forced:
             self.steps[graph] = results.experiment.budgets
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
-        """Milliseconds by estimator and step."""
         steps = self.steps[graph]
         told = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
         return {
@@ -440,7 +430,6 @@ class Forced:
         }
 
     def table_5(self) -> Table:
-        """Time for one estimation."""
         rows: list[list[Cell]] = []
         for graph in self.timed:
             times = self.times(graph)

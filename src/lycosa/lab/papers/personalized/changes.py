@@ -99,7 +99,6 @@ def _in_word(source: str, chance: Random, change: Callable[[str], str]) -> str |
 
 
 def _swapped(source: str, chance: Random) -> str | None:
-    """Two paragraphs change places."""
     found = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
     pairs = [(a, b) for a, b in pairwise(found) if a[0] != b[0] and a.end() == b.start()]
     if not pairs:
@@ -253,7 +252,6 @@ class Seen:
     by: dict[str, int]
 
     def share(self, detector: str) -> float:
-        """The share of the pages on which it was seen."""
         return self.by[detector] / self.pages if self.pages else 0.0
 
 

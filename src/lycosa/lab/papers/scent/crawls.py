@@ -106,17 +106,14 @@ class ScentCrawls:
 
     @cached_property
     def groups(self) -> list[str]:
-        """The topic of each trial."""
         return [one.subject for one in self.outcomes[ORACLE]]
 
     @property
     def topics(self) -> list[str]:
-        """Each once."""
         return list(dict.fromkeys(self.groups))
 
     @property
     def budgets(self) -> list[int]:
-        """Where it is measured."""
         return self.results.experiment.budgets
 
     @cached_property
@@ -164,7 +161,6 @@ class ScentCrawls:
         return global_score(ours, best)
 
     def by_topic(self, strategy: str, budget: int) -> dict[str, float]:
-        """The mean share of each topic."""
         of, share = np.array(self.groups), self.share(strategy, budget)
         return {topic: interval(share[of == topic], draws=1).mean for topic in self.topics}
 
