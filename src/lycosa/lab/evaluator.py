@@ -168,7 +168,7 @@ def evaluate(
     account, words = Account(), Vocabulary()
     fetched = list(pages_of(crawl, words, account, tell))
     if not fetched:
-        raise InputError(f"{crawl} has no pages to evaluate{_why(account)}")
+        raise InputError(f"{crawl} has no pages to evaluate{account.in_brackets()}")
     positive = relevant_of(relevant, fetched, words, account, wanted=wanted, pages=pages, tell=tell)
     bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
     weights = idf_of(words.terms, (bags, given), idf, background)
@@ -264,7 +264,7 @@ def relevant_of(
             account.left_out["relevant pages without text"] += 1
     if not usable:
         hint = "" if source.is_dir() or pages else "; --pages PLACE names where they are recorded, if not in the crawl"
-        raise InputError(f"none of the relevant pages of {source} can be read{_why(account)}{hint}")
+        raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}{hint}")
     return usable
 
 
@@ -320,8 +320,3 @@ def _addressed(
         return
     for url, page in recorded(pages)(missing, account, tell):
         yield Bag.of(url, page, words)
-
-
-def _why(account: Account) -> str:
-    reasons = account.why()
-    return f" ({reasons})" if reasons else ""

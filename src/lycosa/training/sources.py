@@ -288,8 +288,6 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
         if isinstance(event, Visit) and event.is_page and event.node in labels:
             visits[event.node] = event
     for node, visit in visits.items():
-        label = RELEVANT if labels[node] else IRRELEVANT
-        words = [stems[number] for number in visit.terms.ids.tolist()]
-        corpus.add_stems(label, node, words, visit.terms.counts.tolist(), visit.simhash)
+        corpus.add_visit(RELEVANT if labels[node] else IRRELEVANT, visit, stems)
     if len(labels) > len(visits):
         corpus.left_out["labelled, but no page"] += len(labels) - len(visits)
