@@ -253,11 +253,12 @@ def relevant_of(
     if not source.exists():
         raise InputError(f"there is no {source}: name a directory of pages, or a file with an address a line")
     if source.is_dir():
-        found = _files(source, words, account)
+        pages_below = tree(source, account, lambda url: True)
+        relevant: Iterator[Bag] = (Bag.of(held.url, held.page, words) for held in pages_below if held.page is not None)
     else:
-        found = _addressed(addresses(source, wanted, account), fetched, words, account, pages, tell)
+        relevant = _addressed(addresses(source, wanted, account), fetched, words, account, pages, tell)
     usable = []
-    for one in found:
+    for one in relevant:
         if len(one.ids):
             usable.append(one)
         else:
@@ -266,12 +267,6 @@ def relevant_of(
         hint = "" if source.is_dir() or pages else "; --pages PLACE names where they are recorded, if not in the crawl"
         raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}{hint}")
     return usable
-
-
-def _files(source: Path, words: Vocabulary, account: Account) -> Iterator[Bag]:
-    for held in tree(source, account, lambda url: True):
-        if held.page is not None:
-            yield Bag.of(held.url, held.page, words)
 
 
 def addresses(source: Path, wanted: str, account: Account) -> list[str]:

@@ -170,8 +170,9 @@ def told_for(text: str, told: str) -> str:
 
 def wants(texts: list[str]) -> tuple[str, ...]:
     """The facets of links that any of the strategies asks the judge for."""
-    found = {facet for text in texts for part in _parts(text) for facet in getattr(_maker(part), "wants", ())}
-    return tuple(sorted(found)) if all(isinstance(facet, str) for facet in found) else ()
+    makers = [STRATEGIES.maker(parse(part)[0]) for text in texts for part in _parts(text)]
+    facets = {facet for maker in makers for facet in getattr(maker, "wants", ())}
+    return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
 def given(text: str, told: str) -> str:
@@ -204,10 +205,6 @@ def kind(text: str) -> str:
         return STRATEGIES[name].needs
     STRATEGIES.maker(name)  # says what there is
     return TOPIC
-
-
-def _maker(text: str) -> Any:
-    return STRATEGIES.maker(parse(text)[0])
 
 
 def _parts(text: str) -> list[str]:

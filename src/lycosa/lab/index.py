@@ -226,7 +226,7 @@ class Index:
             if facts.get("format") not in READS:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
-            made = cls(columns, facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
+            made = cls(columns, facts, mapped(path / NAMES), mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
             made._check()
             return made
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -392,5 +392,6 @@ def _by_blocks(column: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield column[first : first + BLOCK + 1]
 
 
-def _mapped(path: Path) -> NDArray[np.uint8]:
-    return np.memmap(path, np.uint8, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, np.uint8)
+def mapped(path: Path, kind: Any = np.uint8) -> NDArray[Any]:
+    """All of a file as one column: an empty one can't be mapped."""
+    return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
-from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
+from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index, mapped
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training import corpus
@@ -141,9 +141,7 @@ def write_index(
             "simhash": np.frombuffer(read.simhash, np.uint64),
         }
         for name in _SPOOLED:
-            spool = beside / f"{name}.spool"
-            kind = COLUMNS[name]
-            columns[name] = np.memmap(spool, kind, "r") if spool.stat().st_size else np.zeros(0, kind)
+            columns[name] = mapped(beside / f"{name}.spool", COLUMNS[name])
         classes = _classes(read, columns)
         facts = {
             "source": source,

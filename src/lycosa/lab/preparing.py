@@ -158,7 +158,8 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
     digest = xxhash.xxh3_64(repr(known).encode())
     digest.update(subject.truth.tobytes())
     digest.update(subject.learnable.tobytes())
-    path = Path(out) / "prepared" / f"{_file_name(subject.name)}-{need}-{digest.hexdigest()}"
+    name = "".join(letter if letter.isalnum() else "-" for letter in subject.name)[-60:]
+    path = Path(out) / "prepared" / f"{name}-{need}-{digest.hexdigest()}"
     if not (path / "made.json").is_file():
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         shutil.rmtree(beside, ignore_errors=True)
@@ -176,10 +177,6 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
             shutil.rmtree(beside, ignore_errors=True)
     facts = json.loads((path / "made.json").read_text(encoding="utf-8"))
     return path, _Made(set(facts["looked"]), list(facts["notes"]))
-
-
-def _file_name(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name)[-60:]
 
 
 # -- pages for trainers ----------------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def subjects_of(
     found = []
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
-        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
+        labels = index.of_class(name).astype(np.float32)
+        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, labels)
         found.append(_with_examples(index, subject, random_seed, examples))
     return found
 
@@ -208,10 +209,6 @@ def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) ->
     return sorted(fitting)
 
 
-def _labels(index: Index, name: str) -> NDArray[np.float32]:
-    return index.of_class(name).astype(np.float32)
-
-
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
@@ -232,9 +229,8 @@ def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
 
     known, member = labelled(index), index.of_class(name)
     if member[known].all():  # nobody has said what is irrelevant
-        return Subject(
-            name, _labels(index, name), notes=["all labels are of the subject: pages without one count as irrelevant"]
-        )
+        note = "all labels are of the subject: pages without one count as irrelevant"
+        return Subject(name, member.astype(np.float32), notes=[note])
     if not index.has_text:
         raise InputError("a model can't give the truth of a graph without text: label all of its nodes")
     halves = np.zeros(len(index), np.bool_)

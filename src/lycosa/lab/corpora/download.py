@@ -156,7 +156,8 @@ class _Transfer:
         raise InputError(f"cannot fetch {self.url}: it redirects without end")
 
     async def _write(self, answer: aiohttp.ClientResponse, have: int) -> None:
-        begin = have if answer.status == 206 and _begins_at(answer, have) else 0
+        part = answer.headers.get("Content-Range", "").replace(" ", "")
+        begin = have if answer.status == 206 and part.startswith(f"bytes{have}-") else 0
         if answer.status == 206 and not begin:
             self._forget()
             raise _Cut("the server sent another part than was asked for")
@@ -201,7 +202,3 @@ class _Transfer:
     def _forget(self) -> None:
         self.part.unlink(missing_ok=True)
         _state_of(self.part).unlink(missing_ok=True)
-
-
-def _begins_at(answer: aiohttp.ClientResponse, place: int) -> bool:
-    return answer.headers.get("Content-Range", "").replace(" ", "").startswith(f"bytes{place}-")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.index import Index
+from lycosa.lab.index import Index, mapped
 from lycosa.lab.indexing import save_index, unfinished
 
 CHUNK = 1 << 21
@@ -269,9 +269,9 @@ class _Made:
         columns = {
             "link_start": start,
             "child_start": start,
-            "child": _mapped(place / "child", np.int32),
+            "child": mapped(place / "child", np.int32),
             "score": self.score,
-            "alpha": _mapped(place / "alpha", np.float32),
+            "alpha": mapped(place / "alpha", np.float32),
         }
         facts = {
             "links": total,
@@ -358,7 +358,3 @@ def _rank(u: NDArray[np.float64], size: NDArray[np.int64] | int, shift: float) -
     drawn = np.power(low + u * (high - low), 1 / power) - shift
     rank: NDArray[np.int64] = np.minimum(drawn.astype(np.int64), np.asarray(size) - 1)
     return rank
-
-
-def _mapped(path: Path, kind: type) -> NDArray[Any]:
-    return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)
