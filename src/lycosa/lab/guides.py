@@ -76,14 +76,7 @@ class Guide:
         return cls(index, beta, alpha, exact=True)
 
     @classmethod
-    def judged(
-        cls,
-        index: Index,
-        topic: Topic,
-        name: str,
-        wants: tuple[str, ...] = (),
-        tell: Tell = silent,
-    ) -> Guide:
+    def judged(cls, index: Index, topic: Topic, name: str, wants: tuple[str, ...] = (), tell: Tell = silent) -> Guide:
         """Let a topic judge all pages. `wants` are the facets that strategies will ask for."""
         ask(topic, wants)
         reader = Vocabulary()

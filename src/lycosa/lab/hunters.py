@@ -14,17 +14,7 @@ from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators import (
-    BROWSING,
-    KEYWORDS,
-    MODEL,
-    STEERING,
-    STRATEGIES,
-    TAXONOMY,
-    TOPIC,
-    TRUTH,
-    WORDS,
-)
+from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
 from lycosa.lab.ahead import LINKS

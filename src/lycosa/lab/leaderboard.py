@@ -108,12 +108,7 @@ class Score:
 
 
 def leaderboard(
-    board: Board,
-    out: Path,
-    strategies: Sequence[str] = (),
-    *,
-    workers: int = 0,
-    tell: Tell = silent,
+    board: Board, out: Path, strategies: Sequence[str] = (), *, workers: int = 0, tell: Tell = silent
 ) -> Findings:
     """Run them all, or the named ones, and rank them within their groups."""
     names = list(strategies) or [name for name, entry in STRATEGIES.items() if entry.needs != TRUTH]

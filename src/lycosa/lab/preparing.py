@@ -65,12 +65,7 @@ UNLABELLED = "no class"
 
 
 def prepare(
-    index: Index,
-    subject: Subject,
-    needs: Collection[str],
-    out: Path,
-    random_seed: int = 0,
-    tell: Tell = silent,
+    index: Index, subject: Subject, needs: Collection[str], out: Path, random_seed: int = 0, tell: Tell = silent
 ) -> Subject:
     """The subject with what is needed: examples, model, rules, browsing. Kept under `out`, made once.
 

@@ -21,12 +21,7 @@ AT_ONCE = 256
 Idf = Literal["background", "pages", "none"]
 
 
-def nearest(
-    pages: Bags,
-    relevant: Bags,
-    idf: NDArray[np.floating],
-    tell: Tell = silent,
-) -> Floats:
+def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Tell = silent) -> Floats:
     """Of each page the largest cosine with any of the relevant ones; 0 for one that has no words, or none in common.
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j

@@ -146,12 +146,7 @@ class Composer:
 
 
 def sheet(
-    title: str,
-    text: Iterable[str],
-    links: Iterable[Aside],
-    *,
-    head: str = '<meta charset="utf-8">',
-    lang: str = "en",
+    title: str, text: Iterable[str], links: Iterable[Aside], *, head: str = '<meta charset="utf-8">', lang: str = "en"
 ) -> str:
     """Write a plain page, as the hosts of the traps use."""
     body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)

@@ -41,13 +41,7 @@ _TITLES = (
     ("Understanding %s", "n"),
     ("%s, %s and other questions", "nn"),
 )
-_BLAND_TITLES = (
-    "Notes, part %d",
-    "From the archive, no. %d",
-    "Untitled page %d",
-    "Letter %d",
-    "Miscellany %d",
-)
+_BLAND_TITLES = ("Notes, part %d", "From the archive, no. %d", "Untitled page %d", "Letter %d", "Miscellany %d")
 
 Pools = dict[str, tuple[str, ...]]
 

@@ -381,11 +381,7 @@ def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
 
 
 def _remarks(
-    done: Browsed,
-    trail: Trail,
-    distance: NDArray[np.intp],
-    worded: NDArray[np.bool_],
-    wordless: NDArray[np.bool_],
+    done: Browsed, trail: Trail, distance: NDArray[np.intp], worded: NDArray[np.bool_], wordless: NDArray[np.bool_]
 ) -> list[str]:
     browsing, notes = done.browsing, []
     good = int(browsing.relevant.sum())

@@ -169,13 +169,7 @@ def _fitted(
 
 
 def _measured(
-    corpus: Corpus,
-    labels: NDArray[np.intp],
-    classes: list[str],
-    kind: str,
-    share: float,
-    seed: int,
-    notes: list[str],
+    corpus: Corpus, labels: NDArray[np.intp], classes: list[str], kind: str, share: float, seed: int, notes: list[str]
 ) -> Quality | None:
     """Train on a part, and see how well that does on the rest."""
     groups = corpus.groups()

@@ -68,12 +68,7 @@ def make_index(
 
 
 def open_corpus(
-    source: str,
-    keep: Path,
-    tell: Tell = silent,
-    *,
-    labels: str = "",
-    exclude: Sequence[str] = (),
+    source: str, keep: Path, tell: Tell = silent, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> Index:
     """The index in a directory; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
 

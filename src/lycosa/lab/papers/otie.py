@@ -37,17 +37,7 @@ from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, harvest
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import (
-    HARVEST,
-    PICTURE,
-    RECALL,
-    Comparison,
-    Measure,
-    grid,
-    how_weighed,
-    size,
-    worth,
-)
+from lycosa.lab.papers.weighing import HARVEST, PICTURE, RECALL, Comparison, Measure, grid, how_weighed, size, worth
 from lycosa.lab.preparing import Looking, classified, prepare
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject

@@ -27,11 +27,7 @@ from lycosa.lab.report.cells import badge, filled, in_figures, shown
 from lycosa.lab.report.storing import plain
 from lycosa.version import __version__
 
-VERDICTS = {
-    "holds": ("holds", "✓"),
-    "does not hold": ("fails", "✗"),
-    "cannot be tested here": ("open", "?"),
-}
+VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "cannot be tested here": ("open", "?")}
 """What each verdict is marked with: a class, and a sign for those who see no colours."""
 
 INTERVAL = re.compile(r"–|-?[\d.,]+( \([^()]*\))?")
