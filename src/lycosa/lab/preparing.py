@@ -32,6 +32,7 @@ from lycosa.core.types import Links, Page
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject, chance, labelled
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST, classes_of
 from lycosa.training.browse import train_browse
@@ -230,17 +231,14 @@ def model_of(index: Index, labels: Mapping[int, str], folder: Path, random_seed:
 
 def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
     """What a model says how likely nodes are of a class; 0 for other nodes, and those without a word that it knows."""
-    column = np.array([model.column_of.get(stem, -1) for stem in index.stems], np.intp)
-    said = np.zeros(len(index))
+    words, said = ModelWords(model.column_of), np.zeros(len(index))
+    words.follow(index.stems)
     wanted = model.classes.index(name)
     for node in np.flatnonzero(nodes).tolist():
-        terms = index.terms(node)
-        columns = column[terms.ids]
-        known = columns >= 0
-        if known.any():
-            order = np.argsort(columns[known], kind="stable")
-            bag = Bags.of([(columns[known][order], terms.counts[known][order].astype(np.float64))])
-            said[node] = model.classifier.probabilities(bag)[0][wanted]
+        columns, counts, _ = words.of(index.terms(node))
+        if len(columns):
+            order = np.argsort(columns, kind="stable")
+            said[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
     return said
 
 
