@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
 
@@ -38,10 +39,8 @@ def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[
     >>> targets(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32), np.array([2, 0])).tolist()
     [0, 1, 2]
     """
-    first, lengths = start[nodes], start[nodes + 1] - start[nodes]
-    skipped = np.cumsum(lengths) - lengths
-    found: NDArray[np.int32] = target[np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)]
-    return found
+    reached: NDArray[np.int32] = target[runs(start[nodes], start[nodes + 1] - start[nodes])]
+    return reached
 
 
 def each_once(nodes: NDArray[np.integer[Any]], of: int) -> NDArray[np.int64]:
