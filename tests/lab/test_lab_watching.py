@@ -43,11 +43,8 @@ def lead(index: Index, text: str, budget: int = 80) -> Trace:
 @pytest.mark.parametrize("text", [*WATCHERS, "mab_var,reset=20", "mab_epsilon", "fl_n,batch=8", "fl_n,q=.5,zeta=.2"])
 def test_who_watches_its_own_crawl_would_have_done_the_same(index: Index, text: str) -> None:
     """At each step an estimator names just the node that it fetched when it led."""
-    led = lead(index, text)
-    seen = watch(
-        index, Guide.given(index), Subject("s", index.score), {"it": text}, led.nodes, seeds=led.seeds,
-        truth=np.arange(1, len(index) + 1), random_seed=5,
-    )  # fmt: skip
+    led, numbers = lead(index, text), Subject("s", np.arange(1, len(index) + 1, dtype=np.float32))
+    seen = watch(index, Guide.given(index), numbers, {"it": text}, led.nodes, seeds=led.seeds, random_seed=5)
     assert (led.found + 1).tolist() == seen.picked["it"].tolist()
 
 
