@@ -91,7 +91,6 @@ def test_cold_seeds_are_two_links_away() -> None:
 def test_politeness_takes_time() -> None:
     """A second a host, in order: 0, then 1 for the same host, no wait for another, 2, and 2 for the third host."""
     assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
-    assert polite(["a", "a"], pause=2.5).tolist() == [0.0, 2.5]
 
 
 def test_everyone_on_the_list_is_there() -> None:

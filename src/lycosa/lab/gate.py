@@ -103,7 +103,7 @@ def measure(
     results = run(wanted, out / gate.name, index=index, workers=workers, tell=tell)
     told = []
     for strategy, floor in gate.floors.items():
-        outcomes = results.select(strategy=strategy)
+        outcomes = results.select(strategy)
         if not outcomes:
             raise InputError(f"{strategy} could not be run on {gate.name}: {'; '.join(results.remarks) or 'no trial'}")
         got = [harvest_curve(gains(one.trace, results.subjects[one.subject]), wanted.budget)[-1] for one in outcomes]

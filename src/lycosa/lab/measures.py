@@ -115,10 +115,10 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     return sums[fetched(gains, budgets)]
 
 
-def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
-    """When each of some pages can be asked for, in their order, if a host is left alone for `pause` seconds in between.
+def polite(hosts: ArrayLike) -> Floats:
+    """When each of some pages can be asked for, in their order, if a host is left alone for a second in between.
 
-        time(i) = max(time(i - 1), time of the last page of the same host + pause)
+        time(i) = max(time(i - 1), time of the last page of the same host + 1)
 
     Requests take no time, and none overtakes another: what was fetched decides what comes next.
 
@@ -128,7 +128,7 @@ def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
     now, free, times = 0.0, dict[Any, float](), []
     for host in np.asarray(hosts).tolist():
         now = max(now, free.get(host, 0.0))
-        free[host] = now + pause
+        free[host] = now + 1.0
         times.append(now)
     return np.array(times, np.float64)
 

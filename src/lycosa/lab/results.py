@@ -95,13 +95,9 @@ class Results:
     _intervals: dict[tuple[str, int, str], certainty.Interval] = field(default_factory=dict, init=False, repr=False)
     _bounds_of: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
-    def select(self, strategy: str | None = None, subject: str | None = None) -> list[Outcome]:
-        """The outcomes of a strategy, on a subject, or both; in their order."""
-        return [
-            one
-            for one in self.outcomes
-            if (strategy is None or one.strategy == strategy) and (subject is None or one.subject == subject)
-        ]
+    def select(self, strategy: str) -> list[Outcome]:
+        """The outcomes of a strategy, in their order."""
+        return [one for one in self.outcomes if one.strategy == strategy]
 
     def guide(self, subject: str) -> Guide:
         """What was said of all pages."""

@@ -90,23 +90,20 @@ def subjects_of(
     least: int = 20,
     most: int = 0,
     random_seed: int = 0,
-    truth: str = "auto",
     examples: int = EXAMPLES,
     tell: Tell = silent,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
-    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). `truth` says who decides what
-    is relevant: the `labels`, a `model` for pages that have none (see truth_by_model), or, with `auto`, the model where
-    fewer than half of the pages have a class. A graph with scores and no classes has one subject, its scores. Of each
-    class `examples` pages are pointed at, but never more than a quarter of it.
+    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). Labels decide what is
+    relevant; where fewer than half of the pages have a class, a model does for those without (see truth_by_model). A
+    graph with scores and no classes has one subject, its scores. Of each class `examples` pages are pointed at, but
+    never more than a quarter of it.
     """
-    if truth not in ("auto", "labels", "model"):
-        raise InputError(f"truth is {truth!r}: it is auto, labels or model")
     if not index.classes:
         return [_of_scores(index, names)]
     chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
-    modelled = truth == "model" or (truth == "auto" and partly_labelled(index))
+    modelled = partly_labelled(index)
     found = []
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
