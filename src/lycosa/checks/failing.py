@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from lycosa.core.protocols import Space
+from lycosa.core.protocols import Space
 
 SECONDS = 5.0
 """What judging or learning one page may take at most, however large it is."""

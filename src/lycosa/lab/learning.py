@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -59,8 +59,7 @@ class Readings:
         self.index, self.words, self.languages = index, words, languages
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
-        self._pages: dict[int, Page] = {}
-        self._read: dict[str, tuple[Reading, NDArray[np.int32]]] = {}
+        self._page, self._reading = lru_cache(KEPT)(index.page), lru_cache(KEPT)(self._read)
 
     @cached_property
     def _reader(self) -> CorpusWords:
@@ -98,23 +97,18 @@ class Readings:
 
     def page(self, node: int) -> Page:
         """A page of which links may be changed."""
-        page = self._pages.get(node)
-        if page is None:
-            page = self._pages[node] = self.index.page(node)
-            if len(self._pages) > KEPT:
-                del self._pages[next(iter(self._pages))]
+        page = self._page(node)
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
     def reading(self, page: Page) -> tuple[Reading, NDArray[np.int32]]:
         """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
-        kept = self._read.get(page.node)
-        if kept is None:
-            reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
-            words, first = np.unique(every[every >= 0], return_index=True)
-            kept = self._read[page.node] = reading, words[np.argsort(first)]
-            if len(self._read) > KEPT:
-                del self._read[next(iter(self._read))]
-        return kept
+        return self._reading(self.index.number_of[page.node])
+
+    def _read(self, node: int) -> tuple[Reading, NDArray[np.int32]]:
+        page = self._page(node)
+        reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
+        words, first = np.unique(every[every >= 0], return_index=True)
+        return reading, words[np.argsort(first)]
 
     def vector(self, page: Page, language: str, head: Head | None) -> bytes:
         """As the judge would find it."""

@@ -13,8 +13,10 @@ from urllib.parse import quote
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Findings
 from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
 from lycosa.lab.report.page import WARNING, About, render
 from lycosa.lab.report.writing import PAGE, write_files, write_report
@@ -111,9 +113,6 @@ def command(name: str, out: Path, corpus: Path | None = None, **wanted: Any) -> 
 
 def embedded_web(kept: Path, tell: Tell) -> Index:
     """The embedded web as a corpus; made once, then kept."""
-    from lycosa.lab.corpora.recorded import embedded
-    from lycosa.lab.indexing import write_index
-
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():
         try:
