@@ -55,8 +55,8 @@ def _named(check: Callable[..., object]) -> Iterator[None]:
         raise CheckFailed(str(failure), name) from failure.__cause__
     except Exception as error:
         asked = (check.__doc__ or "").strip()
-        told = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
-        raise CheckFailed(told, name) from error
+        message = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
+        raise CheckFailed(message, name) from error
 
 
 def shape(value: object) -> str:

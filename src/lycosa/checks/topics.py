@@ -188,8 +188,11 @@ def fresh_ones_agree(make: MakeTopic) -> None:
             words.learn(visit)
         results.append(topic.judge(page, words.read(page)))
     want(_same(*results), f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets")
-    told = [repr(getattr(topic, "weights", "")) for topic in topics]
-    want(told[0] == told[1], f"their `weights` differ, {told[0]} and {told[1]}: they name the topic in the log")
+    weights = [repr(getattr(topic, "weights", "")) for topic in topics]
+    want(
+        weights[0] == weights[1],
+        f"their `weights` differ, {weights[0]} and {weights[1]}: they name the topic in the log",
+    )
 
 
 def any_visit_can_be_learned(make: MakeTopic) -> None:

@@ -85,9 +85,9 @@ class Evaluation:
     def rows(self, every: int = 0) -> list[tuple[int, int, float, float]]:
         """At each checkpoint: pages, relevant ones, their share, the average similarity."""
         budgets = self.checkpoints(every)
-        found, share = harvest_ratio(self.similarities, budgets, self.threshold)
+        relevant, share = harvest_ratio(self.similarities, budgets, self.threshold)
         average = average_similarity(self.similarities, budgets)
-        return list(zip(budgets, found.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
+        return list(zip(budgets, relevant.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
 
     def as_dict(self, every: int = 0) -> dict[str, Any]:
         names = ("pages", "relevant", "fraction", "average_similarity")
@@ -110,7 +110,7 @@ class Evaluation:
         """A table and the two curves, for a report."""
         rows = self.rows(every)
         x = [float(row[0]) for row in rows]
-        told = (
+        note = (
             f"{self.relevant:,} relevant pages given; a page counts if its largest cosine is above {self.threshold:g}"
         )
         return Findings(
@@ -119,15 +119,15 @@ class Evaluation:
             [
                 Table(
                     "evaluation-table", "Harvest ratio and average similarity",
-                    ("pages", "relevant", "fraction", "average similarity"), rows, note=told,
+                    ("pages", "relevant", "fraction", "average similarity"), rows, note=note,
                 ),
                 Figure(
                     "evaluation-harvest", "Harvest ratio", "pages", "relevant pages",
-                    [Curve(self.crawl, x, [float(row[1]) for row in rows])], note=told,
+                    [Curve(self.crawl, x, [float(row[1]) for row in rows])], note=note,
                 ),
                 Figure(
                     "evaluation-similarity", "Average similarity", "pages", "average similarity",
-                    [Curve(self.crawl, x, [row[3] for row in rows])], note=told,
+                    [Curve(self.crawl, x, [row[3] for row in rows])], note=note,
                 ),
             ],
             summary=self.summary(),
@@ -136,9 +136,9 @@ class Evaluation:
         )  # fmt: skip
 
     def summary(self) -> str:
-        pages, found, share, average = self.rows()[-1]
+        pages, relevant, share, average = self.rows()[-1]
         return (
-            f"Of {pages:,} pages {found:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
+            f"Of {pages:,} pages {relevant:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
             f"{self.relevant:,} relevant pages; the average similarity is {average:.3f}."
         )
 
@@ -271,7 +271,7 @@ def relevant_of(
 
 def addresses(source: Path, wanted: str, account: Account) -> list[str]:
     """The addresses of a file, each once: one a line, or the first column of a table; of a class if one is wanted."""
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     others: Counter[str] = Counter()
     for number, columns in enumerate(table_rows(source)):
         written = columns[0].strip()
@@ -283,15 +283,15 @@ def addresses(source: Path, wanted: str, account: Account) -> list[str]:
             if number or len(columns) == 1:  # else titles
                 account.left_out["lines that begin with no address"] += 1
         elif not wanted or label == wanted or label.startswith((f"{wanted}/", f"{wanted}.")):
-            found[url] = None
+            urls[url] = None
         else:
             others[label] += 1
-    if wanted and not found:
+    if wanted and not urls:
         there = ", ".join(name for name, _ in others.most_common(5)) or "none"
         raise InputError(f"{source} has no page of class {wanted!r}; there is {there}")
-    if not found:
+    if not urls:
         raise InputError(f"{source} names no address: write one a line, beginning with http:// or https://")
-    return list(found)
+    return list(urls)
 
 
 def _addressed(

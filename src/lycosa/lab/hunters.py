@@ -128,11 +128,11 @@ def needs(text: str) -> set[str]:
     >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
     (set(), ['model', 'rules'], {'browsing'})
     """
-    found: set[str] = set()
+    files: set[str] = set()
     for part in _parts(text):
         if "file" not in parse(part)[1]:
-            found |= _PREPARED.get(kind(part), set())
-    return found
+            files |= _PREPARED.get(kind(part), set())
+    return files
 
 
 def asks(text: str) -> bool:

@@ -132,8 +132,8 @@ class Index:
     def children(self, node: int) -> NDArray[np.int32]:
         """The nodes that a node links to, each once."""
         start = self.columns["child_start"]
-        found: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
-        return found
+        nodes: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
+        return nodes
 
     def strongest(self, node: int, links: NDArray[Any]) -> NDArray[Any]:
         """For each child of a node the largest of some numbers, one for each of the links to it."""
@@ -191,11 +191,11 @@ class Index:
         Names of classes are paths: Science has the pages of Science/Physics, too.
         """
         wanted = [number for number, known in enumerate(self.classes) if f"{known}/".startswith(f"{name}/")]
-        found = np.zeros(len(self), np.bool_)
+        member = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
             node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
-            found[node[np.isin(self.columns["class_of"], wanted)]] = True
-        return found
+            member[node[np.isin(self.columns["class_of"], wanted)]] = True
+        return member
 
     def sizes(self) -> dict[str, int]:
         """How many nodes each class or branch has, in alphabetical order.
@@ -203,13 +203,13 @@ class Index:
         >>> Index.of({"a": ["b"]}).sizes()
         {}
         """
-        found = dict.fromkeys(self.branches(), 0)
+        sizes = dict.fromkeys(self.branches(), 0)
         above = [_branches(name) for name in self.classes]
         for first, last in pairwise(self.columns["class_start"].tolist()):
             own = self.columns["class_of"][first:last].tolist()
             for branch in above[own[0]] if len(own) == 1 else {branch for number in own for branch in above[number]}:
-                found[branch] += 1
-        return found
+                sizes[branch] += 1
+        return sizes
 
     def branches(self) -> list[str]:
         """All classes and the branches above them, in alphabetical order."""

@@ -154,11 +154,11 @@ def _add(scores: dict[str, Score], name: str, place: Place, results: Results, bu
 
     The harvest is over the budget: who stops early has not saved what is left of it.
     """
-    told = [row for row in results.rows if row["strategy"] == name]
-    if not told:
+    rows = [row for row in results.rows if row["strategy"] == name]
+    if not rows:
         return
-    harvest = np.array([row["score"] / row["budget"] for row in told]).reshape(-1, len(budgets))
-    last = [row for row in told if row["budget"] == budgets[-1]]
+    harvest = np.array([row["score"] / row["budget"] for row in rows]).reshape(-1, len(budgets))
+    last = [row for row in rows if row["budget"] == budgets[-1]]
     before = scores.get(name, Score(name, np.zeros((0, len(budgets))), np.zeros(0), []))
     scores[name] = replace(
         before,

@@ -162,8 +162,8 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
         beside.mkdir(parents=True)
         try:
             made = make(work, beside)
-            told = {"looked": sorted(made.looked), "notes": made.notes}
-            (beside / "made.json").write_text(json.dumps(told), encoding="utf-8")
+            record = {"looked": sorted(made.looked), "notes": made.notes}
+            (beside / "made.json").write_text(json.dumps(record), encoding="utf-8")
             try:
                 beside.rename(path)
             except OSError:
@@ -285,13 +285,13 @@ def _class_of_each(work: _Work) -> dict[int, str]:
     """One class for each labelled page: the subject if it is of it, else its first; unlabelled ones if need be."""
     index, name = work.index, work.subject.name
     member, start = index.of_class(name), index.class_start
-    found = {
+    classes = {
         int(node): name if member[node] else index.classes[index.class_of[start[node]]]
         for node in np.flatnonzero(labelled(index))
     }
-    if all(label == name for label in found.values()):  # nobody has said what else there is
-        found |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
-    return found
+    if all(label == name for label in classes.values()):  # nobody has said what else there is
+        classes |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
+    return classes
 
 
 def _merge(chosen: dict[int, str], subject: str) -> list[str]:
@@ -355,8 +355,8 @@ def _browsing(work: _Work, folder: Path) -> _Made:
     for walk in walked:
         done += 1
         for look in walk:
-            told: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
-            lines.append(json.dumps({**told, "relevant": bool(relevant[node_of(look.url)])}))
+            visit: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
+            lines.append(json.dumps({**visit, "relevant": bool(relevant[node_of(look.url)])}))
         work.tell("browsing", done, SESSIONS)
         if done == SESSIONS:
             break

@@ -79,5 +79,5 @@ def _unit(bags: Bags, idf: NDArray[np.floating]) -> Floats:
     """Values of each bag, of length 1."""
     values = bags.counts * idf[bags.columns]
     length = np.sqrt(np.bincount(bags.rows(), values * values, len(bags)))
-    found: Floats = values / np.where(length > 0, length, 1.0)[bags.rows()]
-    return found
+    units: Floats = values / np.where(length > 0, length, 1.0)[bags.rows()]
+    return units

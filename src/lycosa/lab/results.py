@@ -208,10 +208,10 @@ class Results:
 
     @cached_property
     def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
-        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
         for row in self.rows:
-            found.setdefault((row["strategy"], row["budget"]), []).append(row)
-        return found
+            rows.setdefault((row["strategy"], row["budget"]), []).append(row)
+        return rows
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
@@ -398,11 +398,11 @@ class Results:
         for budget in self.experiment.budgets:
             base = self.units(first, budget)
             own = {text: self.units(text, budget) for text in compared}
-            told = certainty.against(
+            differences = certainty.against(
                 {text: [units.get(unit, math.nan) for unit in base] for text, units in own.items()}, first,
                 self.experiment.random_seed, groups=[subject for subject, _ in base],
             )  # fmt: skip
-            for text, (mean, low, high, p, n) in told.items():
+            for text, (mean, low, high, p, n) in differences.items():
                 cells: list[Cell] = [text, budget, mean, low, high, p, n]
                 rows.append([plain(cell) for cell in cells])
         return [

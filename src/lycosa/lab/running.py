@@ -306,8 +306,8 @@ class Workshop:
         except LycosaError as error:
             return Trouble(False, str(error))
         except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
-            told = " ".join(clean(f"{type(error).__name__}: {error}").split())
-            return Trouble(True, told, traceback.format_exc())
+            message = " ".join(clean(f"{type(error).__name__}: {error}").split())
+            return Trouble(True, message, traceback.format_exc())
         write_run(self.out / RUNS / f"{trial.key}.npz", trace)
         return None
 

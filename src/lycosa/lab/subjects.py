@@ -104,13 +104,13 @@ def subjects_of(
         return [_of_scores(index, names)]
     chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
     modelled = partly_labelled(index)
-    found = []
+    subjects = []
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
         labels = index.of_class(name).astype(np.float32)
         subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, labels)
-        found.append(_with_examples(index, subject, random_seed, examples))
-    return found
+        subjects.append(_with_examples(index, subject, random_seed, examples))
+    return subjects
 
 
 def subjects_from_query(index: Index, words: str) -> Subject:
@@ -140,8 +140,8 @@ def partly_labelled(index: Index) -> bool:
 def labelled(index: Index) -> NDArray[np.bool_]:
     if not len(index.class_start):
         return np.zeros(len(index), np.bool_)
-    found: NDArray[np.bool_] = np.diff(index.class_start) > 0
-    return found
+    has_class: NDArray[np.bool_] = np.diff(index.class_start) > 0
+    return has_class
 
 
 def chance(random_seed: int, *names: object) -> np.random.Generator:
@@ -173,17 +173,17 @@ def _known(index: Index, name: str) -> str:
     """A class or branch as the corpus spells it."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
-    found = spelt.get(name.strip("/ ").casefold())
-    if found is None:
+    known = spelt.get(name.strip("/ ").casefold())
+    if known is None:
         near = difflib.get_close_matches(name.casefold(), spelt, 4, 0.5)
         near += [folded for folded in spelt if folded.rpartition("/")[2] == name.casefold() and folded not in near]
         hint = " or ".join(spelt[each] for each in near) if near else ""
         raise InputError(
             f"the corpus has no class {name!r}: {f'do you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
         )
-    if not index.of_class(found).any():
-        raise InputError(f"no page of the corpus is of class {found}: choose another of {_listed(branches)}")
-    return found
+    if not index.of_class(known).any():
+        raise InputError(f"no page of the corpus is of class {known}: choose another of {_listed(branches)}")
+    return known
 
 
 def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) -> list[str]:
@@ -195,10 +195,10 @@ def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) ->
     if not fitting and not most and wanted:  # a corpus of one topic and little else, or of labels yes and no
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
-        told = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
+        largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
         raise InputError(
-            f"no class of the corpus has {least:,} to {highest:,} pages: it has {told}. Change least or most, or name "
-            "subjects"
+            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or most, or "
+            "name subjects"
         )
     if count and count < len(fitting):
         order = chance(random_seed, "subjects").permutation(len(fitting))[:count]
@@ -322,11 +322,11 @@ def standing_out(index: Index, nodes: Sequence[int], name: str = "") -> list[str
             for stem in stems(word, language)[:1]:
                 written.setdefault(stem, Counter())[word] += 1
     named = set(stems(" ".join(_name_words(name))))
-    found: list[str] = []
+    words: list[str] = []
     for term in np.argsort(-weight * idf, kind="stable").tolist():
         stem = index.stems[term]
-        if len(found) == STANDING_OUT or not weight[term]:
+        if len(words) == STANDING_OUT or not weight[term]:
             break
         if stem in written and stem not in named:
-            found.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])
-    return found
+            words.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])
+    return words

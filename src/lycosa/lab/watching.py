@@ -58,12 +58,12 @@ class Watched:
         would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,period=1` for
         what the paper measures.
         """
-        told: list[float | None] = []
+        times: list[float | None] = []
         for step in steps:
             near = self.seconds[name][max(0, step - window) : step] if step <= len(self.best) else np.zeros(0)
             whole = len(near) > 0 and not np.isnan(near[-1])
-            told.append(1000.0 * float(np.mean(near)) if whole else None)
-        return told
+            times.append(1000.0 * float(np.mean(near)) if whole else None)
+        return times
 
 
 @dataclass

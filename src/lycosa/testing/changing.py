@@ -428,9 +428,9 @@ class ChangingWeb(Web):
         host = self._book.host(name)
         if host is None:
             return None
-        found = self._page(name, path)
-        if found is not None:
-            return _Place(self._clean_subject(found))
+        number = self._page(name, path)
+        if number is not None:
+            return _Place(self._clean_subject(number))
         match = _ARCHIVE.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages:
             step, moves = int(match[2]), self.history.life(page).moves

@@ -210,10 +210,10 @@ def _take(made: Measured, place: Place, setting: Setting, results: Results) -> N
         values |= _costs(one, row["budget"], place.index)
         made.trials.append(Trial(place.name, setting, row["subject"], row["budget"], row["strategy"], values))
     _draw(made, place, results)
-    told = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
+    lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
     for text in results.experiment.strategies:
-        told = [line.replace(text, label(text)) for line in told]
-    made.remarks += [f"{place.name}, {setting.title}: {line}" for line in told]
+        lines = [line.replace(text, label(text)) for line in lines]
+    made.remarks += [f"{place.name}, {setting.title}: {line}" for line in lines]
 
 
 def _costs(one: Outcome, budget: int, index: Index) -> dict[str, float]:

@@ -114,14 +114,14 @@ def places(
 ) -> list[Place]:
     """The corpora that are named, or all that are there; indexes are made where they are missing, under `keep`."""
     wanted = list(names) or _there(corpora, quick, full)
-    found = []
+    there = []
     for name in wanted:
         corpus = QUICK if name == QUICK.name else CORPORA.get(name)
         if corpus is None:
-            found.append(_own(name, half))
+            there.append(_own(name, half))
         else:
-            found.append(_known(corpus, corpora, half, keep, tell))
-    return found
+            there.append(_known(corpus, corpora, half, keep, tell))
+    return there
 
 
 def _there(corpora: Path | None, quick: bool, full: bool) -> list[str]:

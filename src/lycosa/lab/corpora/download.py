@@ -62,9 +62,9 @@ def recorded_checksum(file: Path) -> Path:
     return file.with_name(f"{file.name}.sha256")
 
 
-def _verify(found: Path, file: Path, url: str, known: str) -> None:
+def _verify(whole: Path, file: Path, url: str, known: str) -> None:
     """Hold a file against its checksum; write it down if there is none yet."""
-    with open(found, "rb") as opened:
+    with open(whole, "rb") as opened:
         actual = hashlib.file_digest(opened, "sha256").hexdigest()
     beside = recorded_checksum(file)
     written_down = beside.read_text(encoding="ascii", errors="replace").split() if beside.is_file() else []
@@ -74,13 +74,13 @@ def _verify(found: Path, file: Path, url: str, known: str) -> None:
             written.write(f"{actual}  {file.name}\n".encode())
     elif actual != expected:
         whose = "it should be" if known else f"the first download had, according to {beside}"
-        if found != file:
-            found.unlink()
-            _state_of(found).unlink(missing_ok=True)
+        if whole != file:
+            whole.unlink()
+            _state_of(whole).unlink(missing_ok=True)
         raise InputError(
-            f"{found if found == file else url} has the SHA-256 {actual}, and not the one that {whose} ({expected}): "
+            f"{whole if whole == file else url} has the SHA-256 {actual}, and not the one that {whose} ({expected}): "
             "it is damaged, or was changed. "
-            + (f"Remove {file}, and fetch it again" if found == file else "Try again")
+            + (f"Remove {file}, and fetch it again" if whole == file else "Try again")
             + ("" if known else f"; if you trust it, remove {beside}, too")
         )
 

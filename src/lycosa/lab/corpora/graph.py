@@ -113,7 +113,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     if not len(source):
         raise InputError(f"{edges} has no links: write a node, a tab, and the node that it links to, one link a line")
     known = scored.whole(0) if scored is not None else np.zeros(0, np.int32)
-    nodes, told = _compact([source, target, known]) if names is None else (len(names), list(names))
+    nodes, labels = _compact([source, target, known]) if names is None else (len(names), list(names))
     if nodes > np.iinfo(np.int32).max:
         raise InputError(f"{edges} has {nodes:,} nodes: {np.iinfo(np.int32).max:,} are the most that an index can hold")
     score = None
@@ -125,7 +125,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     alpha = np.concatenate(links.values) if links.values else None
     if alpha is not None and len(alpha) != len(source):
         raise InputError(f"{edges}: some links have an alpha and others have none: give all of them one, or none")
-    return _Graph(nodes, source.astype(np.int32, copy=False), target.astype(np.int32, copy=False), alpha, score, told)
+    return _Graph(nodes, source.astype(np.int32, copy=False), target.astype(np.int32, copy=False), alpha, score, labels)
 
 
 def _compact(columns: Sequence[NDArray[Any]]) -> tuple[int, Iterable[str]]:

@@ -140,17 +140,17 @@ def _wikispeedia(corpus: Corpus, files: list[Path], out: Path, whole: bool, tell
 
 def _categories(path: Path) -> dict[str, list[str]]:
     """Categories of articles: lines of an article's name, a tab, and subject.A.B."""
-    found: dict[str, list[str]] = {}
+    classes: dict[str, list[str]] = {}
     for name, read in members(path):
         if name.name == "categories.tsv":
             for line in read().split(b"\n"):
                 article, tab, category = line.decode("utf-8", "replace").rstrip("\r").partition("\t")
                 label = path_of(category.removeprefix("subject.").replace(".", "/"))
                 if tab and label and not article.startswith("#"):
-                    found.setdefault(article, []).append(label)
-    if not found:
+                    classes.setdefault(article, []).append(label)
+    if not classes:
         raise InputError(f"{path} has no categories of articles (categories.tsv): it is not what it should be")
-    return found
+    return classes
 
 
 def _articles(
@@ -167,11 +167,11 @@ def _articles(
         if url is None or not keep(url):
             continue
         account.read += 1
-        told = classes.get(name.stem, ())
-        if told:
+        own = classes.get(name.stem, ())
+        if own:
             known.add(name.stem)
         html = _SUBJECTS.sub(b"", read(), count=1) if blind else read()
-        yield Recorded(url, page_of(extract(html, url)), classes=told)
+        yield Recorded(url, page_of(extract(html, url)), classes=own)
     if len(known) < len(classes):
         account.left_out["articles with categories, but no page"] += len(classes) - len(known)
 

@@ -216,9 +216,9 @@ def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
         base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
-        found = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
+        relevant = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
         spent = all(exhausted(each, results, budget, mode) for each in (one, other))
-        spent = spent and len(found[0] & found[1]) >= (1 - NEGLIGIBLE) * len(found[0] | found[1])
+        spent = spent and len(relevant[0] & relevant[1]) >= (1 - NEGLIGIBLE) * len(relevant[0] | relevant[1])
         own = exclusive(a, b, truth)
         rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, exhausted=spent))
     return rows

@@ -114,8 +114,8 @@ def keyword(name: str) -> str:
     """
     for part in reversed(name.split("/")):
         words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
-        if told := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
-            return told
+        if phrase := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
+            return phrase
     return name
 
 

@@ -181,8 +181,8 @@ def _ahead_note(crawls: Crawls) -> str:
         return ""
     groups = [group for group in GROUPS if crawls.graphs(group)]
     gains = {group: 100 * (crawls.global_score(group, AHEAD, crawls.steps(group)[-1]) - 1) for group in groups}
-    told = ", ".join(f"{gain:.1f} % ({group})" for group, gain in gains.items())
-    return f"For comparison: to look ahead, which bounds the optimum from below, brings {told} at the last step."
+    listed = ", ".join(f"{gain:.1f} % ({group})" for group, gain in gains.items())
+    return f"For comparison: to look ahead, which bounds the optimum from below, brings {listed} at the last step."
 
 
 def seeds_note(crawls: Crawls) -> str:
@@ -311,10 +311,10 @@ class Fits:
         self.graphs.append(name)
         columns = neighbourhood(guide.index, guide.beta, guide.alpha)
         for kind in KINDS:
-            told = fit(columns, guide.beta, smooth=kind == "log")
-            for feature, value in told.pearson.items():
+            fitted = fit(columns, guide.beta, smooth=kind == "log")
+            for feature, value in fitted.pearson.items():
                 self.pearson[kind][feature].append(value)
-            for model, value in told.r_squared.items():
+            for model, value in fitted.r_squared.items():
                 self.fit[kind][model].append(value)
         for model, named in MODELS.items():
             smooth = [np.log1p(columns[feature]) for feature in named]
@@ -423,10 +423,10 @@ class Forced:
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
         steps = self.steps[graph]
-        told = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
+        times = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
         return {
             name: {step: time for step, time in zip(steps, of, strict=True) if time is not None}
-            for name, of in told.items()
+            for name, of in times.items()
         }
 
     def table_5(self) -> Table:

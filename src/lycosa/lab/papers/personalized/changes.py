@@ -99,8 +99,8 @@ def _in_word(source: str, chance: Random, change: Callable[[str], str]) -> str |
 
 
 def _swapped(source: str, chance: Random) -> str | None:
-    found = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
-    pairs = [(a, b) for a, b in pairwise(found) if a[0] != b[0] and a.end() == b.start()]
+    paragraphs = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
+    pairs = [(a, b) for a, b in pairwise(paragraphs) if a[0] != b[0] and a.end() == b.start()]
     if not pairs:
         return None
     first, second = chance.choice(pairs)
@@ -340,8 +340,8 @@ def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conten
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """The checksum saw every change that a reader sees, on every page."""
     unseen = missed(seen, "checksum")
-    told = "; ".join(unseen) or "none of the changes made"
-    return ruled(not unseen, f"Not seen by the checksum: {told}. A digest sees all.")
+    listed = "; ".join(unseen) or "none of the changes made"
+    return ruled(not unseen, f"Not seen by the checksum: {listed}. A digest sees all.")
 
 
 @says(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")

@@ -138,8 +138,8 @@ class ScentCrawls:
         """What the strategy found over what the oracle that looks ahead did, mean over topics; nan without one."""
         if AHEAD not in self.curves:
             return math.nan
-        found = _over(self.curves[strategy][:, budget], self.curves[AHEAD][:, budget])
-        return interval(found, draws=1, groups=self.groups).mean
+        shares = _over(self.curves[strategy][:, budget], self.curves[AHEAD][:, budget])
+        return interval(shares, draws=1, groups=self.groups).mean
 
     def of_bound(self, strategy: str, budget: int) -> float:
         """What the strategy found over what is reachable, mean over topics."""
@@ -196,8 +196,8 @@ def _subjects(bench: Bench, setting: Setting, hunted: Hunted) -> list[Subject]:
     if setting == KEYWORD:
         return [subjects_from_query(bench.index, word) for word in hunted.keywords]
     if setting.told == "examples":
-        told = subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed, examples=EXAMPLES)
-        return [replace(subject, words="") for subject in told]
+        subjects = subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed, examples=EXAMPLES)
+        return [replace(subject, words="") for subject in subjects]
     return subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed)
 
 
