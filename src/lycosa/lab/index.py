@@ -92,6 +92,11 @@ class Index:
         return str(self.facts.get("fingerprint", ""))
 
     @property
+    def about(self) -> dict[str, Any]:
+        """What reports say of it: all facts but the list of classes, which may be long."""
+        return {name: fact for name, fact in self.facts.items() if name != "classes"}
+
+    @property
     def has_text(self) -> bool:
         """Whether its nodes are pages with words, rather than nodes with scores."""
         return len(self.columns["text_start"]) > 0

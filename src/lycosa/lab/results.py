@@ -330,13 +330,12 @@ class Results:
             f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
             f"{plan.budget:,} pages. Highest harvest: {best}, {self.interval(best, plan.budget).mean:.3f}."
         )
-        facts = {key: value for key, value in self.index.facts.items() if key != "classes"}
         return Findings(
             self._key, f"Experiment {plan.name}",
             [*map(self._table, plan.budgets), *self._figures(), *self._differences(), self._by_subject()],
             summary=summary,
             configuration={**plan.as_dict(), "version": __version__},
-            corpus={**facts, "fingerprint": corpus_mark(self.index)},
+            corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
             remarks=list(self.remarks),
         )  # fmt: skip
 

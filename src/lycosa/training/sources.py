@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
@@ -141,6 +143,17 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
 
 
 # -- tables ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
+    """A file's bytes, unpacked if they are packed by gzip."""
+    with open(path, "rb") as file:
+        if not file.peek(2).startswith(b"\x1f\x8b"):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as packed, io.BufferedReader(packed) as inner:
+            yield inner
 
 
 def read_table(path: Path, corpus: Account, column: str = "") -> Rows:

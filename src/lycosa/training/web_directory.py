@@ -42,7 +42,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.topics.taxonomy import LEAST, LONGEST, path_of, spelled
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
-from lycosa.training.sources import MARKED
+from lycosa.training.sources import MARKED, unpacked
 from lycosa.web.urls import canonical
 
 MOST_BYTES = 8_000_000_000
@@ -221,7 +221,7 @@ def read_web_directory(
     for source in sources:
         check_file(source, "the dump")
         before = gathered.entries
-        with _opened(source) as file:
+        with _reading(source), unpacked(source) as file:
             (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, tell)
         if gathered.entries == before:
             raise InputError(f"{source} has no topics in it: is it the dump of a web directory?")
@@ -331,18 +331,6 @@ def _branches(path: str) -> list[str]:
 
 
 # -- files -----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Bytes]:
-    """A file's bytes, unpacked."""
-    with _reading(path), open(path, "rb") as file:
-        packed = file.peek(2).startswith(b"\x1f\x8b")
-        if packed:
-            with gzip.GzipFile(fileobj=file) as unpacked, io.BufferedReader(unpacked) as inner:
-                yield inner
-        else:
-            yield file
 
 
 def _is_xml(file: Bytes, path: Path) -> bool:

@@ -30,10 +30,9 @@ from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, polite
 from lycosa.lab.papers import TOO_SMALL
-from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT
+from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT, subjects_told
 from lycosa.lab.results import Outcome, Results, plain
 from lycosa.lab.running import run
-from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics import DEFAULT
 from lycosa.version import __version__
 
@@ -189,15 +188,8 @@ def _run(
     def said(what: str, *count: int) -> None:
         tell(f"{place.name}, {setting.title}: {what}", *count)
 
-    subjects = _subjects(place, setting, topics)
+    subjects = subjects_told(place.index, topics, setting.told)
     return run(plan, out / place.name / setting.told, index=place.index, subjects=subjects, workers=workers, tell=said)
-
-
-def _subjects(place: Place, setting: Setting, topics: Sequence[str]) -> list[Subject]:
-    """What is hunted. Who is told examples is told no words: a name of a topic would be a query."""
-    if setting.told == "words":
-        return subjects_of(place.index, topics)
-    return [replace(subject, words="") for subject in subjects_of(place.index, topics, examples=EXAMPLES)]
 
 
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:

@@ -21,14 +21,14 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.download import download
-from lycosa.lab.corpora.graph import opened, write_graph
+from lycosa.lab.corpora.graph import write_graph
 from lycosa.lab.corpora.opening import choosing
 from lycosa.lab.corpora.recorded import Keep
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, unfinished, write_index
 from lycosa.replay.places import cache_directory
 from lycosa.topics.taxonomy import path_of
-from lycosa.training.sources import page_of
+from lycosa.training.sources import page_of, unpacked
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical
 
@@ -113,7 +113,7 @@ class _Limited:
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """The plain files of a packed tar archive: their paths, and a way to read the beginning of each."""
     try:
-        with opened(path) as stream:
+        with unpacked(path) as stream:
             limited = cast("Any", _Limited(stream, path))
             with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
                 for number, member in enumerate(archive, 1):

@@ -69,11 +69,6 @@ class Bench:
     topics: int = 0
     """How many topics crawlers are compared on, where a paper does (BY_TOPICS); 0: 10, or 6 if it has to be quick."""
 
-    @property
-    def corpus(self) -> dict[str, Any]:
-        """What a report says of its corpus: all facts but the list of classes, which may be long."""
-        return {key: value for key, value in self.index.facts.items() if key != "classes"}
-
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
         return Experiment(name=name, strategies=list(strategies), **given)

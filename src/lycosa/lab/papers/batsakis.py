@@ -137,7 +137,7 @@ def findings(bench: Bench) -> Findings:
         f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
-        bench.corpus, how_weighed(classic.topics, bench.topics) + remarks,
+        bench.index.about, how_weighed(classic.topics, bench.topics) + remarks,
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ def findings(bench: Bench) -> Findings:
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
-        bench.corpus,
+        bench.index.about,
         how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
     )  # fmt: skip
 

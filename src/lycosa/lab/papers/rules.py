@@ -126,7 +126,7 @@ def findings(bench: Bench) -> Findings:
             "topics": list(table.subjects), "table": table.experiment.as_dict(),
             "figure": crawled.figure.experiment.as_dict(),
         },
-        bench.corpus, list(dict.fromkeys(remarks + notes)),
+        bench.index.about, list(dict.fromkeys(remarks + notes)),
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def findings(bench: Bench) -> Findings:
             "graphs": {graph.name: {"steps": list(graph.steps), "seeds": graph.seeds} for graph in graphs},
             "strategies": {**LEADERS, **PLAYERS, **BEYOND},
         },
-        bench.corpus, [*remarks, *crawls.remarks(), *labelled.remarks()],
+        bench.index.about, [*remarks, *crawls.remarks(), *labelled.remarks()],
     )  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def findings(bench: Bench) -> Findings:
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
-        bench.corpus,
+        bench.index.about,
         how_weighed(len(subjects), bench.topics)
         + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
     )  # fmt: skip

@@ -120,7 +120,7 @@ def findings(bench: Bench) -> Findings:
             "keywords": hunted.keywords, "size": asdict(size),
             "experiments": {one.setting.key: one.results.experiment.as_dict() for one in crawls},
         },
-        bench.corpus, remarks,
+        bench.index.about, remarks,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.lab.certainty import Difference, Interval, interval, paired
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Mode
 from lycosa.lab.hunters import AHEAD, ORACLE
+from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, global_score
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
@@ -175,8 +176,11 @@ class ScentCrawls:
 
 def crawl(bench: Bench, setting: Setting, hunted: Hunted, size: Size, without: Sequence[str] = ()) -> ScentCrawls:
     """Run a setting; crawls that are there already are kept. `without` are texts of scent with terms left out."""
-    subjects = _subjects(bench, setting, hunted)
     told, by_keyword = setting.told, setting == KEYWORD
+    if by_keyword:
+        subjects = [subjects_from_query(bench.index, word) for word in hunted.keywords]
+    else:
+        subjects = subjects_told(bench.index, hunted.topics, told, bench.random_seed)
     plan = bench.plan(
         f"scent, {setting.title}", [ORACLE, SCENT, *size.published, *without], told=told,
         judge="keyword" if by_keyword else JUDGE, mode=setting.mode, seeds=setting.seeds,
@@ -191,14 +195,12 @@ def crawl(bench: Bench, setting: Setting, hunted: Hunted, size: Size, without: S
     return made
 
 
-def _subjects(bench: Bench, setting: Setting, hunted: Hunted) -> list[Subject]:
-    """What is hunted in a setting. Who is told examples is told no words: a name of a topic would be a query."""
-    if setting == KEYWORD:
-        return [subjects_from_query(bench.index, word) for word in hunted.keywords]
-    if setting.told == "examples":
-        subjects = subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed, examples=EXAMPLES)
-        return [replace(subject, words="") for subject in subjects]
-    return subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed)
+def subjects_told(index: Index, topics: Sequence[str], told: str, random_seed: int = 0) -> list[Subject]:
+    """Topics to hunt by words or examples. Who is told examples is told no words: a topic's name would be a query."""
+    if told == "words":
+        return subjects_of(index, topics, random_seed=random_seed)
+    subjects = subjects_of(index, topics, random_seed=random_seed, examples=EXAMPLES)
+    return [replace(subject, words="") for subject in subjects]
 
 
 def _over(ours: Floats, theirs: Floats) -> Floats:
