@@ -67,11 +67,9 @@ def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> f
     >>> targets(trace, Subject("reefs", np.array([1, 0, 1, 1], np.float32)))
     2.0
     """
-    worth = np.array(subject.truth if truth is None else truth, np.float64)
+    worth = np.where(subject.unseen, subject.truth if truth is None else truth, 0.0)
     worth[trace.nodes[: trace.seeds]] = 0.0
-    if len(subject.seen):
-        worth[subject.seen] = 0.0
-    return float(worth.sum())
+    return float(worth.astype(np.float64).sum())
 
 
 def cumulative(gains: ArrayLike) -> Floats:

@@ -82,8 +82,7 @@ def prepare(
         return subject
     if not index.has_text:
         raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
-    seen = subject.seen.copy() if len(subject.seen) else np.zeros(len(index), np.bool_)
-    done = replace(subject, notes=list(subject.notes), seen=seen)
+    done = replace(subject, notes=list(subject.notes), seen=~subject.unseen)
     if done.model is not None:
         wanted.discard("model")
     work = _Work(index, done, random_seed, tell)

@@ -72,6 +72,11 @@ class Subject:
     notes: list[str] = field(default_factory=list)
     """What a reader of results should know."""
 
+    @property
+    def unseen(self) -> NDArray[np.bool_]:
+        """Which nodes nothing was learned from."""
+        return ~self.seen if len(self.seen) else np.ones(len(self.truth), np.bool_)
+
     def counted(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of the nodes that count: all but the seen ones, in their order."""
         return nodes[~self.seen[nodes]] if len(self.seen) else nodes

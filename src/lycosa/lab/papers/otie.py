@@ -173,7 +173,7 @@ def _quality(topics: Mapping[str, Topic]) -> Table:
     for kind in next(iter(topics.values())).said:
         precision, recalled = [], []
         for topic in topics.values():
-            rest = ~topic.subject.seen
+            rest = topic.subject.unseen
             true, said = topic.subject.truth[rest] > 0, topic.said[kind][rest]
             both = float((true & said).sum())
             precision.append(both / max(1, said.sum()))

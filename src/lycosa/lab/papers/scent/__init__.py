@@ -397,8 +397,7 @@ def known(crawls: ScentCrawls, topic: str) -> float | None:
     if crawls.setting.mode != INDEPENDENT:
         return None
     subject = crawls.results.subjects[topic]
-    rest = ~subject.seen if len(subject.seen) else np.ones(len(subject.truth), np.bool_)
-    return average_precision(crawls.results.guide(topic).beta[rest], subject.truth[rest] > 0)
+    return average_precision(crawls.results.guide(topic).beta[subject.unseen], subject.truth[subject.unseen] > 0)
 
 
 def _topic(crawls: ScentCrawls, topic: str) -> list[Cell]:
