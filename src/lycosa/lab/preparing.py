@@ -221,11 +221,17 @@ def table_of(labels: Mapping[int, str], path: Path) -> Path:
 
 def model_of(index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell = silent) -> Trained:
     """Naive Bayes of some nodes and their classes, as `lycosa train` makes it, in a folder."""
+    return trained_on(index, table_of(labels, folder / "labels.tsv"), folder / "model", random_seed, tell=tell)
+
+
+def trained_on(
+    index: Index, table: Path, out: Path, random_seed: int, kind: str = "nb", tell: Tell = silent
+) -> Trained:
+    """A classifier of any kind, from a table of nodes and their classes."""
     look = Looking(index, np.ones(len(index), np.bool_))
     return train(
-        [str(table_of(labels, folder / "labels.tsv"))], folder / "model", look, least=FEWEST, whole_tree=True,
-        held_out=0.0, seed=random_seed, tell=tell,
-    )  # fmt: skip
+        [str(table)], out, look, kind=kind, least=FEWEST, whole_tree=True, held_out=0.0, seed=random_seed, tell=tell
+    )
 
 
 def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -124,11 +124,7 @@ def complete(results: Results, strategies: Sequence[str]) -> dict[str, list[Outc
 
     A trial that one of them could not run (the results' remarks say why) is none to compare the others in.
     """
-    crawls = {
-        name: {(one.subject, one.seed_set, one.repetition): one for one in own}
-        for name in strategies
-        if (own := results.select(name))
-    }
+    crawls = {name: {one.start: one for one in own} for name in strategies if (own := results.select(name))}
     trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
     return {name: [own[trial] for trial in trials] for name, own in crawls.items()}
 
