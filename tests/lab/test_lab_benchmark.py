@@ -15,8 +15,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.lab import benchmark as lab
 from lycosa.lab.benchmark import corpora, entrants
-from lycosa.lab.benchmark.corpora import CORPORA, Corpus, Place, places
-from lycosa.lab.benchmark.topics import checksum, dealt, frozen
+from lycosa.lab.benchmark.corpora import CORPORA, Corpus, Place, checksum, dealt, frozen, places
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
@@ -92,7 +91,6 @@ def test_cold_seeds_are_two_links_away() -> None:
 def test_politeness_takes_time() -> None:
     """A second a host, in order: 0, then 1 for the same host, no wait for another, 2, and 2 for the third host."""
     assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
-    assert polite(["a", "a"], pause=2.5).tolist() == [0.0, 2.5]
 
 
 def test_everyone_on_the_list_is_there() -> None:
@@ -160,7 +158,7 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
 def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A look at it with a program in a shell; a second call runs nothing anew; page and JSON say how to do it again."""
     monkeypatch.setattr(corpora, "QUICK", replace(corpora.QUICK, source="embedded:pages=150,seed=1,hosts=6"))
-    monkeypatch.setattr("lycosa.lab.benchmark.topics.LEAST", 8)
+    monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), topics=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--strategy", "best-first",
             "--rival", f"shell=bash {EXAMPLES / 'rival.sh'}", "--json", "--quiet"]  # fmt: skip

@@ -17,9 +17,10 @@ from lycosa.lab.hunters import GROUPS, TrueScores, given, hunter, needs, told_fo
 from lycosa.lab.index import Index
 from lycosa.lab.preparing import prepare
 from lycosa.lab.seeds import seed_sets
-from lycosa.lab.simulation import crawl, simulate
+from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics.given import Given
+from recorded_crawl import crawl
 
 GRAPH = {"a": ["b", "c"], "b": ["d", "e"], "c": ["e"], "d": ["f"], "e": ["g"]}
 SCORE = {"b": 0.1, "c": 0.2, "d": 0.9, "f": 0.3, "g": 1.0}

@@ -20,9 +20,10 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.learning import CrawlWords, Readings, learning_guide
 from lycosa.lab.running import run
-from lycosa.lab.simulation import crawl, simulate
+from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import subjects_of
 from lycosa.text.vocabulary import Vocabulary
+from recorded_crawl import crawl
 
 SEEDS = [3, 40, 7]
 

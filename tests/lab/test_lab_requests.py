@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,18 @@ import numpy as np
 from lycosa.estimators import strategy
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.measures import found, harvest
-from lycosa.lab.requests import requests
 from lycosa.lab.subjects import Subject
 from lycosa.topics.query import Query
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
 
 S, A, B, OLD, OLDER = (f"http://a.test/{name}" for name in ("s", "a", "b", "old", "older"))
+
+SPEC = importlib.util.spec_from_file_location("request_cost", Path(__file__).parents[2] / "benchmarks/request_cost.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+request_cost = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(request_cost)
 
 
 def page(url: str, *links: str) -> Recorded:
@@ -36,9 +42,10 @@ def test_dead_links_and_redirects_are_paid_for(tmp_path: Path) -> None:
 
     def brought(budget: int, subject: Subject = subject) -> list[float]:
         seeds = [index.number_of[S]]
-        return requests(
+        brought: list[float] = request_cost.requests(
             web().get, index, subject, Query("coral"), strategy("breadth-first"), seeds, budget
-        ).tolist()  # fmt: skip
+        ).tolist()
+        return brought
 
     # In order of discovery: gone, older, b; then where older leads, which stands in its place: old, and at last a.
     whole = brought(100)

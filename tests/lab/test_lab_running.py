@@ -93,7 +93,7 @@ def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
     told = rows(tmp_path)
     assert list(COLUMNS) == list(told[0])
     assert 4 * 2 * 2 * 2 == len(told)
-    assert results.select("fl_n", "score") == results.outcomes[8:12]
+    assert results.select("fl_n") == results.outcomes[8:12]
 
 
 def test_numbers_of_a_row(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.guides import Guide, RecordedVisit
 from lycosa.lab.index import COLUMNS, Index
 from lycosa.lab.indexing import write_index
-from lycosa.lab.simulation import Trace, crawl, simulate
+from lycosa.lab.simulation import Trace, simulate
 from lycosa.topics.given import Given
 from lycosa.topics.making import make_topic
+from recorded_crawl import crawl
 
 QUERY = "coral reef bleaching algae"
 ONTOLOGY = "coral\tis-a\tpolyp\nreef\tis-a\tridge\natoll\tis-a\treef\ncoral\tsynonym\tcoral animal\n"
@@ -176,8 +177,6 @@ def test_a_seed_that_is_no_node_is_refused(seed: int) -> None:
     """A seed beyond the corpus is an error that says how many nodes there are."""
     with pytest.raises(InputError, match=f"seed {seed} is no node.*0 to 4"):
         simulate(Guide.given(LINE), strategy("fl_n"), [seed], 2)
-    with pytest.raises(InputError, match=f"seed {seed} is no node.*0 to 4"):
-        crawl(LINE, Given(), strategy("fl_n"), [seed], 2)
 
 
 def test_without_seeds_nothing_is_fetched() -> None:

@@ -166,15 +166,6 @@ def test_a_model_judges_the_pages_without_a_label(tmp_path: Path) -> None:
     ] == subject.notes
 
 
-def test_labels_can_be_taken_at_their_word(tmp_path: Path) -> None:
-    """With truth=labels a page without one is irrelevant, however few there are."""
-    index = halved(tmp_path / "i", {n: "Sea" if n < 20 else "Rail" for n in [*range(8), *range(30, 38)]})
-    (subject,) = subjects_of(index, ["Sea"], truth="labels")
-    assert [1.0] * 8 + [0.0] * 32 == subject.truth.tolist()
-    (subject,) = subjects_of(index, ["Sea"], truth="model")
-    assert 20 == subject.truth.sum()
-
-
 def test_labels_of_one_class_only_leave_the_rest_irrelevant(tmp_path: Path) -> None:
     """Nobody has said what else there is: there is nothing to tell it from, and the subject says so."""
     (subject,) = subjects_of(halved(tmp_path / "i", dict.fromkeys(range(8), "Sea")), ["Sea"])

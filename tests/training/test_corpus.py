@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.core.types import Page
+from lycosa.core.types import Page, Terms, Visit
 from lycosa.training import corpus as module
 from lycosa.training.corpus import Corpus
 
@@ -66,7 +66,8 @@ def test_copies_share_a_group() -> None:
 def test_words_of_a_log_meet_words_of_pages() -> None:
     """Stems that were counted before get the ids of the same stems on pages, and are sorted by them."""
     made = corpus("coral reef")
-    assert made.add_stems("b", "x", ["fish", "coral"], [2, 1], 0)
+    terms = Terms(np.array([0, 1], np.uint32), np.array([2, 1], np.uint16))
+    assert made.add_visit("b", Visit("x", "page", "ok", 1, terms=terms), ["fish", "coral"])
     ids = made.pages[1].terms.ids.tolist()
     assert ["coral", "fish"] == [made.vocabulary.terms[n] for n in ids]
     assert [1, 2] == made.pages[1].terms.counts.tolist()

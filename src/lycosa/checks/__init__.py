@@ -19,17 +19,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from lycosa.checks.estimators import ESTIMATOR_CHECKS
 from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
 from lycosa.checks.spaces import SPACE_CHECKS
 from lycosa.checks.strategies import STRATEGY_CHECKS
 from lycosa.checks.topics import TOPIC_CHECKS
-from lycosa.core.protocols import Estimator, Strategy, Topic
-
-if TYPE_CHECKING:
-    from lycosa.core.protocols import Space
+from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 
 __all__ = [
     "CHECKS",

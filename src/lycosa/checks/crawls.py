@@ -70,15 +70,15 @@ def visits_of(events: Iterable[Event]) -> list[Visit]:
 def picks(made: Engine, most: int = 10_000) -> list[tuple[str, Pick]]:
     """What an engine would fetch from here on, if nothing was learned on the way; all of it is given back."""
     number = max((visit.pick for visit in visits_of(made.log)), default=0)
-    found: list[tuple[str, Pick]] = []
-    while len(found) < most:
-        pick = made.strategy.pick(number + len(found) + 1, made.frontier, 0.0)
+    picked: list[tuple[str, Pick]] = []
+    while len(picked) < most:
+        pick = made.strategy.pick(number + len(picked) + 1, made.frontier, 0.0)
         if pick.row < 0:
             break
-        found.append((made.table.nodes[pick.row], pick))
-    for _, pick in found:
+        picked.append((made.table.nodes[pick.row], pick))
+    for _, pick in picked:
         made.frontier.untake(pick.row)
-    return found
+    return picked
 
 
 def resumes_alike(

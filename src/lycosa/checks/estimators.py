@@ -42,11 +42,7 @@ def scores_have_one_number_per_row(make: MakeEstimator) -> None:
     for rows, what in ((_all(table), "a seed, before anything was learned"), (none, "no rows at all")):
         _right_shape(estimator.score(rows, table), len(rows), what)
     estimator, table = _taught(make)
-    for rows, what in (
-        (_all(table), "all rows"),
-        (_all(table)[::-3], "some rows, last first"),
-        (none, "no rows"),
-    ):
+    for rows, what in ((_all(table), "all rows"), (_all(table)[::-3], "some rows, last first"), (none, "no rows")):
         _right_shape(estimator.score(rows, table), len(rows), what)
 
 
@@ -84,10 +80,7 @@ def scoring_is_pure(make: MakeEstimator) -> None:
         np.array_equal(first, again),
         "the same rows scored differently the second time: draw chance from (seed, row), change state in learn() only",
     )
-    want(
-        np.array_equal(first, turned),
-        "scores depend on the order in which rows are asked for: score row by row",
-    )
+    want(np.array_equal(first, turned), "scores depend on the order in which rows are asked for: score row by row")
     want(known == state(estimator), "score() changed the estimator's attributes: change them in learn() only")
     want(
         all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True)),
@@ -121,8 +114,7 @@ def new_links_are_returned(make: MakeEstimator) -> None:
         returned.update(np.asarray(estimator.learn(step, table)).tolist())
         missing = [table.nodes[row] for row in step.children.tolist() if row not in returned]
         want(
-            not missing,
-            f"after {step.visit.node}, learn() did not return its link {missing[:1]}: return step.children",
+            not missing, f"after {step.visit.node}, learn() did not return its link {missing[:1]}: return step.children"
         )
 
 
@@ -234,10 +226,7 @@ def a_page_without_any_links(make: MakeEstimator) -> None:
 def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
     """A page with 10,000 links is learned and scored within SECONDS."""
     begun = time.perf_counter()
-    _learn(
-        make,
-        page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))),
-    )
+    _learn(make, page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))))
     took = time.perf_counter() - begun
     want(took < SECONDS, f"a page with 10,000 links took {took:.1f} s: use arrays, not a loop over rows")
 

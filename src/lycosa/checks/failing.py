@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from lycosa.core.protocols import Space
+from lycosa.core.protocols import Space
 
 SECONDS = 5.0
 """What judging or learning one page may take at most, however large it is."""
@@ -56,8 +55,8 @@ def _named(check: Callable[..., object]) -> Iterator[None]:
         raise CheckFailed(str(failure), name) from failure.__cause__
     except Exception as error:
         asked = (check.__doc__ or "").strip()
-        told = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
-        raise CheckFailed(told, name) from error
+        message = f"it raised {type(error).__name__}: {error}. Asked for is: {asked} The traceback says where"
+        raise CheckFailed(message, name) from error
 
 
 def shape(value: object) -> str:

@@ -46,10 +46,7 @@ async def errands_are_of_three_kinds(space: Space, node: str) -> None:
 async def a_visit_gives_a_page(space: Space, node: str) -> None:
     """visit(Task(node)) gives a Page with an outcome and a kind that Lycosa knows."""
     page = await _visited(space, node)
-    want(
-        page.kind in get_args(Kind),
-        f"the page of {node!r} is of kind {page.kind!r}: use one of core.types.Kind",
-    )
+    want(page.kind in get_args(Kind), f"the page of {node!r} is of kind {page.kind!r}: use one of core.types.Kind")
 
 
 async def _visited(space: Space, node: str) -> Page:
@@ -65,15 +62,9 @@ async def _visited(space: Space, node: str) -> Page:
 async def links_are_columns(space: Space, node: str) -> None:
     """The columns of page.links are of equal length; alphas may be left to the topic."""
     links = (await _visited(space, node)).links
-    want(
-        isinstance(links, Links),
-        f"the links of {node!r} are a {type(links).__name__}: use Links, or Links.to(...)",
-    )
+    want(isinstance(links, Links), f"the links of {node!r} are a {type(links).__name__}: use Links, or Links.to(...)")
     columns = {name: len(getattr(links, name)) for name in ("urls", "anchors", "contexts", "rels", "positions")}
-    want(
-        len(set(columns.values())) == 1,
-        f"the links of {node!r} have columns of lengths {columns}: fill them all",
-    )
+    want(len(set(columns.values())) == 1, f"the links of {node!r} have columns of lengths {columns}: fill them all")
     want(
         len(links.alphas) in (0, len(links)),
         f"the links of {node!r} have {len(links.alphas)} alphas for {len(links)} links: leave them out, or give all",

@@ -162,21 +162,21 @@ def what_is_held_back_comes_last(make: MakeStrategy) -> None:
     rows = table.rows()
     levels = (rows % 3).astype(np.uint8)
     frontier.hold(rows, levels)
-    found = []
+    picked = []
     for number in count(61):
         row = strategy.pick(number, frontier, 0.0).row
         if row < 0:
             break
-        found.append((row % 3, row))
+        picked.append((row % 3, row))
         visited = table.absorb(page_visit(table.nodes[row], [], 0.0, [], number))
         assert visited is not None
         strategy.learn(visited, table, frontier)
         frontier.untake(row)
-    order = [level for level, _ in found]
+    order = [level for level, _ in picked]
     want(SHUT not in order, "a row that is shut was picked: take rows from the frontier only")
     want(order == sorted(order), "a row that is held back was picked before a free one")
     expected = {row for row in rows.tolist() if row % 3 in (FREE, HELD) and not _pruned(frontier, row)}
-    want({row for _, row in found} == expected, f"of {len(expected)} rows that are not shut {len(found)} were picked")
+    want({row for _, row in picked} == expected, f"of {len(expected)} rows that are not shut {len(picked)} were picked")
 
 
 def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:

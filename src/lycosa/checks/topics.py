@@ -53,8 +53,7 @@ def _judged(topic: Topic, page: Page, what: str) -> Judgement:
         "as a numpy array in the order of page.links",
     )
     want(
-        np.issubdtype(alphas.dtype, np.floating),
-        f"alphas are of type {alphas.dtype} for {what}: make them np.float32",
+        np.issubdtype(alphas.dtype, np.floating), f"alphas are of type {alphas.dtype} for {what}: make them np.float32"
     )
     wrong = np.flatnonzero(~np.isfinite(alphas)).tolist()
     want(not wrong, f"alpha {wrong[:1]} is not finite for {what}: guard against dividing by 0")
@@ -151,13 +150,7 @@ def _in_time(topic: Topic, page: Page, what: str) -> None:
 
 def markers_that_do_not_pair(make: MakeTopic) -> None:
     """A page whose text has fewer, more or broken link markers is judged all the same."""
-    for marked in (
-        "coral",
-        "\x01coral",
-        "coral\x02",
-        "\x02coral\x01",
-        "\x01a\x01coral\x02b\x02 \x02",
-    ):
+    for marked in ("coral", "\x01coral", "coral\x02", "\x02coral\x01", "\x01a\x01coral\x02b\x02 \x02"):
         page = _page("", ["coral", "reef"], marked=marked)
         _judged(make(), page, f"a page with two links and the text {marked!r}")
     for marked in ("\x01coral\x02", "coral \x01reef\x02 \x01coral\x02"):  # links that lead nowhere are not kept
@@ -194,21 +187,18 @@ def fresh_ones_agree(make: MakeTopic) -> None:
             topic.learn(visit)
             words.learn(visit)
         results.append(topic.judge(page, words.read(page)))
+    want(_same(*results), f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets")
+    weights = [repr(getattr(topic, "weights", "")) for topic in topics]
     want(
-        _same(*results),
-        f"one gave {results[0]}, the other {results[1]}: seed chance, sort what comes from sets",
+        weights[0] == weights[1],
+        f"their `weights` differ, {weights[0]} and {weights[1]}: they name the topic in the log",
     )
-    told = [repr(getattr(topic, "weights", "")) for topic in topics]
-    want(told[0] == told[1], f"their `weights` differ, {told[0]} and {told[1]}: they name the topic in the log")
 
 
 def any_visit_can_be_learned(make: MakeTopic) -> None:
     """learn() takes failed visits, redirects and robots.txt as well as pages."""
     topic = make()
-    for visit in [
-        *visits(),
-        Visit("http://example.test/robots.txt", "robots", "ok", 0, origin="http://example.test/"),
-    ]:
+    for visit in [*visits(), Visit("http://example.test/robots.txt", "robots", "ok", 0, origin="http://example.test/")]:
         topic.learn(visit)
 
 

@@ -74,7 +74,6 @@ class Anatomy:
     notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
@@ -141,12 +140,12 @@ def _topics(index: Index) -> tuple[list[Topic], int]:
     sizes = index.sizes()
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:MOST_TOPICS]
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))
-    found = []
+    topics = []
     for name in largest:
         of, pages = index.of_class(name), sizes[name]
         to = of[index.child[of[source]]]
-        found.append(Topic(name, pages, float(to.mean()) if len(to) else 0.0, pages / len(index)))
-    return found, int(np.count_nonzero(labelled))
+        topics.append(Topic(name, pages, float(to.mean()) if len(to) else 0.0, pages / len(index)))
+    return topics, int(np.count_nonzero(labelled))
 
 
 def largest_component(index: Index) -> NDArray[np.bool_]:

@@ -206,13 +206,13 @@ def against(
     >>> against({"bfs": [1, 2, 3], "fl_n": [2, 3, 4], "fl_e": [1, 2, 3]}, "bfs")["fl_n"].p    # 2 * .25
     0.5
     """
-    told = {
+    differences = {
         name: paired(own, values[baseline], random_seed=random_seed, groups=groups)
         for name, own in values.items()
         if name != baseline
     }
-    corrected = holm([one.p for one in told.values()]).tolist()
-    return {name: one._replace(p=p) for (name, one), p in zip(told.items(), corrected, strict=True)}
+    corrected = holm([one.p for one in differences.values()]).tolist()
+    return {name: one._replace(p=p) for (name, one), p in zip(differences.items(), corrected, strict=True)}
 
 
 def _numbered(groups: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -85,12 +85,11 @@ class Evaluation:
     def rows(self, every: int = 0) -> list[tuple[int, int, float, float]]:
         """At each checkpoint: pages, relevant ones, their share, the average similarity."""
         budgets = self.checkpoints(every)
-        found, share = harvest_ratio(self.similarities, budgets, self.threshold)
+        relevant, share = harvest_ratio(self.similarities, budgets, self.threshold)
         average = average_similarity(self.similarities, budgets)
-        return list(zip(budgets, found.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
+        return list(zip(budgets, relevant.astype(int).tolist(), share.tolist(), average.tolist(), strict=True))
 
     def as_dict(self, every: int = 0) -> dict[str, Any]:
-        """As plain values, for JSON."""
         names = ("pages", "relevant", "fraction", "average_similarity")
         return {
             "crawl": self.crawl,
@@ -111,7 +110,7 @@ class Evaluation:
         """A table and the two curves, for a report."""
         rows = self.rows(every)
         x = [float(row[0]) for row in rows]
-        told = (
+        note = (
             f"{self.relevant:,} relevant pages given; a page counts if its largest cosine is above {self.threshold:g}"
         )
         return Findings(
@@ -120,15 +119,15 @@ class Evaluation:
             [
                 Table(
                     "evaluation-table", "Harvest ratio and average similarity",
-                    ("pages", "relevant", "fraction", "average similarity"), rows, note=told,
+                    ("pages", "relevant", "fraction", "average similarity"), rows, note=note,
                 ),
                 Figure(
                     "evaluation-harvest", "Harvest ratio", "pages", "relevant pages",
-                    [Curve(self.crawl, x, [float(row[1]) for row in rows])], note=told,
+                    [Curve(self.crawl, x, [float(row[1]) for row in rows])], note=note,
                 ),
                 Figure(
                     "evaluation-similarity", "Average similarity", "pages", "average similarity",
-                    [Curve(self.crawl, x, [row[3] for row in rows])], note=told,
+                    [Curve(self.crawl, x, [row[3] for row in rows])], note=note,
                 ),
             ],
             summary=self.summary(),
@@ -137,10 +136,9 @@ class Evaluation:
         )  # fmt: skip
 
     def summary(self) -> str:
-        """In one sentence."""
-        pages, found, share, average = self.rows()[-1]
+        pages, relevant, share, average = self.rows()[-1]
         return (
-            f"Of {pages:,} pages {found:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
+            f"Of {pages:,} pages {relevant:,} ({share:.1%}) are more similar than {self.threshold:g} to one of "
             f"{self.relevant:,} relevant pages; the average similarity is {average:.3f}."
         )
 
@@ -170,7 +168,7 @@ def evaluate(
     account, words = Account(), Vocabulary()
     fetched = list(pages_of(crawl, words, account, tell))
     if not fetched:
-        raise InputError(f"{crawl} has no pages to evaluate{_why(account)}")
+        raise InputError(f"{crawl} has no pages to evaluate{account.in_brackets()}")
     positive = relevant_of(relevant, fetched, words, account, wanted=wanted, pages=pages, tell=tell)
     bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
     weights = idf_of(words.terms, (bags, given), idf, background)
@@ -193,7 +191,6 @@ class Bag:
 
     @classmethod
     def of(cls, name: str, page: Page, words: Vocabulary) -> Bag:
-        """A page that is read now."""
         terms = words.read(page).terms
         return cls(name, terms.ids, terms.counts)
 
@@ -256,30 +253,25 @@ def relevant_of(
     if not source.exists():
         raise InputError(f"there is no {source}: name a directory of pages, or a file with an address a line")
     if source.is_dir():
-        found = _files(source, words, account)
+        pages_below = tree(source, account, lambda url: True)
+        relevant: Iterator[Bag] = (Bag.of(held.url, held.page, words) for held in pages_below if held.page is not None)
     else:
-        found = _addressed(addresses(source, wanted, account), fetched, words, account, pages, tell)
+        relevant = _addressed(addresses(source, wanted, account), fetched, words, account, pages, tell)
     usable = []
-    for one in found:
+    for one in relevant:
         if len(one.ids):
             usable.append(one)
         else:
             account.left_out["relevant pages without text"] += 1
     if not usable:
         hint = "" if source.is_dir() or pages else "; --pages PLACE names where they are recorded, if not in the crawl"
-        raise InputError(f"none of the relevant pages of {source} can be read{_why(account)}{hint}")
+        raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}{hint}")
     return usable
-
-
-def _files(source: Path, words: Vocabulary, account: Account) -> Iterator[Bag]:
-    for held in tree(source, account, lambda url: True):
-        if held.page is not None:
-            yield Bag.of(held.url, held.page, words)
 
 
 def addresses(source: Path, wanted: str, account: Account) -> list[str]:
     """The addresses of a file, each once: one a line, or the first column of a table; of a class if one is wanted."""
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     others: Counter[str] = Counter()
     for number, columns in enumerate(table_rows(source)):
         written = columns[0].strip()
@@ -291,15 +283,15 @@ def addresses(source: Path, wanted: str, account: Account) -> list[str]:
             if number or len(columns) == 1:  # else titles
                 account.left_out["lines that begin with no address"] += 1
         elif not wanted or label == wanted or label.startswith((f"{wanted}/", f"{wanted}.")):
-            found[url] = None
+            urls[url] = None
         else:
             others[label] += 1
-    if wanted and not found:
+    if wanted and not urls:
         there = ", ".join(name for name, _ in others.most_common(5)) or "none"
         raise InputError(f"{source} has no page of class {wanted!r}; there is {there}")
-    if not found:
+    if not urls:
         raise InputError(f"{source} names no address: write one a line, beginning with http:// or https://")
-    return list(found)
+    return list(urls)
 
 
 def _addressed(
@@ -323,8 +315,3 @@ def _addressed(
         return
     for url, page in recorded(pages)(missing, account, tell):
         yield Bag.of(url, page, words)
-
-
-def _why(account: Account) -> str:
-    reasons = account.why()
-    return f" ({reasons})" if reasons else ""

@@ -166,14 +166,14 @@ class Experiment:
         if not self.budgets or self.budgets[0] < 1:
             raise InputError(f"budgets are {self.budgets}: name one at least, each 1 page or more")
         for item in fields(self):
-            value, told = getattr(self, item.name), item.metadata
+            value, about = getattr(self, item.name), item.metadata
             value = value[-1] if item.name == "budgets" else value
-            if told["choices"]:
-                one_of(item.name, value, told["choices"])
-            if told["least"] is not None and value < told["least"]:
-                raise InputError(f"{item.name} is {value}: it has to be {told['least']} or more")
-            if told["most"] is not None and value > told["most"]:
-                raise InputError(f"{item.name} is {value:,}: it has to be {told['most']:,} or less")
+            if about["choices"]:
+                one_of(item.name, value, about["choices"])
+            if about["least"] is not None and value < about["least"]:
+                raise InputError(f"{item.name} is {value}: it has to be {about['least']} or more")
+            if about["most"] is not None and value > about["most"]:
+                raise InputError(f"{item.name} is {value:,}: it has to be {about['most']:,} or less")
         self._check_names()
         if self.told == "truth" and self.mode != AS_PUBLISHED:
             raise InputError(
@@ -195,7 +195,6 @@ class Experiment:
             _check_strategy(text, self.budget)
 
     def open(self) -> Index:
-        """The corpus."""
         from lycosa.lab.index import FACTS, Index
 
         path, command = Path(self.corpus), "lycosa lab index"

@@ -51,7 +51,6 @@ class Gate:
     options: Sources = field(default_factory=Sources)
 
     def present(self, corpora: Path | None) -> bool:
-        """Whether what it needs is there."""
         return not self.needs or (corpora is not None and (corpora / self.needs).exists())
 
 
@@ -66,15 +65,13 @@ class Passed:
 
     @property
     def holds(self) -> bool:
-        """Whether the floor was reached."""
         return self.harvest >= self.floor
 
 
 def read_gates(path: Path) -> list[Gate]:
-    """The sections of a file of floors."""
     wrong = f"{path} is no file of floors"
-    told = typed(read_toml(path, "the floors "), dict[str, dict[str, Any]], wrong)
-    gates = [made_of(Gate, {"name": name, **section}, f"{wrong}: {name}") for name, section in told.items()]
+    sections = typed(read_toml(path, "the floors "), dict[str, dict[str, Any]], wrong)
+    gates = [made_of(Gate, {"name": name, **section}, f"{wrong}: {name}") for name, section in sections.items()]
     for gate in gates:
         _check(gate, f"{path}: {gate.name}")
     return gates
@@ -104,21 +101,21 @@ def measure(
     index = open_corpus(source, out / "corpora", tell, labels=labels, exclude=gate.options.exclude)
     wanted = _experiment(gate, source, gate.name)
     results = run(wanted, out / gate.name, index=index, workers=workers, tell=tell)
-    told = []
+    passed = []
     for strategy, floor in gate.floors.items():
-        outcomes = results.select(strategy=strategy)
+        outcomes = results.select(strategy)
         if not outcomes:
             raise InputError(f"{strategy} could not be run on {gate.name}: {'; '.join(results.remarks) or 'no trial'}")
         got = [harvest_curve(gains(one.trace, results.subjects[one.subject]), wanted.budget)[-1] for one in outcomes]
-        told.append(Passed(gate.name, strategy, floor, float(np.mean(got))))
-    return index.fingerprint, told
+        passed.append(Passed(gate.name, strategy, floor, float(np.mean(got))))
+    return index.fingerprint, passed
 
 
 def hold(gate: Gate, out: Path, corpora: Path | None, *, workers: int, tell: Tell) -> list[Passed]:
     """What strategies reach beside their floors, if those are of this corpus."""
-    fingerprint, told = measure(gate, out, corpora, workers=workers, tell=tell)
+    fingerprint, passed = measure(gate, out, corpora, workers=workers, tell=tell)
     check_fingerprint(gate, fingerprint)
-    return told
+    return passed
 
 
 def raise_floors(
@@ -133,15 +130,15 @@ def raise_floors(
     tell: Tell,
 ) -> list[Passed]:
     """Pin the floors of some gates to what is reached now, and write the file anew with those of all."""
-    told, pins = [], []
+    raised, pins = [], []
     for gate in gates:
         if gate in measured:
             fingerprint, passed = measure(gate, out, corpora, workers=workers, tell=tell)
             gate = pinned(gate, fingerprint, passed, lower=lower)
-            told += [replace(one, floor=gate.floors[one.strategy]) for one in passed]
+            raised += [replace(one, floor=gate.floors[one.strategy]) for one in passed]
         pins.append(gate)
     write_gates(path, pins)
-    return told
+    return raised
 
 
 def check_fingerprint(gate: Gate, fingerprint: str) -> None:
@@ -170,7 +167,6 @@ def pinned(gate: Gate, fingerprint: str, told: list[Passed], *, lower: bool) -> 
 
 
 def write_gates(path: Path, gates: list[Gate]) -> None:
-    """Write the file anew."""
     lines = ["# Floors of harvest: see 'lycosa lab gate --help'. Written by 'lycosa lab gate --raise'.", ""]
     for gate in gates:
         lines += [f"[{gate.name}]", f"corpus = {toml_of(gate.corpus)}", f"fingerprint = {toml_of(gate.fingerprint)}"]

@@ -76,14 +76,7 @@ class Guide:
         return cls(index, beta, alpha, exact=True)
 
     @classmethod
-    def judged(
-        cls,
-        index: Index,
-        topic: Topic,
-        name: str,
-        wants: tuple[str, ...] = (),
-        tell: Tell = silent,
-    ) -> Guide:
+    def judged(cls, index: Index, topic: Topic, name: str, wants: tuple[str, ...] = (), tell: Tell = silent) -> Guide:
         """Let a topic judge all pages. `wants` are the facets that strategies will ask for."""
         ask(topic, wants)
         reader = Vocabulary()
@@ -123,7 +116,6 @@ class Guide:
         return RecordedVisit(self, node, pick, arm, score)
 
     def alphas(self, node: int) -> NDArray[np.float32]:
-        """The alpha of each child of a node."""
         start = self.index.columns["child_start"]
         return self.alpha[start.item(node) : start.item(node + 1)]
 

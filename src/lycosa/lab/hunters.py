@@ -14,17 +14,7 @@ from lycosa.core.spec import build, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators import (
-    BROWSING,
-    KEYWORDS,
-    MODEL,
-    STEERING,
-    STRATEGIES,
-    TAXONOMY,
-    TOPIC,
-    TRUTH,
-    WORDS,
-)
+from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
 from lycosa.lab.ahead import LINKS
@@ -73,7 +63,6 @@ class TrueScores:
         return new
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The true scores."""
         if isinstance(table, IndexedTable):
             return self.truth[table.node_at[rows]].astype(np.float64)
         nodes = [self.index.number_of.get(table.nodes[row], -1) for row in rows.tolist()]
@@ -139,11 +128,11 @@ def needs(text: str) -> set[str]:
     >>> needs("best-first"), sorted(needs("rules,depth=3")), needs("mab_var,arms=hmm+fl_n")
     (set(), ['model', 'rules'], {'browsing'})
     """
-    found: set[str] = set()
+    files: set[str] = set()
     for part in _parts(text):
         if "file" not in parse(part)[1]:
-            found |= _PREPARED.get(kind(part), set())
-    return found
+            files |= _PREPARED.get(kind(part), set())
+    return files
 
 
 def asks(text: str) -> bool:
@@ -171,8 +160,9 @@ def told_for(text: str, told: str) -> str:
 
 def wants(texts: list[str]) -> tuple[str, ...]:
     """The facets of links that any of the strategies asks the judge for."""
-    found = {facet for text in texts for part in _parts(text) for facet in getattr(_maker(part), "wants", ())}
-    return tuple(sorted(found)) if all(isinstance(facet, str) for facet in found) else ()
+    makers = [STRATEGIES.maker(parse(part)[0]) for text in texts for part in _parts(text)]
+    facets = {facet for maker in makers for facet in getattr(maker, "wants", ())}
+    return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
 def given(text: str, told: str) -> str:
@@ -205,10 +195,6 @@ def kind(text: str) -> str:
         return STRATEGIES[name].needs
     STRATEGIES.maker(name)  # says what there is
     return TOPIC
-
-
-def _maker(text: str) -> Any:
-    return STRATEGIES.maker(parse(text)[0])
 
 
 def _parts(text: str) -> list[str]:

@@ -82,7 +82,6 @@ class Index:
         return len(self.columns["child_start"]) - 1
 
     def __reduce__(self) -> Any:
-        """Another process opens it itself."""
         if self.path is not None:
             return Index.open, (self.path,)
         return Index, (self.columns, self.facts, self.names_, self.texts_, self.stems_)
@@ -93,13 +92,17 @@ class Index:
         return str(self.facts.get("fingerprint", ""))
 
     @property
+    def about(self) -> dict[str, Any]:
+        """What reports say of it: all facts but the list of classes, which may be long."""
+        return {name: fact for name, fact in self.facts.items() if name != "classes"}
+
+    @property
     def has_text(self) -> bool:
         """Whether its nodes are pages with words, rather than nodes with scores."""
         return len(self.columns["text_start"]) > 0
 
     @cached_property
     def names(self) -> Names:
-        """Addresses of pages, names of nodes."""
         return Names(self.columns["name_start"], self.names_, len(self))
 
     @cached_property
@@ -134,8 +137,18 @@ class Index:
     def children(self, node: int) -> NDArray[np.int32]:
         """The nodes that a node links to, each once."""
         start = self.columns["child_start"]
-        found: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
-        return found
+        nodes: NDArray[np.int32] = self.columns["child"][start[node] : start[node + 1]]
+        return nodes
+
+    def strongest(self, node: int, links: NDArray[Any]) -> NDArray[Any]:
+        """For each child of a node the largest of some numbers, one for each of the links to it."""
+        slots, start, first = (self.columns[name] for name in ("link_slot", "child_start", "link_start"))
+        children = start.item(node + 1) - start.item(node)
+        if not len(slots) or children == len(links):
+            return links
+        largest = np.full(children, -np.inf, links.dtype)
+        np.maximum.at(largest, slots[first.item(node) : first.item(node + 1)], links)
+        return largest
 
     def terms(self, node: int) -> Terms:
         """The node's words, as numbers of `stems`, and how often it has them."""
@@ -183,11 +196,11 @@ class Index:
         Names of classes are paths: Science has the pages of Science/Physics, too.
         """
         wanted = [number for number, known in enumerate(self.classes) if f"{known}/".startswith(f"{name}/")]
-        found = np.zeros(len(self), np.bool_)
+        member = np.zeros(len(self), np.bool_)
         if len(self.columns["class_start"]) and wanted:
             node = np.repeat(np.arange(len(self)), np.diff(self.columns["class_start"]))
-            found[node[np.isin(self.columns["class_of"], wanted)]] = True
-        return found
+            member[node[np.isin(self.columns["class_of"], wanted)]] = True
+        return member
 
     def sizes(self) -> dict[str, int]:
         """How many nodes each class or branch has, in alphabetical order.
@@ -195,13 +208,13 @@ class Index:
         >>> Index.of({"a": ["b"]}).sizes()
         {}
         """
-        found = dict.fromkeys(self.branches(), 0)
+        sizes = dict.fromkeys(self.branches(), 0)
         above = [_branches(name) for name in self.classes]
         for first, last in pairwise(self.columns["class_start"].tolist()):
             own = self.columns["class_of"][first:last].tolist()
             for branch in above[own[0]] if len(own) == 1 else {branch for number in own for branch in above[number]}:
-                found[branch] += 1
-        return found
+                sizes[branch] += 1
+        return sizes
 
     def branches(self) -> list[str]:
         """All classes and the branches above them, in alphabetical order."""
@@ -218,7 +231,7 @@ class Index:
             if facts.get("format") not in READS:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
-            made = cls(columns, facts, _mapped(path / NAMES), _mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
+            made = cls(columns, facts, mapped(path / NAMES), mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
             made._check()
             return made
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -384,5 +397,6 @@ def _by_blocks(column: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield column[first : first + BLOCK + 1]
 
 
-def _mapped(path: Path) -> NDArray[np.uint8]:
-    return np.memmap(path, np.uint8, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, np.uint8)
+def mapped(path: Path, kind: Any = np.uint8) -> NDArray[Any]:
+    """All of a file as one column: an empty one can't be mapped."""
+    return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)

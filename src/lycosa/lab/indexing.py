@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
-from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
+from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index, mapped
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training import corpus
@@ -141,9 +141,7 @@ def write_index(
             "simhash": np.frombuffer(read.simhash, np.uint64),
         }
         for name in _SPOOLED:
-            spool = beside / f"{name}.spool"
-            kind = COLUMNS[name]
-            columns[name] = np.memmap(spool, kind, "r") if spool.stat().st_size else np.zeros(0, kind)
+            columns[name] = mapped(beside / f"{name}.spool", COLUMNS[name])
         classes = _classes(read, columns)
         facts = {
             "source": source,
@@ -256,11 +254,11 @@ def _linked(read: _Read, tell: Tell) -> tuple[dict[str, NDArray[Any]], dict[str,
         at = np.flatnonzero((targets >= 0) & (targets != own))
         counts["dead"] += int(np.count_nonzero(targets < 0))
         counts["to_itself"] += int(np.count_nonzero(targets == own))
-        found, first, slot = np.unique(targets[at], return_index=True, return_inverse=True)
+        distinct, first, slot = np.unique(targets[at], return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        children.frombytes(found[order].astype(np.int32).tobytes())
+        children.frombytes(distinct[order].astype(np.int32).tobytes())
         slots.frombytes(rank[slot].tobytes())
         places.frombytes(at.astype(np.int32).tobytes())
         link_start.append(len(slots))
@@ -287,12 +285,12 @@ def _end(number: int, read: _Read) -> int:
 
 def _classes(read: _Read, columns: dict[str, NDArray[Any]]) -> list[str]:
     """The classes of each node as numbers; their names in alphabetical order."""
-    names = sorted({name for told in read.classes for name in told})
+    names = sorted({name for own in read.classes for name in own})
     number = {name: place for place, name in enumerate(names)}
     if names:
         start, of = array("q", [0]), array("i")
-        for told in read.classes:
-            of.extend(sorted({number[name] for name in told}))
+        for own in read.classes:
+            of.extend(sorted({number[name] for name in own}))
             start.append(len(of))
         columns["class_start"] = np.frombuffer(start, np.int64)
         columns["class_of"] = np.frombuffer(of, np.int32)
@@ -336,8 +334,8 @@ def save_index(
             while block := file.read(1 << 20):
                 digest.update(block)
     digest.update("\n".join(facts.get("classes", [])).encode("utf-8", "replace"))
-    told = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
-    (beside / FACTS).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    header = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
+    (beside / FACTS).write_text(json.dumps(header, indent=1), encoding="utf-8")
     _refuse(out)
     old = out.with_name(f".{out.name}.old")
     shutil.rmtree(old, ignore_errors=True)

@@ -108,20 +108,13 @@ class Score:
 
 
 def leaderboard(
-    board: Board,
-    out: Path,
-    strategies: Sequence[str] = (),
-    *,
-    workers: int = 0,
-    tell: Tell = silent,
+    board: Board, out: Path, strategies: Sequence[str] = (), *, workers: int = 0, tell: Tell = silent
 ) -> Findings:
     """Run them all, or the named ones, and rank them within their groups."""
     names = list(strategies) or [name for name, entry in STRATEGIES.items() if entry.needs != TRUTH]
     scores: dict[str, dict[str, Score]] = {group: {} for group in GROUPS}
-    found = Findings(
-        "leaderboard", f"Leaderboard: {board.name}", configuration={"board": asdict(board), "strategies": names}
-    )
     corpora: list[dict[str, Any]] = []
+    remarks: list[str] = []
     for number, place in enumerate(board.places):
         index = open_corpus(place.corpus, out / "corpora", tell)
         corpora.append({"corpus": place.corpus, "fingerprint": index.fingerprint, "pages": len(index)})
@@ -136,21 +129,16 @@ def leaderboard(
                 workers=workers,
                 tell=tell,
             )
-            found.remarks += [f"{place.corpus}, told {told}: {_over_budget(remark)}" for remark in results.remarks]
+            for remark in results.remarks:  # here harvest is over the budget, whether it was used up or not
+                text = remark.replace("; its harvest is over the pages that it fetched", "")
+                remarks.append(f"{place.corpus}, told {told}: {text}")
             for name in runs:
                 _add(scores[given(name, told)], name, place, results, board.budgets)
-    for group, title in GROUPS.items():
-        if scores[group]:
-            found.parts.append(_table(group, title, scores[group], board))
-    found.parts.append(_figure(scores, board))
-    found.corpus = {"corpora": corpora}
-    found.summary = _summary(scores, board)
-    return found
-
-
-def _over_budget(remark: str) -> str:
-    """Here harvest is over the budget, whether it was used up or not."""
-    return remark.replace("; its harvest is over the pages that it fetched", "")
+    tables = [_table(group, title, scores[group], board) for group, title in GROUPS.items() if scores[group]]
+    return Findings(
+        "leaderboard", f"Leaderboard: {board.name}", [*tables, _figure(scores, board)], summary=_summary(scores, board),
+        configuration={"board": asdict(board), "strategies": names}, corpus={"corpora": corpora}, remarks=remarks,
+    )  # fmt: skip
 
 
 def _experiment(board: Board, place: Place, told: str, strategies: list[str]) -> Experiment:
@@ -166,11 +154,11 @@ def _add(scores: dict[str, Score], name: str, place: Place, results: Results, bu
 
     The harvest is over the budget: who stops early has not saved what is left of it.
     """
-    told = [row for row in results.rows if row["strategy"] == name]
-    if not told:
+    rows = [row for row in results.rows if row["strategy"] == name]
+    if not rows:
         return
-    harvest = np.array([row["score"] / row["budget"] for row in told]).reshape(-1, len(budgets))
-    last = [row for row in told if row["budget"] == budgets[-1]]
+    harvest = np.array([row["score"] / row["budget"] for row in rows]).reshape(-1, len(budgets))
+    last = [row for row in rows if row["budget"] == budgets[-1]]
     before = scores.get(name, Score(name, np.zeros((0, len(budgets))), np.zeros(0), []))
     scores[name] = replace(
         before,

@@ -3,14 +3,14 @@
 Its word on a page depends on the pages before, so it can't be looked up. But most of the work is the same in every
 crawl: unpacking a page, cutting it into words, finding its vector. That is done once for a corpus (`Readings`). The
 rest, from numbering words in the order in which this crawl meets them to the judge's lessons, is done by the same code
-as in a real crawl, so that picks are those of `simulation.crawl` (a test says so).
+as in a real crawl, so that picks are those of the engine (a test says so).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -59,8 +59,7 @@ class Readings:
         self.index, self.words, self.languages = index, words, languages
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
-        self._pages: dict[int, Page] = {}
-        self._read: dict[str, tuple[Reading, NDArray[np.int32]]] = {}
+        self._page, self._reading = lru_cache(KEPT)(index.page), lru_cache(KEPT)(self._read)
 
     @cached_property
     def _reader(self) -> CorpusWords:
@@ -98,23 +97,18 @@ class Readings:
 
     def page(self, node: int) -> Page:
         """A page of which links may be changed."""
-        page = self._pages.get(node)
-        if page is None:
-            page = self._pages[node] = self.index.page(node)
-            if len(self._pages) > KEPT:
-                del self._pages[next(iter(self._pages))]
+        page = self._page(node)
         return replace(page, links=replace(page.links, facets={}), flags=[], data={})
 
     def reading(self, page: Page) -> tuple[Reading, NDArray[np.int32]]:
         """A page by numbers of the corpus, and all of its words in the order in which they first occur."""
-        kept = self._read.get(page.node)
-        if kept is None:
-            reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
-            words, first = np.unique(every[every >= 0], return_index=True)
-            kept = self._read[page.node] = reading, words[np.argsort(first)]
-            if len(self._read) > KEPT:
-                del self._read[next(iter(self._read))]
-        return kept
+        return self._reading(self.index.number_of[page.node])
+
+    def _read(self, node: int) -> tuple[Reading, NDArray[np.int32]]:
+        page = self._page(node)
+        reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
+        words, first = np.unique(every[every >= 0], return_index=True)
+        return reading, words[np.argsort(first)]
 
     def vector(self, page: Page, language: str, head: Head | None) -> bytes:
         """As the judge would find it."""
@@ -131,7 +125,6 @@ class CorpusWords(Vocabulary):
         self._fit()
 
     def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
-        """As it was read before."""
         readings = self._readings
         node = readings.index.number_of[page.node]
         return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]], None
@@ -237,7 +230,7 @@ class Guiding:
         visit = self._assessor.assess(task, self._readings.page(node))
         self._reader.learn(visit)
         self._topic.learn(visit)
-        self._alphas = self._strongest(node, visit.links.alphas)
+        self._alphas = self.index.strongest(node, visit.links.alphas)
         self.seconds += process_time() - began
         return visit
 
@@ -256,15 +249,6 @@ class Guiding:
     def alphas(self, node: int) -> NDArray[np.float32]:
         """Of each child of the node that was just visited."""
         return self._alphas
-
-    def _strongest(self, node: int, links: NDArray[np.float32]) -> NDArray[np.float32]:
-        index = self.index
-        slots, children = index.link_slot, index.child_start.item(node + 1) - index.child_start.item(node)
-        if not len(slots) or children == len(links):
-            return links
-        largest = np.full(children, -np.inf, np.float32)
-        np.maximum.at(largest, slots[index.link_start.item(node) : index.link_start.item(node + 1)], links)
-        return largest
 
 
 def learning_guide(index: Index, subject: Subject, told: str, judge: str, readings: Readings) -> LearningGuide:

@@ -67,11 +67,9 @@ def targets(trace: Trace, subject: Subject, truth: ArrayLike | None = None) -> f
     >>> targets(trace, Subject("reefs", np.array([1, 0, 1, 1], np.float32)))
     2.0
     """
-    worth = np.array(subject.truth if truth is None else truth, np.float64)
+    worth = np.where(subject.unseen, subject.truth if truth is None else truth, 0.0)
     worth[trace.nodes[: trace.seeds]] = 0.0
-    if len(subject.seen):
-        worth[subject.seen] = 0.0
-    return float(worth.sum())
+    return float(worth.astype(np.float64).sum())
 
 
 def cumulative(gains: ArrayLike) -> Floats:
@@ -96,6 +94,15 @@ def fetched(gains: ArrayLike, budgets: ArrayLike) -> NDArray[np.int64]:
     return np.minimum(np.asarray(budgets, np.int64), np.size(gains))
 
 
+def steps_to(last: int, points: int = 60) -> NDArray[np.int64]:
+    """Steps at which a curve is drawn: evenly from the first to the last, each once.
+
+    >>> steps_to(5, 3).tolist(), steps_to(2).tolist()
+    ([1, 3, 5], [1, 2])
+    """
+    return np.unique(np.linspace(1, last, min(points, last)).astype(np.int64))
+
+
 def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """What was found within each budget: for classes a number of pages.
 
@@ -106,10 +113,10 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     return sums[fetched(gains, budgets)]
 
 
-def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
-    """When each of some pages can be asked for, in their order, if a host is left alone for `pause` seconds in between.
+def polite(hosts: ArrayLike) -> Floats:
+    """When each of some pages can be asked for, in their order, if a host is left alone for a second in between.
 
-        time(i) = max(time(i - 1), time of the last page of the same host + pause)
+        time(i) = max(time(i - 1), time of the last page of the same host + 1)
 
     Requests take no time, and none overtakes another: what was fetched decides what comes next.
 
@@ -119,7 +126,7 @@ def polite(hosts: ArrayLike, pause: float = 1.0) -> Floats:
     now, free, times = 0.0, dict[Any, float](), []
     for host in np.asarray(hosts).tolist():
         now = max(now, free.get(host, 0.0))
-        free[host] = now + pause
+        free[host] = now + 1.0
         times.append(now)
     return np.array(times, np.float64)
 

@@ -110,8 +110,5 @@ def fit(features: dict[str, Floats], beta: NDArray[np.floating], *, smooth: bool
     columns = {name: np.log1p(column) if smooth else column for name, column in features.items()}
     return Fit(
         {name: pearson(column, beta) for name, column in columns.items()},
-        {
-            "lr_fl": r_squared([columns[name] for name in FIRST], beta),
-            "lr_sl": r_squared(list(columns.values()), beta),
-        },
+        {"lr_fl": r_squared([columns[name] for name in FIRST], beta), "lr_sl": r_squared(list(columns.values()), beta)},
     )

@@ -32,6 +32,7 @@ from lycosa.core.types import Links, Page
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject, chance, labelled
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import FEWEST, classes_of
 from lycosa.training.browse import train_browse
@@ -65,12 +66,7 @@ UNLABELLED = "no class"
 
 
 def prepare(
-    index: Index,
-    subject: Subject,
-    needs: Collection[str],
-    out: Path,
-    random_seed: int = 0,
-    tell: Tell = silent,
+    index: Index, subject: Subject, needs: Collection[str], out: Path, random_seed: int = 0, tell: Tell = silent
 ) -> Subject:
     """The subject with what is needed: examples, model, rules, browsing. Kept under `out`, made once.
 
@@ -86,8 +82,7 @@ def prepare(
         return subject
     if not index.has_text:
         raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
-    seen = subject.seen.copy() if len(subject.seen) else np.zeros(len(index), np.bool_)
-    done = replace(subject, notes=list(subject.notes), seen=seen)
+    done = replace(subject, notes=list(subject.notes), seen=~subject.unseen)
     if done.model is not None:
         wanted.discard("model")
     work = _Work(index, done, random_seed, tell)
@@ -158,15 +153,16 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
     digest = xxhash.xxh3_64(repr(known).encode())
     digest.update(subject.truth.tobytes())
     digest.update(subject.learnable.tobytes())
-    path = Path(out) / "prepared" / f"{_file_name(subject.name)}-{need}-{digest.hexdigest()}"
+    name = "".join(letter if letter.isalnum() else "-" for letter in subject.name)[-60:]
+    path = Path(out) / "prepared" / f"{name}-{need}-{digest.hexdigest()}"
     if not (path / "made.json").is_file():
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         try:
             made = make(work, beside)
-            told = {"looked": sorted(made.looked), "notes": made.notes}
-            (beside / "made.json").write_text(json.dumps(told), encoding="utf-8")
+            record = {"looked": sorted(made.looked), "notes": made.notes}
+            (beside / "made.json").write_text(json.dumps(record), encoding="utf-8")
             try:
                 beside.rename(path)
             except OSError:
@@ -176,10 +172,6 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
             shutil.rmtree(beside, ignore_errors=True)
     facts = json.loads((path / "made.json").read_text(encoding="utf-8"))
     return path, _Made(set(facts["looked"]), list(facts["notes"]))
-
-
-def _file_name(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name)[-60:]
 
 
 # -- pages for trainers ----------------------------------------------------------------------------------------
@@ -229,26 +221,29 @@ def table_of(labels: Mapping[int, str], path: Path) -> Path:
 
 def model_of(index: Index, labels: Mapping[int, str], folder: Path, random_seed: int, tell: Tell = silent) -> Trained:
     """Naive Bayes of some nodes and their classes, as `lycosa train` makes it, in a folder."""
+    return trained_on(index, table_of(labels, folder / "labels.tsv"), folder / "model", random_seed, tell=tell)
+
+
+def trained_on(
+    index: Index, table: Path, out: Path, random_seed: int, kind: str = "nb", tell: Tell = silent
+) -> Trained:
+    """A classifier of any kind, from a table of nodes and their classes."""
     look = Looking(index, np.ones(len(index), np.bool_))
     return train(
-        [str(table_of(labels, folder / "labels.tsv"))], folder / "model", look, least=FEWEST, whole_tree=True,
-        held_out=0.0, seed=random_seed, tell=tell,
-    )  # fmt: skip
+        [str(table)], out, look, kind=kind, least=FEWEST, whole_tree=True, held_out=0.0, seed=random_seed, tell=tell
+    )
 
 
 def classified(index: Index, model: Model, name: str, nodes: NDArray[np.bool_]) -> NDArray[np.float64]:
     """What a model says how likely nodes are of a class; 0 for other nodes, and those without a word that it knows."""
-    column = np.array([model.column_of.get(stem, -1) for stem in index.stems], np.intp)
-    said = np.zeros(len(index))
+    words, said = ModelWords(model.column_of), np.zeros(len(index))
+    words.follow(index.stems)
     wanted = model.classes.index(name)
     for node in np.flatnonzero(nodes).tolist():
-        terms = index.terms(node)
-        columns = column[terms.ids]
-        known = columns >= 0
-        if known.any():
-            order = np.argsort(columns[known], kind="stable")
-            bag = Bags.of([(columns[known][order], terms.counts[known][order].astype(np.float64))])
-            said[node] = model.classifier.probabilities(bag)[0][wanted]
+        columns, counts, _ = words.of(index.terms(node))
+        if len(columns):
+            order = np.argsort(columns, kind="stable")
+            said[node] = model.classifier.probabilities(Bags.of([(columns[order], counts[order])]))[0][wanted]
     return said
 
 
@@ -295,13 +290,13 @@ def _class_of_each(work: _Work) -> dict[int, str]:
     """One class for each labelled page: the subject if it is of it, else its first; unlabelled ones if need be."""
     index, name = work.index, work.subject.name
     member, start = index.of_class(name), index.class_start
-    found = {
+    classes = {
         int(node): name if member[node] else index.classes[index.class_of[start[node]]]
         for node in np.flatnonzero(labelled(index))
     }
-    if all(label == name for label in found.values()):  # nobody has said what else there is
-        found |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
-    return found
+    if all(label == name for label in classes.values()):  # nobody has said what else there is
+        classes |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
+    return classes
 
 
 def _merge(chosen: dict[int, str], subject: str) -> list[str]:
@@ -365,8 +360,8 @@ def _browsing(work: _Work, folder: Path) -> _Made:
     for walk in walked:
         done += 1
         for look in walk:
-            told: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
-            lines.append(json.dumps({**told, "relevant": bool(relevant[node_of(look.url)])}))
+            visit: dict[str, Any] = {"url": look.url, "referrer": look.referrer}
+            lines.append(json.dumps({**visit, "relevant": bool(relevant[node_of(look.url)])}))
         work.tell("browsing", done, SESSIONS)
         if done == SESSIONS:
             break

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
 
@@ -38,10 +39,8 @@ def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[
     >>> targets(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32), np.array([2, 0])).tolist()
     [0, 1, 2]
     """
-    first, lengths = start[nodes], start[nodes + 1] - start[nodes]
-    skipped = np.cumsum(lengths) - lengths
-    found: NDArray[np.int32] = target[np.arange(int(lengths.sum())) + np.repeat(first - skipped, lengths)]
-    return found
+    reached: NDArray[np.int32] = target[runs(start[nodes], start[nodes + 1] - start[nodes])]
+    return reached
 
 
 def each_once(nodes: NDArray[np.integer[Any]], of: int) -> NDArray[np.int64]:
@@ -65,26 +64,26 @@ def distances_from(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = 
     >>> distances_from(Index.of({"a": ["b"], "b": ["c"], "d": ["a"]}), [0]).tolist()
     [0, 1, 2, -1]
     """
-    found = np.full(len(index), -1, np.int32)
+    distance = np.full(len(index), -1, np.int32)
     nodes = np.unique(np.array(seeds, np.int64))
     if len(nodes) and (nodes[0] < 0 or nodes[-1] >= len(index)):
         raise InputError(f"seeds are nodes from 0 to {len(index) - 1}, not {nodes[0]} to {nodes[-1]}")
-    found[nodes] = 0
+    distance[nodes] = 0
     paid = 0
     while len(nodes):
         beyond = [np.zeros(0, np.int64)]
         while len(nodes):  # what is seen is as near as the page that links to it
             linked = targets(index.child_start, index.child, nodes)
-            nodes = each_once(linked[found[linked] < 0], len(index))
+            nodes = each_once(linked[distance[linked] < 0], len(index))
             free = seen[nodes] if seen is not None else np.zeros(len(nodes), np.bool_)
             beyond.append(nodes[~free])
             nodes = nodes[free]
-            found[nodes] = paid
+            distance[nodes] = paid
         paid += 1
         nodes = np.concatenate(beyond)
-        nodes = each_once(nodes[found[nodes] < 0], len(index))
-        found[nodes] = paid
-    return found
+        nodes = each_once(nodes[distance[nodes] < 0], len(index))
+        distance[nodes] = paid
+    return distance
 
 
 def reachable(index: Index, seeds: Nodes) -> NDArray[np.bool_]:
@@ -106,20 +105,20 @@ def distances_to(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]
     >>> distances_to(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
     True
     """
-    found = np.where(relevant, 0, FAR).astype(np.int32)
+    distances = np.where(relevant, 0, FAR).astype(np.int32)
     level, distance = np.flatnonzero(relevant), 0
     start, source = (None, None) if len(index.child) > LARGE else _reversed(index)
     while len(level):
         distance += 1
         if start is None or source is None:
-            level = np.flatnonzero(linking(index, found == distance - 1) & (found == FAR))
+            level = np.flatnonzero(linking(index, distances == distance - 1) & (distances == FAR))
             if distance == SHALLOW:
                 start, source = _reversed(index)
         else:
             before = targets(start, source, level)
-            level = each_once(before[found[before] == FAR], len(index))
-        found[level] = distance
-    return found
+            level = each_once(before[distances[before] == FAR], len(index))
+        distances[level] = distance
+    return distances
 
 
 def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -132,8 +131,8 @@ def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 def linking(index: Index, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which nodes link to some of these."""
     hits = np.concatenate([[0], np.cumsum(nodes[index.child], dtype=np.int64)])
-    found: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
-    return found
+    links: NDArray[np.bool_] = np.diff(hits[index.child_start]) > 0
+    return links
 
 
 def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bool:

@@ -21,12 +21,7 @@ AT_ONCE = 256
 Idf = Literal["background", "pages", "none"]
 
 
-def nearest(
-    pages: Bags,
-    relevant: Bags,
-    idf: NDArray[np.floating],
-    tell: Tell = silent,
-) -> Floats:
+def nearest(pages: Bags, relevant: Bags, idf: NDArray[np.floating], tell: Tell = silent) -> Floats:
     """Of each page the largest cosine with any of the relevant ones; 0 for one that has no words, or none in common.
 
         max over r of  sum_j w_dj w_rj / (|w_d| |w_r|),   w_ij = f_ij / max f_i * idf_j
@@ -84,5 +79,5 @@ def _unit(bags: Bags, idf: NDArray[np.floating]) -> Floats:
     """Values of each bag, of length 1."""
     values = bags.counts * idf[bags.columns]
     length = np.sqrt(np.bincount(bags.rows(), values * values, len(bags)))
-    found: Floats = values / np.where(length > 0, length, 1.0)[bags.rows()]
-    return found
+    units: Floats = values / np.where(length > 0, length, 1.0)[bags.rows()]
+    return units

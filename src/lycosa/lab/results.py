@@ -28,9 +28,6 @@ from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 from lycosa.version import __version__
 
-POINTS = 60
-"""Points of a drawn curve."""
-
 YARDSTICKS = (
     "The oracle is greedy, not optimal. The one that looks ahead knows the whole graph, and after each page has the "
     "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
@@ -98,13 +95,9 @@ class Results:
     _intervals: dict[tuple[str, int, str], certainty.Interval] = field(default_factory=dict, init=False, repr=False)
     _bounds_of: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
-    def select(self, strategy: str | None = None, subject: str | None = None) -> list[Outcome]:
-        """The outcomes of a strategy, on a subject, or both; in their order."""
-        return [
-            one
-            for one in self.outcomes
-            if (strategy is None or one.strategy == strategy) and (subject is None or one.subject == subject)
-        ]
+    def select(self, strategy: str) -> list[Outcome]:
+        """The outcomes of a strategy, in their order."""
+        return [one for one in self.outcomes if one.strategy == strategy]
 
     def guide(self, subject: str) -> Guide:
         """What was said of all pages."""
@@ -121,7 +114,6 @@ class Results:
 
     @property
     def mode(self) -> Mode:
-        """Who judged."""
         return "as-published" if self.experiment.mode == AS_PUBLISHED else "independent"
 
     def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
@@ -209,7 +201,6 @@ class Results:
         return figures
 
     def _sites(self, one: Outcome, truth: NDArray[Any], least: float) -> measures.Floats:
-        """Sites found at each budget."""
         hosts, budgets = self.index.hosts, self.experiment.budgets
         if not (hosts >= 0).any():
             return np.full(len(budgets), math.nan)
@@ -217,10 +208,10 @@ class Results:
 
     @cached_property
     def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
-        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
         for row in self.rows:
-            found.setdefault((row["strategy"], row["budget"]), []).append(row)
-        return found
+            rows.setdefault((row["strategy"], row["budget"]), []).append(row)
+        return rows
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
@@ -265,7 +256,7 @@ class Results:
             if ahead:
                 most, at, one = max(ahead, key=lambda lead: lead[0])
                 theirs = measures.found(self.gains(oracle[one.start]), budgets)[at]
-                optimum = f"no crawl can have more than {self._bounds(one)[at]:g}"
+                optimum = f"no crawl can have more than {self.bounds(one)[at]:g}"
                 if one.start in planned and text not in self._ahead:
                     more = measures.found(self.gains(planned[one.start]), budgets)[at]
                     optimum = f"looking ahead it has {more:g}, {optimum}"
@@ -291,7 +282,7 @@ class Results:
         lead = float(ours[at] - theirs[at])
         return lead if lead > 1e-6 * max(1.0, float(theirs.max())) else 0.0, at
 
-    def _bounds(self, outcome: Outcome) -> list[float]:
+    def bounds(self, outcome: Outcome) -> list[float]:
         """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
         key = outcome.subject, outcome.seed_set
         if key not in self._bounds_of:
@@ -339,13 +330,12 @@ class Results:
             f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
             f"{plan.budget:,} pages. Highest harvest: {best}, {self.interval(best, plan.budget).mean:.3f}."
         )
-        facts = {key: value for key, value in self.index.facts.items() if key != "classes"}
         return Findings(
             self._key, f"Experiment {plan.name}",
             [*map(self._table, plan.budgets), *self._figures(), *self._differences(), self._by_subject()],
             summary=summary,
             configuration={**plan.as_dict(), "version": __version__},
-            corpus={**facts, "fingerprint": corpus_mark(self.index)},
+            corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
             remarks=list(self.remarks),
         )  # fmt: skip
 
@@ -377,7 +367,7 @@ class Results:
 
     def _figure(self, subjects: set[str], mode: Mode) -> Figure:
         budget = self.experiment.budget
-        at = np.unique(np.linspace(1, budget, min(POINTS, budget)).astype(np.int64))
+        at = measures.steps_to(budget)
         curves = []
         for text in self.ranked(budget):
             lines: dict[Unit, list[measures.Floats]] = {}
@@ -407,11 +397,11 @@ class Results:
         for budget in self.experiment.budgets:
             base = self.units(first, budget)
             own = {text: self.units(text, budget) for text in compared}
-            told = certainty.against(
+            differences = certainty.against(
                 {text: [units.get(unit, math.nan) for unit in base] for text, units in own.items()}, first,
                 self.experiment.random_seed, groups=[subject for subject, _ in base],
             )  # fmt: skip
-            for text, (mean, low, high, p, n) in told.items():
+            for text, (mean, low, high, p, n) in differences.items():
                 cells: list[Cell] = [text, budget, mean, low, high, p, n]
                 rows.append([plain(cell) for cell in cells])
         return [

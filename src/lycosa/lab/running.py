@@ -52,8 +52,6 @@ KEPT_GUIDES = 2
 
 
 class Trial(NamedTuple):
-    """One crawl of an experiment."""
-
     strategy: str
     subject: str
     seed_set: int
@@ -193,17 +191,14 @@ def _honest(experiment: Experiment, index: Index, subjects: Sequence[Subject], r
         raise InputError("two subjects have the same name: name each once")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning(experiment.judge)):
         raise InputError(f"{reason}: what it says of a page is not settled, and can't be what is counted as-published")
-    own = [one for one in subjects if _judged_by_guide(one, experiment.told)]
+    by_score = experiment.told == "score"
+    own = [one for one in subjects if one.truth_by == AS_PUBLISHED or (by_score and one.truth_by.startswith("scores"))]
     if own and experiment.mode != AS_PUBLISHED:
         remarks.append(
             f"As-published, although independent was asked for: the guide of {own[0].name} is its judge, too."
         )
         return replace(experiment, mode=AS_PUBLISHED)
     return experiment
-
-
-def _judged_by_guide(subject: Subject, told: str) -> bool:
-    return subject.truth_by == AS_PUBLISHED or (told == "score" and subject.truth_by.startswith("scores"))
 
 
 class Workshop:
@@ -311,8 +306,8 @@ class Workshop:
         except LycosaError as error:
             return Trouble(False, str(error))
         except (Exception, SystemExit) as error:  # of a strategy, perhaps the user's own: the others go on
-            told = " ".join(clean(f"{type(error).__name__}: {error}").split())
-            return Trouble(True, told, traceback.format_exc())
+            message = " ".join(clean(f"{type(error).__name__}: {error}").split())
+            return Trouble(True, message, traceback.format_exc())
         write_run(self.out / RUNS / f"{trial.key}.npz", trace)
         return None
 

@@ -86,8 +86,8 @@ def corpus_mark(index: Index) -> str:
 def subject_mark(subject: Subject) -> str:
     """A digest of all that a subject is, what it was trained with included."""
     files = (path.read_bytes() if path else b"" for path in (subject.model, subject.browsing, subject.rules))
-    told = json.dumps([subject.name, subject.words, [int(node) for node in subject.examples], list(subject.targets)])
-    return _digest(told.encode(), subject.truth.tobytes(), np.packbits(subject.seen).tobytes(), *files)
+    words = json.dumps([subject.name, subject.words, [int(node) for node in subject.examples], list(subject.targets)])
+    return _digest(words.encode(), subject.truth.tobytes(), np.packbits(subject.seen).tobytes(), *files)
 
 
 def strategy_mark(text: str) -> Sequence[str]:

@@ -68,14 +68,14 @@ def seed_sets(
         return _directory(index, subject, relevant, count, sets)
     nodes = _candidates(index, subject, kind, hops)
     most = min(count, max(1, len(nodes) // sets)) if disjoint else count
-    found: list[list[int]] = []
+    chosen: list[list[int]] = []
     for number in range(sets):
-        found.append(_drawn(index, subject, kind, nodes, most, (random_seed, number)))
-        if len(found[-1]) < count:
-            subject.note(f"{kind} seeds: there are {len(found[-1])} only, {count} were asked for")
+        chosen.append(_drawn(index, subject, kind, nodes, most, (random_seed, number)))
+        if len(chosen[-1]) < count:
+            subject.note(f"{kind} seeds: there are {len(chosen[-1])} only, {count} were asked for")
         if disjoint:
-            nodes = np.setdiff1d(nodes, found[-1])
-    return found
+            nodes = np.setdiff1d(nodes, chosen[-1])
+    return chosen
 
 
 def _drawn(
@@ -94,17 +94,17 @@ def _drawn(
 def _leading(index: Index, subject: Subject, order: NDArray[np.int64], count: int) -> list[int]:
     """The first of some relevant nodes that lead to another one, and not only back to themselves."""
     relevant = subject.truth > 0
-    found: list[int] = []
+    seeds: list[int] = []
     for node in order.tolist():
         if leads(index, [node], relevant):
-            found.append(node)
-            if len(found) == count:
+            seeds.append(node)
+            if len(seeds) == count:
                 break
         else:
             subject.note(f"on-topic seeds: {index.names[node]} is not used, it leads to no relevant node but itself")
-    if not found:
+    if not seeds:
         raise InputError(_lonely(subject))
-    return found
+    return seeds
 
 
 def _any(index: Index, subject: Subject, nodes: NDArray[np.int64], count: int, drawn_by: tuple[int, int]) -> list[int]:
@@ -157,13 +157,13 @@ def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray
         raise InputError(f"no node is two links from what is relevant to {subject.name!r}: take off-topic seeds")
     if not len(nodes):
         farthest = int(distance[reaching].max())
-        told = (
+        remedy = (
             f"the farthest that lead there are {farthest} away ({int((distance == farthest).sum()):,} of them): ask "
             f"for {farthest} hops or fewer"
             if farthest
             else "no other node leads there at all: take on-topic seeds"
         )
-        raise InputError(f"no node is {hops} links or more from all that is relevant to {subject.name!r}: {told}")
+        raise InputError(f"no node is {hops} links or more from all that is relevant to {subject.name!r}: {remedy}")
     return nodes
 
 

@@ -1,8 +1,8 @@
 """The loop on an index: the same strategies, frontiers and columns as a real crawl, and nothing that waits.
 
-`simulate` looks up what a guide has said of all pages, or asks one that learns as the crawl goes. `crawl` runs the
-engine itself on the recorded pages. Both give the same picks (tests say so), as far as pages that score the same still
-do in the last digit: a judge that looks things up adds words up in another order than that in which the crawl met them.
+`simulate` looks up what a guide has said of all pages, or asks one that learns as the crawl goes. It picks what the
+engine picks on the recorded pages (tests say so), as far as pages that score the same still do in the last digit: a
+judge that looks things up adds words up in another order than that in which the crawl met them.
 
 Paper items:
     gouriten-crawl-sequence: `lycosa lab run`. Test:
@@ -11,28 +11,21 @@ Paper items:
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter, process_time
-from typing import Any
+from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
-from lycosa.core.engine import Engine
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Space, Strategy, Topic
-from lycosa.core.types import Page, Seed, Task
+from lycosa.core.protocols import Strategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.learning import Guiding, LearningGuide
 from lycosa.lab.table import IndexedTable
-from lycosa.store.log import NullLog
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.base import ask
 
 
 @dataclass
@@ -50,7 +43,6 @@ class Trace:
 
     @property
     def found(self) -> NDArray[np.int32]:
-        """The nodes without the seeds."""
         return self.nodes[self.seeds :]
 
 
@@ -125,36 +117,3 @@ def _distinct(index: Index, seeds: Sequence[int]) -> int:
 def ready(lane: str) -> tuple[float, str]:
     """Nothing has to be waited for."""
     return 0.0, ""
-
-
-class RecordedSpace(Space):
-    """The pages of an index, for the engine."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-
-    async def visit(self, task: Task) -> Page:
-        """The page as it was recorded, with the links that lead to pages of the corpus."""
-        node = self.index.number_of.get(task.node)
-        return Page("gone") if node is None else self.index.page(node)
-
-
-def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int, **options: Any) -> Trace:
-    """The engine on the recorded pages, one at a time."""
-    distinct = _distinct(index, seeds)
-    ask(topic, strategy.wants)
-    engine = Engine(
-        RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
-        budget=Budget(pages=budget + distinct), **options,
-    )  # fmt: skip
-    for node in seeds:
-        engine.fold(Seed(index.names[node]))
-    fetched: list[int] = []
-
-    async def run() -> None:
-        async for visit in engine.run():
-            fetched.append(index.number_of[visit.node])
-
-    began = perf_counter()
-    asyncio.run(run())
-    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), engine.ending, perf_counter() - began)

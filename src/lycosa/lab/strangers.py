@@ -94,7 +94,6 @@ class Stranger:
         frontier.rank(np.array([row], np.int32), np.array([1.0]))
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Show it a page."""
         if self.ending:
             return
         try:
@@ -119,7 +118,6 @@ class Stranger:
         return Pick(frontier.take(now), self.name)
 
     def close(self) -> None:
-        """End it."""
         if self._talk is not None:
             self.seconds += self._talk.close(self.ending or "the crawl is over")
             self._talk = None
@@ -150,8 +148,8 @@ class Stranger:
         index = table.index if isinstance(table, IndexedTable) else None
         for url in self.examples if index is not None else ():
             page = index.page(index.number_of[url]) if index is not None else None
-            told = {"event": "example", "url": url, "title": page.title if page else ""}
-            talk.say(told | ({"text": page.text[:MOST_TEXT]} if page and "text" in self._asked else {}))
+            example = {"event": "example", "url": url, "title": page.title if page else ""}
+            talk.say(example | ({"text": page.text[:MOST_TEXT]} if page and "text" in self._asked else {}))
         return talk
 
     def _shown(self, step: Step, table: Table) -> dict[str, Any]:
@@ -162,13 +160,13 @@ class Stranger:
         if "context" in self._asked:
             for row, context in zip(rows, links.contexts, strict=True):
                 row["context"] = context
-        told = {
+        event = {
             "event": "page", "url": visit.node, "seed": bool(table.is_seed[step.row]),
             "relevance": round(float(visit.beta), 6), "title": visit.title, "links": rows,
         }  # fmt: skip
         if "text" in self._asked and isinstance(table, IndexedTable):
-            told["text"] = table.index.page(int(table.node_at[step.row])).text[:MOST_TEXT]
-        return told
+            event["text"] = table.index.page(int(table.node_at[step.row])).text[:MOST_TEXT]
+        return event
 
     def _chosen(self, answer: dict[str, Any], table: Table) -> int:
         """The row that an answer names."""
@@ -269,11 +267,11 @@ class Talk:
             if self._err >= 0:
                 ready.register(self._err, selectors.EVENT_READ)
             while True:
-                found = [key.fd for key, _ in ready.select(max(0.0, until - monotonic()))]
-                if self._err in found and not self._read_complaint():
+                ready_fds = [key.fd for key, _ in ready.select(max(0.0, until - monotonic()))]
+                if self._err in ready_fds and not self._read_complaint():
                     ready.unregister(self._err)
                     self._err = -1
-                if number in found:
+                if number in ready_fds:
                     return
                 if monotonic() >= until:
                     raise Forfeit(why)

@@ -72,6 +72,11 @@ class Subject:
     notes: list[str] = field(default_factory=list)
     """What a reader of results should know."""
 
+    @property
+    def unseen(self) -> NDArray[np.bool_]:
+        """Which nodes nothing was learned from."""
+        return ~self.seen if len(self.seen) else np.ones(len(self.truth), np.bool_)
+
     def counted(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of the nodes that count: all but the seen ones, in their order."""
         return nodes[~self.seen[nodes]] if len(self.seen) else nodes
@@ -90,29 +95,27 @@ def subjects_of(
     least: int = 20,
     most: int = 0,
     random_seed: int = 0,
-    truth: str = "auto",
     examples: int = EXAMPLES,
     tell: Tell = silent,
 ) -> list[Subject]:
     """The classes and branches of a corpus as subjects: those named, or `count` of them drawn by chance (0: all).
 
-    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). `truth` says who decides what
-    is relevant: the `labels`, a `model` for pages that have none (see truth_by_model), or, with `auto`, the model where
-    fewer than half of the pages have a class. A graph with scores and no classes has one subject, its scores. Of each
-    class `examples` pages are pointed at, but never more than a quarter of it.
+    Drawn are those with `least` to `most` pages (`most` 0: up to a fifth of the corpus). Labels decide what is
+    relevant; where fewer than half of the pages have a class, a model does for those without (see truth_by_model). A
+    graph with scores and no classes has one subject, its scores. Of each class `examples` pages are pointed at, but
+    never more than a quarter of it.
     """
-    if truth not in ("auto", "labels", "model"):
-        raise InputError(f"truth is {truth!r}: it is auto, labels or model")
     if not index.classes:
         return [_of_scores(index, names)]
     chosen = [_known(index, name) for name in names] or _drawn(index, count, least, most, random_seed)
-    modelled = truth == "model" or (truth == "auto" and partly_labelled(index))
-    found = []
+    modelled = partly_labelled(index)
+    subjects = []
     for number, name in enumerate(chosen, 1):
         tell("choosing topics", number, len(chosen))
-        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, _labels(index, name))
-        found.append(_with_examples(index, subject, random_seed, examples))
-    return found
+        labels = index.of_class(name).astype(np.float32)
+        subject = truth_by_model(index, name, random_seed) if modelled else Subject(name, labels)
+        subjects.append(_with_examples(index, subject, random_seed, examples))
+    return subjects
 
 
 def subjects_from_query(index: Index, words: str) -> Subject:
@@ -140,11 +143,10 @@ def partly_labelled(index: Index) -> bool:
 
 
 def labelled(index: Index) -> NDArray[np.bool_]:
-    """Which nodes have a class."""
     if not len(index.class_start):
         return np.zeros(len(index), np.bool_)
-    found: NDArray[np.bool_] = np.diff(index.class_start) > 0
-    return found
+    has_class: NDArray[np.bool_] = np.diff(index.class_start) > 0
+    return has_class
 
 
 def chance(random_seed: int, *names: object) -> np.random.Generator:
@@ -176,17 +178,17 @@ def _known(index: Index, name: str) -> str:
     """A class or branch as the corpus spells it."""
     branches = index.branches()
     spelt = {branch.casefold(): branch for branch in branches}
-    found = spelt.get(name.strip("/ ").casefold())
-    if found is None:
+    known = spelt.get(name.strip("/ ").casefold())
+    if known is None:
         near = difflib.get_close_matches(name.casefold(), spelt, 4, 0.5)
         near += [folded for folded in spelt if folded.rpartition("/")[2] == name.casefold() and folded not in near]
         hint = " or ".join(spelt[each] for each in near) if near else ""
         raise InputError(
             f"the corpus has no class {name!r}: {f'do you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
         )
-    if not index.of_class(found).any():
-        raise InputError(f"no page of the corpus is of class {found}: choose another of {_listed(branches)}")
-    return found
+    if not index.of_class(known).any():
+        raise InputError(f"no page of the corpus is of class {known}: choose another of {_listed(branches)}")
+    return known
 
 
 def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) -> list[str]:
@@ -198,19 +200,15 @@ def _drawn(index: Index, count: int, least: int, most: int, random_seed: int) ->
     if not fitting and not most and wanted:  # a corpus of one topic and little else, or of labels yes and no
         fitting = [name for name, size in wanted.items() if least <= size < len(index)]
     if not fitting:
-        told = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
+        largest = ", ".join(f"{name} ({size:,})" for name, size in Counter(sizes).most_common(LISTED))
         raise InputError(
-            f"no class of the corpus has {least:,} to {highest:,} pages: it has {told}. Change least or most, or name "
-            "subjects"
+            f"no class of the corpus has {least:,} to {highest:,} pages: it has {largest}. Change least or most, or "
+            "name subjects"
         )
     if count and count < len(fitting):
         order = chance(random_seed, "subjects").permutation(len(fitting))[:count]
         fitting = [fitting[place] for place in order.tolist()]
     return sorted(fitting)
-
-
-def _labels(index: Index, name: str) -> NDArray[np.float32]:
-    return index.of_class(name).astype(np.float32)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -233,9 +231,8 @@ def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
 
     known, member = labelled(index), index.of_class(name)
     if member[known].all():  # nobody has said what is irrelevant
-        return Subject(
-            name, _labels(index, name), notes=["all labels are of the subject: pages without one count as irrelevant"]
-        )
+        note = "all labels are of the subject: pages without one count as irrelevant"
+        return Subject(name, member.astype(np.float32), notes=[note])
     if not index.has_text:
         raise InputError("a model can't give the truth of a graph without text: label all of its nodes")
     halves = np.zeros(len(index), np.bool_)
@@ -330,11 +327,11 @@ def standing_out(index: Index, nodes: Sequence[int], name: str = "") -> list[str
             for stem in stems(word, language)[:1]:
                 written.setdefault(stem, Counter())[word] += 1
     named = set(stems(" ".join(_name_words(name))))
-    found: list[str] = []
+    words: list[str] = []
     for term in np.argsort(-weight * idf, kind="stable").tolist():
         stem = index.stems[term]
-        if len(found) == STANDING_OUT or not weight[term]:
+        if len(words) == STANDING_OUT or not weight[term]:
             break
         if stem in written and stem not in named:
-            found.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])
-    return found
+            words.append(min(written[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0])
+    return words

@@ -44,7 +44,6 @@ class IndexedTable(Table):
         return self.size
 
     def seed(self, node: int) -> int:
-        """A node to start from."""
         row = int(self.row_at[node])
         if row < 0:
             row = int(self._add(np.array([node]), 0, -1)[0])
@@ -105,18 +104,10 @@ class IndexedStep(Step):
 
     def strongest(self, column: NDArray[Any]) -> NDArray[Any]:
         """For each child the largest number among the page's links to it."""
-        slots = self._index.link_slot
-        if not len(slots) or len(column) == len(self.children):
-            return column
-        start = self._index.link_start
-        largest = np.full(len(self.children), -np.inf, column.dtype)
-        np.maximum.at(largest, slots[start[self._node] : start[self._node + 1]], column)
-        return largest
+        return self._index.strongest(self._node, column)
 
 
 class Nodes(Sequence[str]):
-    """The names of the rows."""
-
     def __init__(self, table: IndexedTable) -> None:
         self._table = table
 

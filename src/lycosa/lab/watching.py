@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lycosa.core.frontier import Frontier
 from lycosa.core.protocols import Strategy
@@ -46,10 +46,6 @@ class Watched:
     seconds: dict[str, Floats]
     """Of each estimator the time for one step: to learn from the page before, to rank what that changed, to pick.
     What all estimators share (the table: parents, sums over parents) is not in it."""
-    shared: Floats
-    """The time for that."""
-    frontier: NDArray[np.int64]
-    """How many nodes there were to choose from."""
 
     def distance(self, name: str, window: int = 1000) -> Floats:
         """How far an estimator's choices are below the best, smoothed: figure 2."""
@@ -62,12 +58,12 @@ class Watched:
         would hide the steps in which an estimator with a batch of its own (nr) does all its work. Say `nr,period=1` for
         what the paper measures.
         """
-        told: list[float | None] = []
+        times: list[float | None] = []
         for step in steps:
             near = self.seconds[name][max(0, step - window) : step] if step <= len(self.best) else np.zeros(0)
             whole = len(near) > 0 and not np.isnan(near[-1])
-            told.append(1000.0 * float(np.mean(near)) if whole else None)
-        return told
+            times.append(1000.0 * float(np.mean(near)) if whole else None)
+        return times
 
 
 @dataclass
@@ -108,16 +104,14 @@ def watch(
     sequence: NDArray[np.integer],
     *,
     seeds: int,
-    truth: ArrayLike | None = None,
     until: Mapping[str, int] | None = None,
     random_seed: int = 0,
     tell: Tell = silent,
 ) -> Watched:
     """Let estimators (a name of yours for each, and what it is) watch a crawl: `sequence` are its nodes, seeds first.
 
-    Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. `truth` is what
-    choices are valued by, without one the subject's. `until` ends the watch of some estimators early: nr takes longer
-    with every page.
+    Usually that is the trace of an oracle-greedy crawl: `watch(..., trace.nodes, seeds=trace.seeds)`. Choices are
+    valued by the subject's truth. `until` ends the watch of some estimators early: nr takes longer with every page.
 
     Each has a frontier of its own over one common table; batches and altered greedy are watched like any other. A
     bandit is paid beta of what it would have fetched, for the arm that it would have pulled, as the crawl's own page
@@ -129,7 +123,7 @@ def watch(
     >>> seen.best.round(2).tolist(), seen.picked["e"].round(2).tolist()     # a beside b, a beside c, a alone
     ([1.0, 0.5, 0.2], [0.2, 0.2, 0.2])
     """
-    worth = np.asarray(subject.truth if truth is None else truth, np.float64)
+    worth = np.asarray(subject.truth, np.float64)
     steps = len(sequence) - seeds
     table = IndexedTable(index)
     watchers = []
@@ -138,18 +132,17 @@ def watch(
         frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
         most = steps if until is None else until.get(name, steps)
         watchers.append(_Watcher(strategy, frontier, most, np.full(steps, math.nan), np.full(steps, math.nan)))
-    told = dict(zip(estimators, watchers, strict=True))
-    best, shared, open_nodes = np.full(steps, math.nan), np.zeros(steps), np.zeros(steps, np.int64)
+    by_name = dict(zip(estimators, watchers, strict=True))
+    best = np.full(steps, math.nan)
     richest = _Richest(table, worth)
     for node in sequence[:seeds].tolist():
         row = table.seed(node)
         for one in watchers:
             one.strategy.admit(row, table, one.frontier)
-    folding = 0.0
     for number, node in enumerate(sequence.tolist()):
         at = number - seeds
         if at >= 0:
-            best[at], shared[at], open_nodes[at] = richest.worth(), folding, table.open_rows
+            best[at] = richest.worth()
             watchers = [one for one in watchers if one.until > at]
             for one in watchers:
                 one.pick(at, number + 1, table, worth, guide)
@@ -158,17 +151,14 @@ def watch(
             raise ValueError(
                 f"no crawl can fetch {index.names[node]} at step {at + 1}: nothing fetched before links to it"
             )
-        began = perf_counter()
         step = table.visited(guide.visit(node, number + 1), row, guide.alphas(node))
-        folding = perf_counter() - began
         richest.look()
         for one in watchers:
             one.learn(step, table)
         tell("watching", max(0, at + 1), steps)
     return Watched(
-        best, {name: one.picked for name, one in told.items()}, {name: one.seconds for name, one in told.items()},
-        shared, open_nodes,
-    )  # fmt: skip
+        best, {name: one.picked for name, one in by_name.items()}, {name: one.seconds for name, one in by_name.items()}
+    )
 
 
 class _Richest:

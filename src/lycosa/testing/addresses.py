@@ -31,11 +31,9 @@ class AddressBook:
         return f"http://{name}" if self.port in (0, 80) else f"http://{name}:{self.port}"
 
     def host(self, name: str) -> int | None:
-        """Find a clean host's number by its name."""
         return self._index.get(name)
 
     def title(self, page: int) -> str:
-        """Give a page's title."""
         section = self.graph.section(page)
         if section.topic < 0:
             words = self.graph.names[section.host].removesuffix(".localhost").split("-")
@@ -66,7 +64,6 @@ class AddressBook:
         return f"/{topic_slug(section.topic)}/{number}/", head
 
     def url(self, page: int) -> str:
-        """Give a page's canonical URL."""
         return self.base(self.graph.names[self.graph.section(page).host]) + self.path(page)
 
     def find(self, name: str, path: str) -> int | None:

@@ -34,5 +34,5 @@ def browse(web: Web, topic: str, count: int = SESSIONS) -> Iterator[str]:
     for walk in sessions(lambda url: read(url)[2], relevant.__contains__, starts, random_seed=web.seed):
         for look in walk:
             title, text, _ = read(look.url)
-            told = {"url": look.url, "referrer": look.referrer, "relevant": look.url in relevant}
-            yield json.dumps({**told, "title": title, "text": text})
+            visit = {"url": look.url, "referrer": look.referrer, "relevant": look.url in relevant}
+            yield json.dumps({**visit, "title": title, "text": text})

@@ -49,15 +49,12 @@ class Catalogue:
         return self.records
 
     def topic(self, number: int) -> str:
-        """What a record is about."""
         return TOPICS[self._topic(number)]
 
     def path(self, number: int) -> str:
-        """Where a record is."""
         return f"/record/{stir(self.seed, 'shelfmark', number) % 10**9:09d}-{number}"
 
     def title(self, number: int) -> str:
-        """Give a record's title."""
         return title(self._topic(number), self.seed, "record", number)
 
     def abstract(self, number: int) -> str:
@@ -76,11 +73,11 @@ class Catalogue:
     def search(self, query: str) -> list[int]:
         """List the records that have all words of a query, those that have them most often first."""
         words = _WORD.findall(query.lower())
-        found = [self._index.get(word, {}) for word in words]
-        if not found:
+        postings = [self._index.get(word, {}) for word in words]
+        if not postings:
             return []
-        numbers = set(found[0]).intersection(*found[1:])
-        return sorted(numbers, key=lambda number: (-sum(counts[number] for counts in found), number))
+        numbers = set(postings[0]).intersection(*postings[1:])
+        return sorted(numbers, key=lambda number: (-sum(counts[number] for counts in postings), number))
 
     def document(self, path: str) -> Document | None:
         """Answer for a path of the library's host; None if there is nothing."""
@@ -97,8 +94,8 @@ class Catalogue:
         if number.isascii() and number.isdigit() and int(number) < self.records:
             record = int(number)
             if path == self.path(record):
-                told = f"<p><i>{self.imprint(record)}</i></p>\n<p>{escape(self.abstract(record))}</p>"
-                return _sheet(self.title(record), told)
+                body = f"<p><i>{self.imprint(record)}</i></p>\n<p>{escape(self.abstract(record))}</p>"
+                return _sheet(self.title(record), body)
         return None
 
     def _topic(self, number: int) -> int:
@@ -117,11 +114,11 @@ class Catalogue:
 
     def _results(self, query: str, page: int) -> Document:
         """Write a page of results, or say that there are none."""
-        found = self.search(query)
-        shown = found[(page - 1) * SHELF : page * SHELF] if page > 0 else []
+        numbers = self.search(query)
+        shown = numbers[(page - 1) * SHELF : page * SHELF] if page > 0 else []
         if not shown:
-            told = f"<p>Nothing found for <b>{escape(query)}</b>. Try fewer words, or other ones.</p>" if query else ""
-            return _sheet("Catalogue", told, query)
+            body = f"<p>Nothing found for <b>{escape(query)}</b>. Try fewer words, or other ones.</p>" if query else ""
+            return _sheet("Catalogue", body, query)
         items = "\n".join(
             f'<li><a href="{self.path(number)}">{escape(self.title(number))}</a>'
             f"<p><i>{self.imprint(number)}</i></p><p>{escape(_snippet(self.abstract(number), query))}</p></li>"
@@ -129,11 +126,11 @@ class Catalogue:
         )
         more = ""
         for rel, other in (("prev", page - 1), ("next", page + 1)):
-            if 0 < other <= -(-len(found) // SHELF):
+            if 0 < other <= -(-len(numbers) // SHELF):
                 href = escape(f"/search?q={quote_plus(query)}&page={other}")
                 more += f'<a rel="{rel}" href="{href}">{"Previous" if rel == "prev" else "Next"} page</a> '
-        told = f"<p>{len(found)} records found for <b>{escape(query)}</b>, page {page}.</p>"
-        return _sheet("Catalogue", f"{told}\n<ol>\n{items}\n</ol>\n<p>{more}</p>", query)
+        body = f"<p>{len(numbers)} records found for <b>{escape(query)}</b>, page {page}.</p>"
+        return _sheet("Catalogue", f"{body}\n<ol>\n{items}\n</ol>\n<p>{more}</p>", query)
 
 
 def _name(seed: int, *key: object) -> str:
@@ -152,7 +149,6 @@ def _snippet(abstract: str, query: str) -> str:
 
 
 def _sheet(title: str, body: str, query: str = "") -> Document:
-    """Write a page of the library."""
     return Document(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)} - Old Library'
         f"</title>\n</head>\n<body>\n"

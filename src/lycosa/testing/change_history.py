@@ -54,7 +54,7 @@ class History:
         self.life = lru_cache(maxsize=16_384)(self._draw_life)
         self._month = lru_cache(maxsize=8_192)(self._draw_month)
         self._fold = lru_cache(maxsize=4_096)(self._fold_month)
-        self._links = lru_cache(maxsize=1_024)(self._first_links)
+        self._links = lru_cache(maxsize=1_024)(lambda page: frozenset(graph.links(page)))
 
     # -- what happened --------------------------------------------------------------------------------
 
@@ -116,9 +116,6 @@ class History:
         blocks = tuple(Block(0, i, subject.topic) for i in range(count))
         table = (0,) * 4 if self._has_table(*subject.key) else ()
         return State(subject.topic, blocks, count, table, used=frozenset({title}))
-
-    def _first_links(self, page: int) -> frozenset[int]:
-        return frozenset(self.graph.links(page))
 
     def _draw_process(self, page: int, part: int) -> Process:
         if part < 0:

@@ -68,7 +68,6 @@ def sitemap(entries: Iterable[Entry]) -> bytes:
 
 
 def feed(title: str, home: str, updated: float, entries: Iterable[Entry]) -> bytes:
-    """Write an Atom feed."""
     lines = [
         f'<entry><title>{escape(e.title)}</title><link href="{escape(e.url)}"/>'
         f"<id>{escape(e.url)}#{int(e.modified)}</id><updated>{_date(e.modified)}</updated></entry>"

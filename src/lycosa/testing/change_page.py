@@ -76,7 +76,6 @@ class Press:
     # -- the parts ------------------------------------------------------------------------------------
 
     def take_apart(self, page: int, asides: list[Aside]) -> Sheet:
-        """Take a clean page apart."""
         match = _PLAIN.fullmatch(self.composer.html(page, asides))
         assert match is not None
         parts: dict[str, str] = match.groupdict()
@@ -106,11 +105,9 @@ class Press:
         )
 
     def new_title(self, subject: Subject) -> str:
-        """Give the first title of a new page."""
         return title(subject.topic, self.graph.seed, "new", subject.page, subject.part)
 
     def new_path(self, subject: Subject) -> str:
-        """Give the path of a new page."""
         return f"/{topic_slug(subject.topic)}/new-{subject.page}-{subject.part}.html"
 
     def _paragraph(self, subject: Subject, change: int, number: int, topic: int) -> str:
@@ -121,7 +118,6 @@ class Press:
     # -- the whole ------------------------------------------------------------------------------------
 
     def print(self, subject: Subject, state: State, sheet: Sheet, dress: Dress) -> str:
-        """Write the page as it is now."""
         looks = dict(zip(COSMETICS, state.looks, strict=True))
         heading = escape(state.title) or sheet.title
         charset = CHARSETS[looks["charset"] % len(CHARSETS)]

@@ -82,12 +82,10 @@ class Process:
 
     @property
     def real(self) -> float:
-        """Real changes a day."""
         return self.pace * self.share
 
     @property
     def cosmetic(self) -> float:
-        """Cosmetic changes a day."""
         return self.pace * (1.0 - self.share)
 
 

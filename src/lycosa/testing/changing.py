@@ -228,13 +228,11 @@ class ChangingWeb(Web):
         return self._validators[host] == "restless" or self.history.process(*place.subject.key).moving == "fetch"
 
     def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
-        """Answer a request for a URL, now."""
         return self.response_at(url, self._now(), headers=headers, version=version)
 
     def response_at(
         self, url: str, t: float, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0
     ) -> Response:
-        """Answer as at a time."""
         name, path = self._book.split(url)
         host = self._book.host(name)
         if host is None:
@@ -430,9 +428,9 @@ class ChangingWeb(Web):
         host = self._book.host(name)
         if host is None:
             return None
-        found = self._page(name, path)
-        if found is not None:
-            return _Place(self._clean_subject(found))
+        number = self._page(name, path)
+        if number is not None:
+            return _Place(self._clean_subject(number))
         match = _ARCHIVE.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages:
             step, moves = int(match[2]), self.history.life(page).moves

@@ -195,7 +195,6 @@ class Graph:
     # -- questions ------------------------------------------------------------------------------------
 
     def section(self, page: int) -> Section:
-        """Find the section a page lies in."""
         return self.sections[bisect_right(self._starts, page) - 1]
 
     def topic(self, page: int) -> int:
@@ -204,11 +203,9 @@ class Graph:
         return NOWHERE if section.directory and page == section.start else section.topic
 
     def front(self, host: int) -> int:
-        """Give the number of a host's front page."""
         return self.of_host[host][0].start
 
     def size(self, host: int) -> int:
-        """Count the pages of a host."""
         last = self.of_host[host][-1]
         return last.start + last.length - self.front(host)
 

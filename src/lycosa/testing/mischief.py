@@ -155,7 +155,6 @@ class Mischief:
         return near + self._clean_links(f"{place.host}{place.path}", place.topic)
 
     def _page(self, place: Place) -> Document:
-        """Serve an ordinary page."""
         return Document(sheet(self._title(place), self._text(place), self._links(place)).encode())
 
     # -- one host after the other ---------------------------------------------------------------------

@@ -41,7 +41,6 @@ class Aside:
     rel: str = ""
 
     def html(self) -> str:
-        """Write the link."""
         rel = f' rel="{self.rel}"' if self.rel else ""
         return f'<li><a href="{escape(self.href)}"{rel}>{escape(self.text)}</a></li>'
 
@@ -94,7 +93,6 @@ class Composer:
         )
 
     def text(self, page: int) -> list[str]:
-        """Write the paragraphs of a page."""
         graph = self.graph
         section, topic = graph.section(page), graph.topic(page)
         rng = dice(graph.seed, "text", page)
@@ -148,12 +146,7 @@ class Composer:
 
 
 def sheet(
-    title: str,
-    text: Iterable[str],
-    links: Iterable[Aside],
-    *,
-    head: str = '<meta charset="utf-8">',
-    lang: str = "en",
+    title: str, text: Iterable[str], links: Iterable[Aside], *, head: str = '<meta charset="utf-8">', lang: str = "en"
 ) -> str:
     """Write a plain page, as the hosts of the traps use."""
     body = "\n".join(f"<p>{paragraph}</p>" for paragraph in text)

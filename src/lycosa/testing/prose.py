@@ -41,13 +41,7 @@ _TITLES = (
     ("Understanding %s", "n"),
     ("%s, %s and other questions", "nn"),
 )
-_BLAND_TITLES = (
-    "Notes, part %d",
-    "From the archive, no. %d",
-    "Untitled page %d",
-    "Letter %d",
-    "Miscellany %d",
-)
+_BLAND_TITLES = ("Notes, part %d", "From the archive, no. %d", "Untitled page %d", "Letter %d", "Miscellany %d")
 
 Pools = dict[str, tuple[str, ...]]
 
@@ -86,7 +80,6 @@ def slug(text: str) -> str:
 
 @lru_cache(maxsize=128)
 def topic_slug(topic: int) -> str:
-    """Make a path segment of a topic's name."""
     return slug(_SUBS[topic].name) if topic >= 0 else "general"
 
 
@@ -100,7 +93,6 @@ def topic_label(topic: int) -> str:
 
 
 def subject_name(subject: int) -> str:
-    """Give the parent subject's name."""
     return SUBJECTS[subject].name if subject >= 0 else "general interest"
 
 

@@ -52,7 +52,6 @@ class Response:
     chunked: bool = False
 
     def header(self, name: str) -> str | None:
-        """Give the first header of that name."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
 

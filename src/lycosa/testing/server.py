@@ -205,7 +205,6 @@ class Server:
         await self._server.wait_closed()
 
     def url(self, host: str, path: str = "/") -> str:
-        """Give the URL of a path on a host of the web."""
         return f"http://{host}:{self.port}{path}"
 
     def date(self) -> str:

@@ -43,7 +43,6 @@ class Square:
         return TOPICS[self._subject(person)]
 
     def name(self, person: int) -> str:
-        """The name of an account."""
         return f"{_FIRST[stir(self.seed, 'account', person) % len(_FIRST)]}{person + 1}"
 
     def document(self, path: str) -> Document | None:
@@ -79,14 +78,13 @@ class Square:
     @cached_property
     def _alike(self) -> dict[int, list[int]]:
         """Of each subject those who write on it."""
-        found: dict[int, list[int]] = {}
+        people: dict[int, list[int]] = {}
         for person in range(self.people):
-            found.setdefault(self._subject(person), []).append(person)
-        return found
+            people.setdefault(self._subject(person), []).append(person)
+        return people
 
     @cached_property
     def _all(self) -> list[dict[str, Any]]:
-        """Every status, the newest first."""
         return [self._status(person, which) for which in reversed(range(STATUSES)) for person in range(self.people)]
 
     def _subject(self, person: int) -> int:
@@ -95,8 +93,10 @@ class Square:
 
     def _with(self, words: str) -> list[dict[str, Any]]:
         wanted = words.lower().split()
-        found = (status for status in self._all if wanted and all(word in status["content"].lower() for word in wanted))
-        return [status for status, _ in zip(found, range(MOST), strict=False)]
+        matching = (
+            status for status in self._all if wanted and all(word in status["content"].lower() for word in wanted)
+        )
+        return [status for status, _ in zip(matching, range(MOST), strict=False)]
 
     def _account(self, person: int) -> dict[str, Any]:
         name = self.name(person)

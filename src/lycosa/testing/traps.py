@@ -88,7 +88,6 @@ def choose(traps: str | Iterable[str]) -> frozenset[Trap]:
 
 
 def with_session(url: str, key: int) -> str:
-    """Add a session id to a URL."""
     return f"{url}{'&' if '?' in url else '?'}PHPSESSID={key:016x}"
 
 

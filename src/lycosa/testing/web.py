@@ -62,12 +62,10 @@ class Web:
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
 
     def __len__(self) -> int:
-        """Count the clean pages."""
         return self._graph.pages
 
     @property
     def port(self) -> int:
-        """The port that URLs carry."""
         return self._book.port
 
     @port.setter
@@ -76,7 +74,6 @@ class Web:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The names of the clean hosts."""
         return tuple(self._graph.names)
 
     @property

@@ -51,8 +51,6 @@ FEW = 10
 
 @dataclass
 class Browsed:
-    """What came of it."""
-
     browsing: Browsing
     out: Path
     left_out: Counter[str]
@@ -275,10 +273,10 @@ def _check_words(
     if not (worded & relevant).any():
         raise InputError(
             f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"
-            f"{_why(record.corpus)}. Give their text in the record, or an archive with --pages"
+            f"{record.corpus.in_brackets()}. Give their text in the record, or an archive with --pages"
         )
     if not negatives:
-        raise InputError(f"{_no_negatives(source)} (those that are could not be read{_why(record.corpus)})")
+        raise InputError(f"{_no_negatives(source)} (those that are could not be read{record.corpus.in_brackets()})")
 
 
 def _check_labels(trail: Trail, source: Path) -> None:
@@ -294,11 +292,6 @@ def _no_negatives(source: Path) -> str:
         f"no page of {source} is labelled as irrelevant: label some, take those without a label for irrelevant "
         "(--unlabelled no), or learn from the relevant ones alone (--positives-only)"
     )
-
-
-def _why(corpus: Corpus) -> str:
-    reasons = corpus.why()
-    return f" ({reasons})" if reasons else ""
 
 
 def _leading(relevant: NDArray[np.bool_], steps: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -388,11 +381,7 @@ def _spread(bags: Bags, worded: NDArray[np.bool_]) -> Bags:
 
 
 def _remarks(
-    done: Browsed,
-    trail: Trail,
-    distance: NDArray[np.intp],
-    worded: NDArray[np.bool_],
-    wordless: NDArray[np.bool_],
+    done: Browsed, trail: Trail, distance: NDArray[np.intp], worded: NDArray[np.bool_], wordless: NDArray[np.bool_]
 ) -> list[str]:
     browsing, notes = done.browsing, []
     good = int(browsing.relevant.sum())

@@ -244,16 +244,16 @@ def xmeans(
 
 
 def _split(
-    points: Points, found: Clustering, most: int, seed: int, literal: bool, whole: set[bytes]
+    points: Points, clustering: Clustering, most: int, seed: int, literal: bool, whole: set[bytes]
 ) -> NDArray[np.float64]:
     """The centres of all clusters, those that are better off as two twice; the clearest splits if not all have room.
 
     `whole` remembers which clusters are better off as one, so that nobody tries again.
     """
-    means = points.means(found.labels, found.count)
+    means = points.means(clustering.labels, clustering.count)
     splits: list[tuple[float, int, NDArray[np.float64]]] = []
-    for cluster in range(found.count):
-        rows = np.flatnonzero(found.labels == cluster)
+    for cluster in range(clustering.count):
+        rows = np.flatnonzero(clustering.labels == cluster)
         if len(rows) < 3 or rows.tobytes() in whole:  # of two, a split leaves nothing to estimate a variance with
             continue
         mine = points.take(rows)
@@ -264,16 +264,16 @@ def _split(
         else:
             whole.add(rows.tobytes())
     splits.sort(key=lambda split: (-split[0], split[1]))
-    halves = {cluster: centres for _, cluster, centres in splits[: most - found.count]}
-    return np.concatenate([halves.get(cluster, means[[cluster]]) for cluster in range(found.count)])
+    halves = {cluster: centres for _, cluster, centres in splits[: most - clustering.count]}
+    return np.concatenate([halves.get(cluster, means[[cluster]]) for cluster in range(clustering.count)])
 
 
-def _bic(found: Clustering, points: Points, literal: bool) -> float:
+def _bic(clustering: Clustering, points: Points, literal: bool) -> float:
     """Minus infinity where each page is a cluster of its own: nothing is left to estimate a variance with."""
-    sizes = np.bincount(found.labels)
+    sizes = np.bincount(clustering.labels)
     if len(points) <= len(sizes):
         return -math.inf
-    return bic(sizes, float(found.squares.sum()), points.dimensions, literal=literal)
+    return bic(sizes, float(clustering.squares.sum()), points.dimensions, literal=literal)
 
 
 def points_of(browsing: Browsing, kind: Clusters) -> Points:

@@ -14,7 +14,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.types import Page, Terms
+from lycosa.core.types import Page, Terms, Visit
 from lycosa.text.bags import Bags
 from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
@@ -33,8 +33,6 @@ _LONG = 30
 
 @dataclass(slots=True)
 class Labelled:
-    """One page and its class."""
-
     label: str
     name: str
     """Its address, or its file."""
@@ -53,6 +51,10 @@ class Account:
         """What was left out most, and the first note in full; empty if nothing was."""
         left = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.most_common(3))
         return f"{left}; {self.notes[0]}" if left and self.notes else left
+
+    def in_brackets(self) -> str:
+        """The same, to follow the sentence that it gives the reasons of."""
+        return f" ({self.why()})" if self.why() else ""
 
 
 @dataclass
@@ -74,19 +76,19 @@ class Corpus(Account):
         reading = self.vocabulary.read(page)
         return self._keep(Labelled(label, name, reading.terms, reading.simhash))
 
-    def add_stems(self, label: str, name: str, stems: Sequence[str], counts: Sequence[int], simhash: int) -> bool:
-        """Take in a page whose words were counted before."""
+    def add_visit(self, label: str, visit: Visit, stems: Sequence[str]) -> bool:
+        """Take in a page whose words a crawl has counted, given as numbers of stems."""
         words = self.vocabulary
         numbers = []
-        for stem in stems:
+        for stem in (stems[number] for number in visit.terms.ids.tolist()):
             if stem not in words.id_of:
                 words.id_of[stem] = len(words.terms)
                 words.terms.append(stem)
             numbers.append(words.id_of[stem])
         ids = np.array(numbers, np.uint32)
         order = np.argsort(ids)
-        terms = Terms(ids[order], np.array(counts, np.uint16)[order])
-        return self._keep(Labelled(label, name, terms, simhash))
+        terms = Terms(ids[order], visit.terms.counts.astype(np.uint16)[order])
+        return self._keep(Labelled(label, visit.node, terms, visit.simhash))
 
     def _keep(self, page: Labelled) -> bool:
         page.terms.new = []

@@ -17,7 +17,6 @@ _PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 
 
 def is_har(data: Any) -> bool:
-    """Whether this is one."""
     return isinstance(data, dict) and isinstance(data.get("log"), dict) and isinstance(data["log"].get("entries"), list)
 
 

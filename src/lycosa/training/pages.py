@@ -37,8 +37,6 @@ _LONGEST_NAME = 235
 
 @dataclass
 class Trained:
-    """What came of it."""
-
     model: Model
     out: Path
     quality: Quality | None
@@ -103,14 +101,14 @@ def train(
 
 def _marked(sources: Iterable[str], classes: Iterable[str], merged: Mapping[str, str]) -> list[str]:
     """The classes or branches that tables mark as wanted; where one was too small, what took its pages."""
-    found: dict[str, None] = {}
+    marks: dict[str, None] = {}
     for source in sources:
         for mark in marks_in(Path(source)) if Path(source).is_file() else ():
             while mark in merged and not any(f"{name}/".startswith(f"{mark}/") for name in classes):
                 mark = merged[mark]
             if any(f"{name}/".startswith(f"{mark}/") for name in classes):
-                found[mark] = None
-    return list(found)
+                marks[mark] = None
+    return list(marks)
 
 
 def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None:
@@ -171,13 +169,7 @@ def _fitted(
 
 
 def _measured(
-    corpus: Corpus,
-    labels: NDArray[np.intp],
-    classes: list[str],
-    kind: str,
-    share: float,
-    seed: int,
-    notes: list[str],
+    corpus: Corpus, labels: NDArray[np.intp], classes: list[str], kind: str, share: float, seed: int, notes: list[str]
 ) -> Quality | None:
     """Train on a part, and see how well that does on the rest."""
     groups = corpus.groups()

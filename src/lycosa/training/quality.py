@@ -51,7 +51,6 @@ class Quality:
     """For a taxonomy: accuracy, majority and classes of its first level."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 

@@ -98,7 +98,6 @@ class Record:
             self.row_of[url] = len(self.corpus.pages) - 1
 
     def add(self, visit: Visited) -> None:
-        """One visit more."""
         if len(self.visits) >= MOST_VISITS:
             raise InputError(f"the record has more than {MOST_VISITS:,} visits: cut it into pieces")
         self.visits.append(visit)
@@ -424,8 +423,9 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
                 moved[event.node] = event.links.urls[0]
             case Visit(is_page=True):
                 links[event.node], betas[event.node] = event.links.urls, event.beta
-                if event.node not in record.row_of:  # the words of its first version count
-                    _take_visit(record, event, stems)
+                # The words of its first version count.
+                if event.node not in record.row_of and record.corpus.add_visit("", event, stems):
+                    record.row_of[event.node] = len(record.corpus.pages) - 1
     if not links:
         raise InputError(f"the crawl in {path} has no pages: go on with 'lycosa resume {path}'")
     for node, beta in betas.items():
@@ -438,9 +438,3 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
         f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
     )
     return record
-
-
-def _take_visit(record: Record, visit: Visit, stems: list[str]) -> None:
-    words = [stems[number] for number in visit.terms.ids.tolist()]
-    if record.corpus.add_stems("", visit.node, words, visit.terms.counts.tolist(), visit.simhash):
-        record.row_of[visit.node] = len(record.corpus.pages) - 1

@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
+from lycosa.text.model_words import ModelWords
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.model import Model
 from lycosa.training.corpus import Account
@@ -66,22 +69,20 @@ class Reader:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.words = Vocabulary(str(model.facts.get("language", "en")))
+        self.columns = ModelWords(model.column_of)
 
     def of_page(self, page: Page) -> str:
         """By its text; empty if it has no word that the model knows."""
         return self.of_terms(self.words.read(page).terms, self.words.terms)
 
     def of_terms(self, terms: Terms, stems: Sequence[str]) -> str:
-        """By its words, given as numbers of stems."""
-        column_of = self.model.column_of
-        pairs = sorted(
-            (column_of[stems[number]], count)
-            for number, count in zip(terms.ids.tolist(), terms.counts.tolist(), strict=True)
-            if stems[number] in column_of
-        )
-        if not pairs:
+        """By its words, given as numbers of stems, which are always those of the same list."""
+        self.columns.follow(stems)
+        columns, counts, _ = self.columns.of(terms)
+        if not len(columns):
             return ""
-        bag = Bags.of([([column for column, _ in pairs], [float(count) for _, count in pairs])])
+        order = np.argsort(columns)
+        bag = Bags.of([(columns[order], counts[order])])
         return self.model.classes[int(self.model.classifier.probabilities(bag)[0].argmax())]
 
     def class_named(self, label: str) -> str:

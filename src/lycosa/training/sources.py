@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import DamagedError, InputError
@@ -141,6 +143,17 @@ def files_below(root: Path, corpus: Account) -> Iterator[tuple[Path, Path]]:
 
 
 # -- tables ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[io.BufferedReader[Any]]:
+    """A file's bytes, unpacked if they are packed by gzip."""
+    with open(path, "rb") as file:
+        if not file.peek(2).startswith(b"\x1f\x8b"):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as packed, io.BufferedReader(packed) as inner:
+            yield inner
 
 
 def read_table(path: Path, corpus: Account, column: str = "") -> Rows:
@@ -288,8 +301,6 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
         if isinstance(event, Visit) and event.is_page and event.node in labels:
             visits[event.node] = event
     for node, visit in visits.items():
-        label = RELEVANT if labels[node] else IRRELEVANT
-        words = [stems[number] for number in visit.terms.ids.tolist()]
-        corpus.add_stems(label, node, words, visit.terms.counts.tolist(), visit.simhash)
+        corpus.add_visit(RELEVANT if labels[node] else IRRELEVANT, visit, stems)
     if len(labels) > len(visits):
         corpus.left_out["labelled, but no page"] += len(labels) - len(visits)

@@ -55,11 +55,7 @@ def sessions(
 
 
 def _way(
-    links: Callable[[str], Sequence[str]],
-    is_relevant: Callable[[str], bool],
-    start: str,
-    chance: Random,
-    farthest: int,
+    links: Callable[[str], Sequence[str]], is_relevant: Callable[[str], bool], start: str, chance: Random, farthest: int
 ) -> list[str]:
     """A shortest way to a relevant page other than the start, any of several; empty if there is none so near."""
     came_from: dict[str, str] = {start: ""}

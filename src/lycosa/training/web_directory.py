@@ -42,7 +42,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.topics.taxonomy import LEAST, LONGEST, path_of, spelled
 from lycosa.training.corpus import Account
 from lycosa.training.record import check_file
-from lycosa.training.sources import MARKED
+from lycosa.training.sources import MARKED, unpacked
 from lycosa.web.urls import canonical
 
 MOST_BYTES = 8_000_000_000
@@ -152,7 +152,6 @@ class WebDirectory(Account):
         return path if not path or path in self._totals else spelled(self.pages, [branch], "the directory")[0]
 
     def branch(self, path: str) -> Branch:
-        """One topic, by its spelling here."""
         return self._branch(path, frozenset(self.marked))
 
     def _branch(self, path: str, marked: Set[str]) -> Branch:
@@ -222,7 +221,7 @@ def read_web_directory(
     for source in sources:
         check_file(source, "the dump")
         before = gathered.entries
-        with _opened(source) as file:
+        with _reading(source), unpacked(source) as file:
             (_read_rdf if _is_xml(file, source) else _read_table)(file, source, gathered, tell)
         if gathered.entries == before:
             raise InputError(f"{source} has no topics in it: is it the dump of a web directory?")
@@ -280,7 +279,6 @@ class _Gathered:
         self._keep(self.pages.setdefault(path, []), path, address)
 
     def count(self) -> None:
-        """One entry more."""
         self.entries += 1
         if self.entries > self.most_entries:
             raise InputError(f"there are more than {self.most_entries:,} addresses and topics: take a part of it")
@@ -301,7 +299,6 @@ class _Gathered:
         urls.append(address)
 
     def directory(self) -> WebDirectory:
-        """All of it."""
         self.entries -= sum(map(len, self.numbered.values()))  # which are counted again
         for number, urls in self.numbered.items():
             path = self.path_of_number.get(number, "")
@@ -334,18 +331,6 @@ def _branches(path: str) -> list[str]:
 
 
 # -- files -----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Bytes]:
-    """A file's bytes, unpacked."""
-    with _reading(path), open(path, "rb") as file:
-        packed = file.peek(2).startswith(b"\x1f\x8b")
-        if packed:
-            with gzip.GzipFile(fileobj=file) as unpacked, io.BufferedReader(unpacked) as inner:
-                yield inner
-        else:
-            yield file
 
 
 def _is_xml(file: Bytes, path: Path) -> bool:
@@ -417,7 +402,6 @@ class _Rdf:
         raise InputError(f"{self.path} has a DOCTYPE or entities of its own, which are not read: save it without them")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """A tag."""
         self.inside.append(name.rpartition(":")[2])
         if len(self.inside) > DEEPEST:
             raise InputError(f"{self.path} has more than {DEEPEST} elements in each other: is it a directory's dump?")
@@ -444,7 +428,6 @@ class _Rdf:
             self.length += len(text)
 
     def end(self, _: str) -> None:
-        """An end of a tag."""
         match self.inside[1:]:
             case ["ExternalPage", "topic"]:
                 self.page_topic = "".join(self.text).strip()

@@ -75,15 +75,10 @@ def paper(
     first stopped.
     """
     names = list(PAPERS) if name == ALL else [name]
+    wanted = {"quick": quick, "large": large, "develop": develop, "topics": topics, "random_seed": random_seed}
     with progress(quiet or json) as tell:
-        made = publish(
-            names, out, corpus=corpus, quick=quick, large=large, develop=develop, topics=topics,
-            random_seed=random_seed, workers=workers, tell=tell,
-        )  # fmt: skip
-    front = None
-    if name == ALL:
-        again = command(ALL, out, corpus, quick, random_seed, large, topics=topics)
-        front = write_front(made, out, again, quick=quick)
+        made = publish(names, out, corpus=corpus, workers=workers, tell=tell, **wanted)
+    front = write_front(made, out, command(ALL, out, corpus, **wanted), quick=quick) if name == ALL else None
     if json:
         _print_json(made, out, front)
     else:

@@ -4,15 +4,14 @@ A trial is a topic of a corpus, what the judge is told of it, and where the craw
 trials, the judge that `lycosa crawl` has, and the same budgets; labels that none of them sees decide what was found. A
 cell is a corpus, what is told, the seeds and a budget.
 
-topics      which topics, frozen by checksums
-corpora     which pages, by digests
+corpora     which pages, by digests; which topics, frozen by checksums
 entrants    who is compared
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,9 @@ from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, polite
 from lycosa.lab.papers import TOO_SMALL
-from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT
+from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT, subjects_told
 from lycosa.lab.results import Outcome, Results, plain
 from lycosa.lab.running import run
-from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics import DEFAULT
 from lycosa.version import __version__
 
@@ -87,7 +85,6 @@ class Size:
 
     @property
     def settings(self) -> list[Setting]:
-        """In the order of tables."""
         return [one for one in SETTINGS if one.seeds in self.seeds and one.told in self.told]
 
     def budgets_for(self, pages: int) -> list[int]:
@@ -135,12 +132,10 @@ class Measured:
     remarks: list[str] = field(default_factory=list)
 
     def named(self, entrant: str) -> list[Trial]:
-        """All of an entrant."""
         return [one for one in self.trials if one.entrant == entrant]
 
     @property
     def budgets(self) -> list[int]:
-        """All that were measured at."""
         return sorted({one.budget for one in self.trials})
 
     def column(self, entrant: str, budget: int, value: str, units: Sequence[tuple[str, Setting, str]]) -> Floats:
@@ -193,19 +188,11 @@ def _run(
     def said(what: str, *count: int) -> None:
         tell(f"{place.name}, {setting.title}: {what}", *count)
 
-    subjects = _subjects(place, setting, topics)
+    subjects = subjects_told(place.index, topics, setting.told)
     return run(plan, out / place.name / setting.told, index=place.index, subjects=subjects, workers=workers, tell=said)
 
 
-def _subjects(place: Place, setting: Setting, topics: Sequence[str]) -> list[Subject]:
-    """What is hunted. Who is told examples is told no words: a name of a topic would be a query."""
-    if setting.told == "words":
-        return subjects_of(place.index, topics)
-    return [replace(subject, words="") for subject in subjects_of(place.index, topics, examples=EXAMPLES)]
-
-
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:
-    """The numbers of a run."""
     several = len(np.unique(place.index.hosts)) > 1  # of one host there is nothing to tell
     outcomes = {(one.strategy, one.subject): one for one in results.outcomes}
     for row in results.rows:
@@ -215,10 +202,10 @@ def _take(made: Measured, place: Place, setting: Setting, results: Results) -> N
         values |= _costs(one, row["budget"], place.index)
         made.trials.append(Trial(place.name, setting, row["subject"], row["budget"], row["strategy"], values))
     _draw(made, place, results)
-    told = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
+    lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
     for text in results.experiment.strategies:
-        told = [line.replace(text, label(text)) for line in told]
-    made.remarks += [f"{place.name}, {setting.title}: {line}" for line in told]
+        lines = [line.replace(text, label(text)) for line in lines]
+    made.remarks += [f"{place.name}, {setting.title}: {line}" for line in lines]
 
 
 def _costs(one: Outcome, budget: int, index: Index) -> dict[str, float]:
@@ -265,39 +252,37 @@ class Compared:
 
     @property
     def where(self) -> str:
-        """For evidence."""
         return f"{self.corpus}, {self.setting.title}, {self.budget:,} pages"
 
 
-def cells(made: Measured, ours: str = SCENT) -> list[Compared]:
+def cells(made: Measured) -> list[Compared]:
     """All that have a rival; p is corrected for how many cells there are."""
     known = []
     for place in made.places:
         for setting in made.size.settings:
             for budget in made.size.budgets_for(len(place.index)):
-                cell = _cell(made, ours, place.name, setting, budget)
+                cell = _cell(made, place.name, setting, budget)
                 known += [cell] if cell is not None else []
     corrected = holm([cell.ahead.p for cell in known]).tolist()
     return [replace(cell, ahead=cell.ahead._replace(p=p)) for cell, p in zip(known, corrected, strict=True)]
 
 
-def _cell(made: Measured, ours: str, corpus: str, setting: Setting, budget: int) -> Compared | None:
+def _cell(made: Measured, corpus: str, setting: Setting, budget: int) -> Compared | None:
     units = made.units(budget, corpus, setting)
     groups = [topic for _, _, topic in units]
     shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
     rivals = [text for text in made.entrants if is_rival(text) and np.isfinite(shares[text]).any()]
-    if not rivals or not np.isfinite(shares.get(ours, np.zeros(0))).any():
+    if not rivals or not np.isfinite(shares.get(SCENT, np.zeros(0))).any():
         return None
     best = max(rivals, key=lambda text: interval(shares[text], draws=1, groups=groups).mean)
     return Compared(
-        corpus, setting, budget, interval(shares[ours], groups=groups), best, interval(shares[best], groups=groups),
-        paired(shares[ours], shares[best], groups=groups), len(groups),
-        _mean(made.column(ours, budget, GREEDY, units), groups),
+        corpus, setting, budget, interval(shares[SCENT], groups=groups), best, interval(shares[best], groups=groups),
+        paired(shares[SCENT], shares[best], groups=groups), len(groups),
+        _mean(made.column(SCENT, budget, GREEDY, units), groups),
     )  # fmt: skip
 
 
 def table_cells(known: Sequence[Compared]) -> Table:
-    """The main table."""
     return Table.of(
         "benchmark-cells", "Scent and the best of its rivals, cell by cell",
         {
@@ -318,14 +303,14 @@ def table_cells(known: Sequence[Compared]) -> Table:
     )  # fmt: skip
 
 
-def table_all(made: Measured, budget: int, ours: str = SCENT) -> Table:
+def table_all(made: Measured, budget: int) -> Table:
     """All entrants over all corpora and settings at a budget, best share first."""
     units = made.units(budget)
     groups = [(corpus, topic) for corpus, _, topic in units]
     shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
     there = [text for text in made.entrants if np.isfinite(shares[text]).any()]
     tested = {text: shares[text] for text in there if kind(text) != "oracle"}  # no test is to pay for a yardstick
-    differences = against(tested, ours, groups=groups) if ours in tested else {}
+    differences = against(tested, SCENT, groups=groups) if SCENT in tested else {}
     mean = {text: interval(shares[text], groups=groups) for text in there}
     rows: list[list[Cell]] = []
     for text in sorted(there, key=lambda text: -mean[text].mean):
@@ -336,7 +321,7 @@ def table_all(made: Measured, budget: int, ours: str = SCENT) -> Table:
         rows.append([plain(cell) for cell in row])
     return Table(
         f"benchmark-{budget}", f"All entrants after {budget:,} pages",
-        ["entrant", "kind", "share", *_COLUMNS.values(), f"less {ours}", "p", "trials"], rows,
+        ["entrant", "kind", "share", *_COLUMNS.values(), f"less {SCENT}", "p", "trials"], rows,
         note=f"{NOTE} p: sign flips of topics, corrected for the number of entrants (Holm). Sites: hosts with a "
         "relevant page, where a corpus has several. Polite: seconds if each host is asked once a second, in the order "
         "of the crawl.",
@@ -350,7 +335,6 @@ _COLUMNS = {
 
 
 def table_cpu(made: Measured) -> Table:
-    """What a step costs."""
     corpora = {place.name: made.size.budgets_for(len(place.index))[-1] for place in made.places}
     rows: list[list[Cell]] = []
     for text in made.entrants:
@@ -387,7 +371,7 @@ def table_corpus(made: Measured, corpus: str) -> Table:
     )  # fmt: skip
 
 
-def table_topics(made: Measured, ours: str = SCENT) -> Table:
+def table_topics(made: Measured) -> Table:
     """Topic by topic, where scent is behind most first."""
     rows: list[list[Cell]] = []
     for place in made.places:
@@ -395,13 +379,13 @@ def table_topics(made: Measured, ours: str = SCENT) -> Table:
         for topic in made.hunted[place.name]:
             units = [unit for unit in made.units(budget, place.name) if unit[2] == topic]
             means = {text: _mean(made.column(text, budget, SHARE, units), range(len(units)))
-                     for text in made.entrants if units and (is_rival(text) or text == ours)}  # fmt: skip
+                     for text in made.entrants if units and (is_rival(text) or text == SCENT)}  # fmt: skip
             known = {text: mean for text, mean in means.items() if math.isfinite(mean)}
-            rivals = [text for text in known if text != ours]
-            if ours in known and rivals:
+            rivals = [text for text in known if text != SCENT]
+            if SCENT in known and rivals:
                 best = max(rivals, key=lambda text: known[text])
                 rows.append(
-                    [place.name, topic, budget, known[ours], label(best), known[best], known[ours] - known[best]]
+                    [place.name, topic, budget, known[SCENT], label(best), known[best], known[SCENT] - known[best]]
                 )
     return Table(
         "benchmark-topics", "Topic by topic",
@@ -411,7 +395,6 @@ def table_topics(made: Measured, ours: str = SCENT) -> Table:
 
 
 def figure_share(made: Measured, corpus: str) -> Figure:
-    """Shares along the way."""
     steps = _steps(max(one.budget for one in made.trials if one.corpus == corpus))
     lines = []
     for text in made.entrants:
@@ -458,9 +441,5 @@ def findings(made: Measured, half: str) -> Findings:
         f"judge {made.size.judge}; labels that no entrant sees say what was found.",
         {"version": __version__, "half": half, "size": asdict(made.size), "entrants": list(made.entrants)},
         {place.name: place.facts(made.hunted[place.name]) for place in made.places},
-        _joined(made.remarks),
+        list(dict.fromkeys(made.remarks)),
     )  # fmt: skip
-
-
-def _joined(remarks: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(remarks))

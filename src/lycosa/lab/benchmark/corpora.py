@@ -1,8 +1,12 @@
-"""The benchmark's corpora: by name, by the digests of their files, and with checksums of their topics."""
+"""The benchmark's corpora: by name, by the digests of their files, and with checksums of their topics.
+
+A rule deals all topics of a corpus into two halves; the checksums say what it gave.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +14,13 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.benchmark.topics import DEVELOPMENT, REPORT, checksum, frozen
 from lycosa.lab.corpora.opening import open_corpus
 from lycosa.lab.index import FACTS, Index
+from lycosa.lab.papers.scent.choosing import DEVELOPMENT, LARGEST, MOST, REPORT, half_of, within
+from lycosa.training.record import NO
+
+LEAST = 25
+"""Pages of a topic."""
 
 EMBEDDED = "embedded"
 LARGE = "embedded-large"
@@ -106,14 +114,14 @@ def places(
 ) -> list[Place]:
     """The corpora that are named, or all that are there; indexes are made where they are missing, under `keep`."""
     wanted = list(names) or _there(corpora, quick, full)
-    found = []
+    there = []
     for name in wanted:
         corpus = QUICK if name == QUICK.name else CORPORA.get(name)
         if corpus is None:
-            found.append(_own(name, half))
+            there.append(_own(name, half))
         else:
-            found.append(_known(corpus, corpora, half, keep, tell))
-    return found
+            there.append(_known(corpus, corpora, half, keep, tell))
+    return there
 
 
 def _there(corpora: Path | None, quick: bool, full: bool) -> list[str]:
@@ -131,22 +139,21 @@ def _there(corpora: Path | None, quick: bool, full: bool) -> list[str]:
 
 
 def _known(corpus: Corpus, corpora: Path | None, half: str, keep: Path, tell: Tell) -> Place:
-    if not corpus.sha256:
-        index = open_corpus(corpus.source, keep, tell)
-        topics = frozen(index, half, corpus.name, corpus.halves.get(half, ""))
-        return Place(corpus.name, index, topics, {}, corpus.topics)
-    if corpora is None:
-        raise InputError(f"{corpus.name} is made of {corpus.source}: say where that is with --corpora DIR")
-    files = {}
-    for name, known in zip((corpus.source, corpus.labels), corpus.sha256, strict=True):
-        files[name] = _digest(corpora / name)
-        if files[name] != known:
-            raise InputError(
-                f"{corpora / name} is not the file of the benchmark: its SHA-256 begins with {files[name][:12]}, that "
-                f"of the benchmark with {known[:12]}. To hunt there all the same, make an index of it ('lycosa lab "
-                "index') and name that with --corpus"
-            )
-    index = open_corpus(str(corpora / corpus.source), keep, tell, labels=str(corpora / corpus.labels))
+    files: dict[str, str] = {}
+    source, labels = corpus.source, ""
+    if corpus.sha256:
+        if corpora is None:
+            raise InputError(f"{corpus.name} is made of {corpus.source}: say where that is with --corpora DIR")
+        for name, known in zip((corpus.source, corpus.labels), corpus.sha256, strict=True):
+            files[name] = _digest(corpora / name)
+            if files[name] != known:
+                raise InputError(
+                    f"{corpora / name} is not the file of the benchmark: its SHA-256 begins with {files[name][:12]}, "
+                    f"that of the benchmark with {known[:12]}. To hunt there all the same, make an index of it "
+                    "('lycosa lab index') and name that with --corpus"
+                )
+        source, labels = str(corpora / corpus.source), str(corpora / corpus.labels)
+    index = open_corpus(source, keep, tell, labels=labels)
     topics = frozen(index, half, corpus.name, corpus.halves.get(half, ""))
     return Place(corpus.name, index, topics, files, corpus.topics)
 
@@ -167,6 +174,44 @@ def _digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def dealt(index: Index, half: str) -> list[str]:
+    """The topics of a half, in an order that has nothing to do with them; none is within another one.
+
+    Those with LEAST to MOST pages come first, then larger ones, up to a third of the corpus, that hold none of these.
+    """
+    sizes = {name: size for name, size in index.sizes().items() if name.casefold() not in NO and half_of(name) == half}
+    order = sorted(sizes, key=lambda name: (zlib.crc32(name[::-1].encode()), name))
+    fitting = [name for name in order if LEAST <= sizes[name] <= MOST]
+    larger = [name for name in order if MOST < sizes[name] <= LARGEST * len(index)]
+    chosen: list[str] = []
+    for name in [*fitting, *larger]:
+        if not any(within(name, other) or within(other, name) for other in chosen):
+            chosen.append(name)
+    return chosen
+
+
+def checksum(names: Sequence[str]) -> str:
+    """Of a list of names, whatever their order.
+
+    >>> checksum(["b", "a"]) == checksum(["a", "b"]), checksum(["a"]) == checksum(["a", "b"]), len(checksum([]))
+    (True, False, 16)
+    """
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
+
+
+def frozen(index: Index, half: str, name: str, pinned: str) -> list[str]:
+    """The topics of a half, which have to be those that were dealt when the benchmark was made."""
+    names = dealt(index, half)
+    if not names:
+        raise InputError(f"no class of the {half} half of {name} has {LEAST} pages or more: take another corpus")
+    if pinned and checksum(names) != pinned:
+        raise InputError(
+            f"the topics of {name}, {half} half, are not those of the benchmark: their checksum is {checksum(names)}, "
+            f"it was {pinned}. Its pages or labels are others: to hunt there all the same, name its index with --corpus"
+        )
+    return names
 
 
 __all__ = ["CORPORA", "DEVELOPMENT", "QUICK", "REPORT", "Corpus", "Place", "places"]

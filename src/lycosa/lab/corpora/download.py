@@ -59,13 +59,12 @@ def download(
 
 
 def recorded_checksum(file: Path) -> Path:
-    """Where the checksum of the first download is."""
     return file.with_name(f"{file.name}.sha256")
 
 
-def _verify(found: Path, file: Path, url: str, known: str) -> None:
+def _verify(whole: Path, file: Path, url: str, known: str) -> None:
     """Hold a file against its checksum; write it down if there is none yet."""
-    with open(found, "rb") as opened:
+    with open(whole, "rb") as opened:
         actual = hashlib.file_digest(opened, "sha256").hexdigest()
     beside = recorded_checksum(file)
     written_down = beside.read_text(encoding="ascii", errors="replace").split() if beside.is_file() else []
@@ -75,13 +74,13 @@ def _verify(found: Path, file: Path, url: str, known: str) -> None:
             written.write(f"{actual}  {file.name}\n".encode())
     elif actual != expected:
         whose = "it should be" if known else f"the first download had, according to {beside}"
-        if found != file:
-            found.unlink()
-            _state_of(found).unlink(missing_ok=True)
+        if whole != file:
+            whole.unlink()
+            _state_of(whole).unlink(missing_ok=True)
         raise InputError(
-            f"{found if found == file else url} has the SHA-256 {actual}, and not the one that {whose} ({expected}): "
+            f"{whole if whole == file else url} has the SHA-256 {actual}, and not the one that {whose} ({expected}): "
             "it is damaged, or was changed. "
-            + (f"Remove {file}, and fetch it again" if found == file else "Try again")
+            + (f"Remove {file}, and fetch it again" if whole == file else "Try again")
             + ("" if known else f"; if you trust it, remove {beside}, too")
         )
 
@@ -101,7 +100,6 @@ class _Transfer:
         self.url, self.part, self.options, self.most, self.tell = url, part, options, most, tell
 
     async def run(self) -> None:
-        """Get all of it."""
         guard, names = guard_of(self.options), Names(wall_clock())
         connector = aiohttp.TCPConnector(
             resolver=Resolver(names), use_dns_cache=False, socket_factory=guard.socket_factory
@@ -158,7 +156,8 @@ class _Transfer:
         raise InputError(f"cannot fetch {self.url}: it redirects without end")
 
     async def _write(self, answer: aiohttp.ClientResponse, have: int) -> None:
-        begin = have if answer.status == 206 and _begins_at(answer, have) else 0
+        part = answer.headers.get("Content-Range", "").replace(" ", "")
+        begin = have if answer.status == 206 and part.startswith(f"bytes{have}-") else 0
         if answer.status == 206 and not begin:
             self._forget()
             raise _Cut("the server sent another part than was asked for")
@@ -203,7 +202,3 @@ class _Transfer:
     def _forget(self) -> None:
         self.part.unlink(missing_ok=True)
         _state_of(self.part).unlink(missing_ok=True)
-
-
-def _begins_at(answer: aiohttp.ClientResponse, place: int) -> bool:
-    return answer.headers.get("Content-Range", "").replace(" ", "").startswith(f"bytes{place}-")

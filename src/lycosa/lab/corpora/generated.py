@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.index import Index
+from lycosa.lab.index import Index, mapped
 from lycosa.lab.indexing import save_index, unfinished
 
 CHUNK = 1 << 21
@@ -128,10 +128,10 @@ def size_of(
 def _kind(like: str, nodes: int | None, edges: int | None, share: float | None) -> Kind:
     if like not in KINDS:
         raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
-    told = KINDS[like]
-    n = told.nodes if nodes is None else nodes
-    e = round(told.edges / told.nodes * n) if edges is None else edges
-    part = told.share if share is None else share
+    kind = KINDS[like]
+    n = kind.nodes if nodes is None else nodes
+    e = round(kind.edges / kind.nodes * n) if edges is None else edges
+    part = kind.share if share is None else share
     if not 10 <= n < 2**31:
         raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
     if not 0 <= e <= n * (n - 1) // 10:
@@ -140,7 +140,7 @@ def _kind(like: str, nodes: int | None, edges: int | None, share: float | None) 
         )
     if not 0 < part <= 1:
         raise InputError(f"share is {part:g}: it is the share of nodes with a score, above 0 and at most 1")
-    return Kind(n, e, part, min(1.0, told.edge_share * part / told.share), told.tail, told.longest)
+    return Kind(n, e, part, min(1.0, kind.edge_share * part / kind.share), kind.tail, kind.longest)
 
 
 def _check_room(place: Path, kind: Kind) -> None:
@@ -163,8 +163,8 @@ def _memory() -> int:
     """Bytes that are free, or could be; 0 where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
-            told = dict(line.split(":", 1) for line in lines)
-        return 1024 * int(told["MemAvailable"].split()[0])
+            sizes = dict(line.split(":", 1) for line in lines)
+        return 1024 * int(sizes["MemAvailable"].split()[0])
     except (OSError, KeyError, ValueError):
         pass
     try:
@@ -251,7 +251,7 @@ class _Made:
         bounds[-1] = n
         bounds = np.unique(np.concatenate([[0], bounds]))
         scale = self._scale()
-        found = np.zeros(n, np.int64)
+        linked = np.zeros(n, np.int64)
         scored = 0
         with open(place / "child", "wb") as children, open(place / "alpha", "wb") as alphas:
             for chunk, (first, last) in enumerate(pairwise(bounds.tolist())):
@@ -259,19 +259,19 @@ class _Made:
                 chance = self._chance(6, chunk)
                 source, target = self._links(nodes, degree[first:last], chance)
                 alpha = self._alphas(nodes[source], target, scale, chance)
-                found[first:last] = np.bincount(source, minlength=last - first)
+                linked[first:last] = np.bincount(source, minlength=last - first)
                 scored += int(np.count_nonzero(alpha))
                 target.tofile(children)
                 alpha.tofile(alphas)
                 tell("making links", int(before[last]), int(before[-1]))
-        total = int(found.sum())
-        start = np.concatenate([[0], np.cumsum(found)]).astype(np.int64)
+        total = int(linked.sum())
+        start = np.concatenate([[0], np.cumsum(linked)]).astype(np.int64)
         columns = {
             "link_start": start,
             "child_start": start,
-            "child": _mapped(place / "child", np.int32),
+            "child": mapped(place / "child", np.int32),
             "score": self.score,
-            "alpha": _mapped(place / "alpha", np.float32),
+            "alpha": mapped(place / "alpha", np.float32),
         }
         facts = {
             "links": total,
@@ -358,7 +358,3 @@ def _rank(u: NDArray[np.float64], size: NDArray[np.int64] | int, shift: float) -
     drawn = np.power(low + u * (high - low), 1 / power) - shift
     rank: NDArray[np.int64] = np.minimum(drawn.astype(np.int64), np.asarray(size) - 1)
     return rank
-
-
-def _mapped(path: Path, kind: type) -> NDArray[Any]:
-    return np.memmap(path, kind, "r").view(np.ndarray) if path.stat().st_size else np.zeros(0, kind)

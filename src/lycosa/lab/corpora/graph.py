@@ -6,15 +6,13 @@ few hundred megabytes on top; names need a dictionary, some 150 bytes a node. Li
 
 from __future__ import annotations
 
-import gzip
 import io
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +21,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import save_index, unfinished
+from lycosa.training.sources import unpacked
 
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 PARQUET = ".parquet"
@@ -113,7 +112,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     if not len(source):
         raise InputError(f"{edges} has no links: write a node, a tab, and the node that it links to, one link a line")
     known = scored.whole(0) if scored is not None else np.zeros(0, np.int32)
-    nodes, told = _compact([source, target, known]) if names is None else (len(names), list(names))
+    nodes, labels = _compact([source, target, known]) if names is None else (len(names), list(names))
     if nodes > np.iinfo(np.int32).max:
         raise InputError(f"{edges} has {nodes:,} nodes: {np.iinfo(np.int32).max:,} are the most that an index can hold")
     score = None
@@ -125,7 +124,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
     alpha = np.concatenate(links.values) if links.values else None
     if alpha is not None and len(alpha) != len(source):
         raise InputError(f"{edges}: some links have an alpha and others have none: give all of them one, or none")
-    return _Graph(nodes, source.astype(np.int32, copy=False), target.astype(np.int32, copy=False), alpha, score, told)
+    return _Graph(nodes, source.astype(np.int32, copy=False), target.astype(np.int32, copy=False), alpha, score, labels)
 
 
 def _compact(columns: Sequence[NDArray[Any]]) -> tuple[int, Iterable[str]]:
@@ -222,8 +221,10 @@ Piece = tuple[list[Numbers], "NDArray[np.float64] | None"]
 
 def _blocks(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
     """A text table, block by block. Lines end at the byte, whatever separators names contain."""
+    if not path.is_file():
+        raise InputError(f"cannot read {path}: it is no file")
     try:
-        with opened(path) as file:
+        with unpacked(path) as file:
             rest, first = b"", True
             while block := file.read(BLOCK):
                 block = rest + block
@@ -239,17 +240,6 @@ def _blocks(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
                 yield _rows(rest, path, ends, names)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """What is in a file, unpacked if it is packed by gzip."""
-    if not path.is_file():
-        raise InputError(f"cannot read {path}: it is no file")
-    with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        yield cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
 
 
 def _rows(block: bytes, path: Path, ends: int, names: Names | None) -> Piece:

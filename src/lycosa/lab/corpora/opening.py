@@ -42,7 +42,7 @@ def make_index(
     if not sources:
         raise InputError(f"there is nothing to read: name {KINDS}")
     kinds = [kind_of(source) for source in sources]
-    told = ", ".join(
+    title = ", ".join(
         source if kind == EMBEDDED else Path(source).name or source for source, kind in zip(sources, kinds, strict=True)
     )
     if "graph" in kinds:
@@ -52,7 +52,7 @@ def make_index(
             raise InputError(
                 "--labels and --exclude are for pages: a graph has scores of its nodes, name them with --scores"
             )
-        return write_graph(Path(sources[0]), scores, out, told, tell)
+        return write_graph(Path(sources[0]), scores, out, title, tell)
     if scores is not None:
         raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv, .parquet) as the source")
     if column and labels is None:
@@ -64,16 +64,11 @@ def make_index(
         _pages(source, kind, account, keep, known is not None, tell)
         for source, kind in zip(sources, kinds, strict=True)
     )
-    return write_index(pages, out, source=told, labels=known, account=account, tell=tell)
+    return write_index(pages, out, source=title, labels=known, account=account, tell=tell)
 
 
 def open_corpus(
-    source: str,
-    keep: Path,
-    tell: Tell = silent,
-    *,
-    labels: str = "",
-    exclude: Sequence[str] = (),
+    source: str, keep: Path, tell: Tell = silent, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> Index:
     """The index in a directory; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
 
@@ -97,19 +92,18 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
     A row a line, columns between tabs, the address in the first, the class (or its path in a taxonomy) in the second or
     in that which `column` names by title or number. Several rows may be of one address. What can't be used is counted.
     """
-    found: dict[str, list[str]] = {}
+    classes_of: dict[str, list[str]] = {}
     own = Account()
     for url, label in labelled(path, own, column):
-        classes = found.setdefault(url, [])
+        classes = classes_of.setdefault(url, [])
         if label not in classes:
             classes.append(label)
     account.left_out.update({f"{reason} in the labels": count for reason, count in own.left_out.items()})
     account.notes += own.notes
-    return found
+    return classes_of
 
 
 def kind_of(source: str) -> str:
-    """embedded, archive, crawl, graph or tree."""
     path = Path(source)
     if source.partition(":")[0] == EMBEDDED and not path.exists():
         return EMBEDDED

@@ -21,14 +21,14 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.download import download
-from lycosa.lab.corpora.graph import opened, write_graph
+from lycosa.lab.corpora.graph import write_graph
 from lycosa.lab.corpora.opening import choosing
 from lycosa.lab.corpora.recorded import Keep
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, unfinished, write_index
 from lycosa.replay.places import cache_directory
 from lycosa.topics.taxonomy import path_of
-from lycosa.training.sources import page_of
+from lycosa.training.sources import page_of, unpacked
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical
 
@@ -43,8 +43,6 @@ _SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 @dataclass(frozen=True)
 class File:
-    """One file of a corpus."""
-
     url: str
     most: int
     """Bytes that are taken at most."""
@@ -64,7 +62,6 @@ class Corpus:
     """Pages that are left out unless the whole is asked for."""
 
     def as_dict(self) -> dict[str, Any]:
-        """What there is to know of it."""
         return {"name": self.name, "about": self.about, "files": [file.url for file in self.files]}
 
 
@@ -116,7 +113,7 @@ class _Limited:
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """The plain files of a packed tar archive: their paths, and a way to read the beginning of each."""
     try:
-        with opened(path) as stream:
+        with unpacked(path) as stream:
             limited = cast("Any", _Limited(stream, path))
             with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
                 for number, member in enumerate(archive, 1):
@@ -143,17 +140,17 @@ def _wikispeedia(corpus: Corpus, files: list[Path], out: Path, whole: bool, tell
 
 def _categories(path: Path) -> dict[str, list[str]]:
     """Categories of articles: lines of an article's name, a tab, and subject.A.B."""
-    found: dict[str, list[str]] = {}
+    classes: dict[str, list[str]] = {}
     for name, read in members(path):
         if name.name == "categories.tsv":
             for line in read().split(b"\n"):
                 article, tab, category = line.decode("utf-8", "replace").rstrip("\r").partition("\t")
                 label = path_of(category.removeprefix("subject.").replace(".", "/"))
                 if tab and label and not article.startswith("#"):
-                    found.setdefault(article, []).append(label)
-    if not found:
+                    classes.setdefault(article, []).append(label)
+    if not classes:
         raise InputError(f"{path} has no categories of articles (categories.tsv): it is not what it should be")
-    return found
+    return classes
 
 
 def _articles(
@@ -170,11 +167,11 @@ def _articles(
         if url is None or not keep(url):
             continue
         account.read += 1
-        told = classes.get(name.stem, ())
-        if told:
+        own = classes.get(name.stem, ())
+        if own:
             known.add(name.stem)
         html = _SUBJECTS.sub(b"", read(), count=1) if blind else read()
-        yield Recorded(url, page_of(extract(html, url)), classes=told)
+        yield Recorded(url, page_of(extract(html, url)), classes=own)
     if len(known) < len(classes):
         account.left_out["articles with categories, but no page"] += len(classes) - len(known)
 

@@ -59,18 +59,18 @@ def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = la
     """
     with Recording(
         paths, tell=lambda path, at, _: tell(f"looking through {path.name}", at, path.stat().st_size)
-    ) as found:
-        account.notes += [note for note in found.notes if note.startswith("left out")]
-        for held in found.archives:
+    ) as recording:
+        account.notes += [note for note in recording.notes if note.startswith("left out")]
+        for held in recording.archives:
             account.expected += len(held.index)
-        for held in found.archives:
+        for held in recording.archives:
             _state_rest(held, account)
             for row in np.argsort(held.index.columns["offset"], kind="stable").tolist():
                 account.read += 1
                 try:
                     answer = held.read(row)
                     if answer.revisit:
-                        answer = found.answer(answer.url, [Spot(held, row)]) or answer
+                        answer = recording.answer(answer.url, [Spot(held, row)]) or answer
                 except Damaged:
                     account.left_out[DAMAGED] += 1
                     continue
@@ -194,13 +194,13 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
     A file is called file:/// and its path below the root; its class is its directory. A link to a directory leads to
     its index.html.
     """
-    found = False
+    has_pages = False
     for directory, file in files_below(root, account):
         suffix = file.suffix.lower()
         if suffix not in HTML + TEXT:
             account.left_out["neither HTML nor text"] += 1
             continue
-        found = True
+        has_pages = True
         url = canonical(BASE + quote(os.fsencode(file.relative_to(root).as_posix())))
         if url is None:
             account.left_out["files with names that are too long"] += 1
@@ -217,7 +217,7 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
         yield Recorded(_named(url), _renamed(page), classes=(label,) if label else ())
         if file.stem.lower() == "index" and suffix in HTML:
             yield Recorded(_named(url[: url.rindex("/") + 1]), target=_named(url))
-    if not found:
+    if not has_pages:
         raise InputError(
             f"{root} has neither WARC files nor pages below it: files whose names end in {', '.join(HTML + TEXT)}"
         )

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
-
-if TYPE_CHECKING:
-    from lycosa.lab.experiments import Experiment
-    from lycosa.lab.index import Index
-    from lycosa.lab.results import Results
-    from lycosa.lab.subjects import Subject
+from lycosa.lab.index import Index
+from lycosa.lab.results import Results
+from lycosa.lab.running import run
+from lycosa.lab.subjects import Subject, subjects_of
 
 PAPERS = {
     "otie": "Guan et al. 2008: link context and importance (OTIE)",
@@ -70,22 +69,12 @@ class Bench:
     topics: int = 0
     """How many topics crawlers are compared on, where a paper does (BY_TOPICS); 0: 10, or 6 if it has to be quick."""
 
-    @property
-    def corpus(self) -> dict[str, Any]:
-        """What a report says of its corpus: all facts but the list of classes, which may be long."""
-        return {key: value for key, value in self.index.facts.items() if key != "classes"}
-
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
-        """An experiment on the corpus."""
-        from lycosa.lab.experiments import Experiment
-
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}
         return Experiment(name=name, strategies=list(strategies), **given)
 
     def subjects(self, plan: Experiment) -> list[Subject]:
         """What is hunted in it: classes of the corpus, drawn by chance."""
-        from lycosa.lab.subjects import subjects_of
-
         return subjects_of(
             self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
         )
@@ -105,8 +94,6 @@ class Bench:
         Runs that share a directory share what was prepared: the tables of each are named by its `part`. `title` stands
         before what is told of its progress.
         """
-        from lycosa.lab.running import run
-
         out = self.out / (place or plan.name)
         tell: Tell = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
         results = run(plan, out, index=index or self.index, subjects=subjects, workers=self.workers, tell=tell)

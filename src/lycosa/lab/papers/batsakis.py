@@ -46,7 +46,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.lab.evaluator import THRESHOLD
@@ -137,7 +136,7 @@ def findings(bench: Bench) -> Findings:
         f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
-        bench.corpus, how_weighed(classic.topics, bench.topics) + remarks,
+        bench.index.about, how_weighed(classic.topics, bench.topics) + remarks,
     )  # fmt: skip
 
 
@@ -253,14 +252,10 @@ class Evaluator:
 
     def chosen(self, subject: Subject) -> list[int]:
         """The relevant pages that are compared with."""
-        nodes = np.flatnonzero((subject.truth > 0) & self._free(subject))
+        nodes = np.flatnonzero((subject.truth > 0) & subject.unseen)
         nodes = chance(self.random_seed, "evaluator", subject.name).permutation(nodes)
         some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
         return some
-
-    def _free(self, subject: Subject) -> NDArray[np.bool_]:
-        """Which pages nothing was learned from."""
-        return ~subject.seen if len(subject.seen) else np.ones(len(self.index), np.bool_)
 
     def _above(self, outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
         like = self.of(results.subjects[outcome.subject])
@@ -272,7 +267,7 @@ class Evaluator:
 
     def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> list[tuple[float, float, float]]:
         """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
-        rest = self._free(subject)
+        rest = subject.unseen
         rest[list(relevant)] = False
         true, above = subject.truth[rest] > 0, like[rest, None] > np.array(THRESHOLDS)
         hits = (above & true[:, None]).sum(axis=0)

@@ -37,23 +37,11 @@ from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, harvest
 from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import (
-    HARVEST,
-    PICTURE,
-    RECALL,
-    Comparison,
-    Measure,
-    grid,
-    how_weighed,
-    size,
-    worth,
-)
-from lycosa.lab.preparing import Looking, classified, prepare
+from lycosa.lab.papers.weighing import HARVEST, PICTURE, RECALL, Comparison, Measure, grid, how_weighed, size, worth
+from lycosa.lab.preparing import classified, prepare, trained_on
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject
 from lycosa.topics.model import Model
-from lycosa.topics.taxonomy import FEWEST
-from lycosa.training.pages import train
 
 CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "opic": "OPIC", "otie": "OTIE"}
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
@@ -141,7 +129,7 @@ def findings(bench: Bench) -> Findings:
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
         {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
-        bench.corpus,
+        bench.index.about,
         how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
     )  # fmt: skip
 
@@ -161,18 +149,13 @@ def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, rand
     """Train the classifiers on the same pages; the first guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
-    table = prepared.model.with_name("labels.tsv")
-    everything = np.ones(len(index), np.bool_)
-    look = Looking(index, everything)
+    table, everything = prepared.model.with_name("labels.tsv"), np.ones(len(index), np.bool_)
     said, files = {}, {"nb": prepared.model}
     for kind in kinds:
         if kind != "nb":
             files[kind] = prepared.model.with_name(kind)
             if not files[kind].exists():
-                train(
-                    [str(table)], files[kind], look, kind=kind, least=FEWEST, whole_tree=True, held_out=0.0,
-                    seed=random_seed,
-                )  # fmt: skip
+                trained_on(index, table, files[kind], random_seed, kind)
         said[kind] = classified(index, Model.load(files[kind]), subject.name, everything) >= 0.5
     return Topic(replace(prepared, model=files[kinds[0]]), said)
 
@@ -183,7 +166,7 @@ def _quality(topics: Mapping[str, Topic]) -> Table:
     for kind in next(iter(topics.values())).said:
         precision, recalled = [], []
         for topic in topics.values():
-            rest = ~topic.subject.seen
+            rest = topic.subject.unseen
             true, said = topic.subject.truth[rest] > 0, topic.said[kind][rest]
             both = float((true & said).sum())
             precision.append(both / max(1, said.sum()))

@@ -49,7 +49,7 @@ from lycosa.lab.findings import (
     ruled,
     says,
 )
-from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap
+from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap, steps_to
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.weighing import ENOUGH, NEGLIGIBLE, better, complete, exhausted
 from lycosa.lab.results import Results
@@ -96,17 +96,14 @@ class Crawled:
 
     @property
     def budget(self) -> int:
-        """Pages of a crawl."""
         return self.table.experiment.budget
 
     @property
     def every(self) -> list[Results]:
-        """All that was run."""
         return [self.table, self.figure, *([self.tunnel] if self.tunnel else [])]
 
 
 def findings(bench: Bench) -> Findings:
-    """All tables, figures and claims."""
     if not bench.index.classes or not bench.index.has_text:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
     crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
@@ -129,7 +126,7 @@ def findings(bench: Bench) -> Findings:
             "topics": list(table.subjects), "table": table.experiment.as_dict(),
             "figure": crawled.figure.experiment.as_dict(),
         },
-        bench.corpus, list(dict.fromkeys(remarks + notes)),
+        bench.index.about, list(dict.fromkeys(remarks + notes)),
     )  # fmt: skip
 
 
@@ -213,23 +210,21 @@ def _whole(per_cent: float) -> Cell:
 
 
 def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
-    """Table 3 of some crawls, up to a budget."""
     crawls = complete(results, (BASELINE, RULES))
     rows = []
     for one, other in zip(crawls.get(BASELINE, []), crawls.get(RULES, []), strict=False):
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
         base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
-        found = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
+        relevant = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
         spent = all(exhausted(each, results, budget, mode) for each in (one, other))
-        spent = spent and len(found[0] & found[1]) >= (1 - NEGLIGIBLE) * len(found[0] | found[1])
+        spent = spent and len(relevant[0] & relevant[1]) >= (1 - NEGLIGIBLE) * len(relevant[0] | relevant[1])
         own = exclusive(a, b, truth)
         rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, exhausted=spent))
     return rows
 
 
 def published() -> list[Match]:
-    """Table 3 of the paper."""
     return [Match(topic, place, *row) for topic, rows in PUBLISHED.items() for place, row in enumerate(rows, 1)]
 
 
@@ -256,9 +251,8 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
 
 
 def _curves(results: Results, mode: Mode) -> dict[str, Curve]:
-    """By crawler."""
     budget = results.experiment.budget
-    steps = np.unique(np.linspace(1, budget, min(60, budget)).astype(np.int64))
+    steps = steps_to(budget)
     drawn = {}
     for name, label in CRAWLERS.items():
         if runs := results.select(name):

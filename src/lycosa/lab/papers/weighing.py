@@ -124,11 +124,7 @@ def complete(results: Results, strategies: Sequence[str]) -> dict[str, list[Outc
 
     A trial that one of them could not run (the results' remarks say why) is none to compare the others in.
     """
-    crawls = {
-        name: {(one.subject, one.seed_set, one.repetition): one for one in own}
-        for name in strategies
-        if (own := results.select(name))
-    }
+    crawls = {name: {one.start: one for one in own} for name in strategies if (own := results.select(name))}
     trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
     return {name: [own[trial] for trial in trials] for name, own in crawls.items()}
 
@@ -146,7 +142,6 @@ class Measured:
 
     @classmethod
     def of(cls, results: Results, strategies: Sequence[str], budgets: Sequence[int], measure: Measure) -> Measured:
-        """Measure the outcomes of some strategies."""
         crawls = complete(results, strategies)
         values = {
             name: np.array([measure.of(one, results, budgets) for one in own], np.float64).reshape(-1, len(budgets))
@@ -179,7 +174,6 @@ class Measured:
 
     @property
     def end(self) -> int:
-        """The largest budget."""
         return self.budgets[-1]
 
     def at(self, strategy: str, budget: int | None = None) -> Floats:
@@ -290,11 +284,9 @@ class Comparison:
 
     @property
     def topics(self) -> int:
-        """How many subjects were hunted."""
         return len(set(next(iter(self.by.values())).groups))
 
     def label(self, name: str) -> str:
-        """How a crawler is called."""
         return self.labels.get(name, name)
 
     def figure(
@@ -325,7 +317,6 @@ class Comparison:
         ]
 
     def table(self, key: str, title: str, measures: Mapping[str, Measure], mode: Mode, note: str) -> Table:
-        """The same with titles."""
         return Table(key, title, ["crawler", *measures], self.ends(list(measures.values())), mode, note=note)
 
     def ahead(
@@ -363,7 +354,6 @@ class Comparison:
         return Ruling(criterion(numbers.difference(*pair), numbers.mean(pair[1])), "")
 
     def difference(self, pair: tuple[str, str], measures: Sequence[Measure]) -> str:
-        """A line of evidence."""
         one, other = map(self.label, pair)
         said = [
             f"{measure.name}: {told(self.by[measure].telling(*pair).difference(*pair), measure.digits)}"

@@ -45,10 +45,10 @@ def shown(cell: Any, digits: int = 3) -> str:
             return NOTHING
         if math.isinf(value):
             return "∞" if value > 0 else "-∞"
-        told = f"{value:,.{digits}f}"
-        if value and not told.strip("-0.,"):  # a p-value, say; with few digits, nothing worth telling
-            return f"{value:.1e}" if digits >= 3 else told.lstrip("-")
-        return told
+        text = f"{value:,.{digits}f}"
+        if value and not text.strip("-0.,"):  # a p-value, say; with few digits, nothing worth telling
+            return f"{value:.1e}" if digits >= 3 else text.lstrip("-")
+        return text
     return str(cell)
 
 

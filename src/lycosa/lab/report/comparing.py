@@ -91,15 +91,15 @@ def _corpora(pairs: Sequence[tuple[Findings, Findings]]) -> list[str]:
     """A warning where the corpora are not the same, or are not known to be."""
     unknown = False
     for one, other in pairs:
-        a, b = ({name: told for name, told in flat(plain(of.corpus)) if "fingerprint" in name} for of in (one, other))
+        a, b = ({name: mark for name, mark in flat(plain(of.corpus)) if "fingerprint" in name} for of in (one, other))
         if a != b:
             return [
                 f"WARNING: the corpora differ ({', '.join(a.values()) or 'unknown'} in A, "
                 f"{', '.join(b.values()) or 'unknown'} in B): what differs below may come from the pages alone."
             ]
         unknown |= not a
-    told = "WARNING: the reports do not say which corpus they were made on; it may not be the same."
-    return [told] if unknown else []
+    warning = "WARNING: the reports do not say which corpus they were made on; it may not be the same."
+    return [warning] if unknown else []
 
 
 @dataclass
@@ -173,16 +173,16 @@ class Seen:
 
     def summary(self) -> str:
         """What came out, in a paragraph."""
-        told = (
+        text = (
             f"Both have {many(self.tables, 'table')}, {many(self.figures, 'figure')} and {many(self.both, 'claim')}. "
             f"{self.differing:,} of {many(self.values, 'value')} differ"
         )
         if self.shares:
-            told += (
+            text += (
                 f": half of them by at most {median(self.shares):.1f} % of the largest value beside them, all by at "
                 f"most {max(self.shares):.1f} % ({self.where})"
             )
-        return f"{told}. " + (f"{many(self.changed, 'verdict')} changed." if self.changed else "No verdict changed.")
+        return f"{text}. " + (f"{many(self.changed, 'verdict')} changed." if self.changed else "No verdict changed.")
 
 
 # -- how far two tables or two figures are apart: cell by cell, point by point ---------------------------------------
@@ -246,10 +246,10 @@ def tables_apart(one: Table, other: Table, mode: Mode, distance: Distance, alone
             difference, relative = distance.see(mine, its, scales[title])
             if distance.differing > before:
                 rows.append([name(key), title, _told(mine, one), _told(its, other), difference, relative])
-    for told, keys in (("A", a.keys() - b.keys()), ("B", b.keys() - a.keys())):
+    for whose, keys in (("A", a.keys() - b.keys()), ("B", b.keys() - a.keys())):
         if keys:
             alone.append(
-                f"{one.title}: only {told} has {many(len(keys), 'row')}: {'; '.join(sorted(map(name, keys))[:8])}."
+                f"{one.title}: only {whose} has {many(len(keys), 'row')}: {'; '.join(sorted(map(name, keys))[:8])}."
             )
     note = f"{distance.differing:,} of {distance.compared:,} cells differ. Difference: B less A."
     if len(rows) > MOST:

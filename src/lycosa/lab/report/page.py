@@ -27,11 +27,7 @@ from lycosa.lab.report.cells import badge, filled, in_figures, shown
 from lycosa.lab.report.storing import plain
 from lycosa.version import __version__
 
-VERDICTS = {
-    "holds": ("holds", "✓"),
-    "does not hold": ("fails", "✗"),
-    "cannot be tested here": ("open", "?"),
-}
+VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "cannot be tested here": ("open", "?")}
 """What each verdict is marked with: a class, and a sign for those who see no colours."""
 
 INTERVAL = re.compile(r"–|-?[\d.,]+( \([^()]*\))?")
@@ -114,8 +110,8 @@ class ShownFigure(Shown):
         for curve in self.part.curves:
             if len(curve.y):
                 alike.setdefault((tuple(curve.x), tuple(curve.y)), []).append(curve.label)
-        told = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
-        return f"The same curve: {'; '.join(told)}." if told else ""
+        groups = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
+        return f"The same curve: {'; '.join(groups)}." if groups else ""
 
     @property
     def described(self) -> str:
@@ -145,10 +141,10 @@ class ShownFigure(Shown):
 def _y(curve: Curve, at: int) -> str:
     if not 0 <= at < len(curve.y):
         return shown(None)
-    told = shown(curve.y[at])
+    text = shown(curve.y[at])
     if at < len(curve.low) and at < len(curve.high):
-        return f"{told} ({shown(curve.low[at])} to {shown(curve.high[at])})"
-    return told
+        return f"{text} ({shown(curve.low[at])} to {shown(curve.high[at])})"
+    return text
 
 
 @dataclass
@@ -249,7 +245,7 @@ def tally(claims: Sequence[Claim]) -> str:
         "does not hold": "do not hold" if count["does not hold"] != 1 else "does not hold",
         "cannot be tested here": "cannot be tested here",
     }
-    return ", ".join(f"{count[verdict]} {told}" for verdict, told in words.items() if count[verdict])  # type: ignore[index]
+    return ", ".join(f"{count[verdict]} {phrase}" for verdict, phrase in words.items() if count[verdict])  # type: ignore[index]
 
 
 def flat(values: Any, before: str = "") -> list[tuple[str, str]]:

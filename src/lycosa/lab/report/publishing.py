@@ -13,8 +13,10 @@ from urllib.parse import quote
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Findings
 from lycosa.lab.index import Index
+from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
 from lycosa.lab.report.page import WARNING, About, render
 from lycosa.lab.report.writing import PAGE, write_files, write_report
@@ -60,26 +62,17 @@ def write_front(papers: Sequence[Paper], out: Path, command: str, *, quick: bool
 
 
 def publish(
-    names: Sequence[str],
-    out: Path,
-    *,
-    corpus: Path | None = None,
-    quick: bool = False,
-    large: bool = False,
-    develop: bool = False,
-    topics: int = 0,
-    random_seed: int = 0,
-    workers: int = 0,
-    tell: Tell = silent,
+    names: Sequence[str], out: Path, *, corpus: Path | None = None, tell: Tell = silent, **wanted: Any
 ) -> list[Paper]:
     """Run the experiments of papers and write a report of each under `out`; one that fails does not stop the others.
 
-    What was run is kept under `out`/PAPER/work: a second call goes on from there.
+    What is `wanted` are fields of a Bench. What was run is kept under `out`/PAPER/work: a second call goes on from
+    there.
     """
     for name in names:
         if name not in EXPERIMENTS:
             raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
-    if topics and not set(names) & set(BY_TOPICS):
+    if wanted.get("topics") and not set(names) & set(BY_TOPICS):
         raise InputError(f"{names[0]} chooses its topics itself: --topics is for {', '.join(BY_TOPICS)}")
     for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
         if find_spec(package) is None:  # said now, not after hours of experiments
@@ -92,14 +85,12 @@ def publish(
     for name in names:
         paper = Paper(name, EXPERIMENTS[name])
         try:
-            bench = Bench(
-                index, out / name / "work", quick, random_seed, workers, _named(name, tell), large, develop, topics
-            )  # fmt: skip
+            bench = Bench(index, out / name / "work", tell=_named(name, tell), **wanted)
             bench.out.mkdir(parents=True, exist_ok=True)
             measured = findings(name, bench)
-            if quick:
+            if bench.quick:
                 measured.remarks.insert(0, f"{WARNING}{QUICK}")
-            write_report(measured, out / name, command(name, out, corpus, quick, random_seed, large, develop, topics))
+            write_report(measured, out / name, command(name, out, corpus, **wanted))
             paper.findings = measured  # only now: the front page leads to reports that are written
         except LycosaError as error:
             paper.failure = str(error)
@@ -107,26 +98,21 @@ def publish(
     return made
 
 
-def command(
-    name: str, out: Path, corpus: Path | None, quick: bool, random_seed: int, large: bool = False,
-    develop: bool = False, topics: int = 0,
-) -> str:  # fmt: skip
-    """What makes it again."""
-    words = ["lycosa", "lab", "paper", name]
-    words += ["--corpus", str(corpus)] if corpus else []
-    words += ["--quick"] if quick else []
-    words += ["--large"] if large else []
-    words += ["--develop"] if develop else []
-    words += ["--topics", str(topics)] if topics else []
-    words += ["--random-seed", str(random_seed)] if random_seed else []
+def command(name: str, out: Path, corpus: Path | None = None, **wanted: Any) -> str:
+    """What makes it again.
+
+    >>> command("rules", Path("papers"), quick=True, large=False, topics=8, workers=2)
+    'lycosa lab paper rules --quick --topics 8 --out papers'
+    """
+    words = ["lycosa", "lab", "paper", name, *(["--corpus", str(corpus)] if corpus else [])]
+    words += [f"--{switch}" for switch in ("quick", "large", "develop") if wanted.get(switch)]
+    for number in ("topics", "random_seed"):
+        words += [f"--{number.replace('_', '-')}", str(wanted[number])] if wanted.get(number) else []
     return shlex.join([*words, "--out", str(out)])
 
 
 def embedded_web(kept: Path, tell: Tell) -> Index:
     """The embedded web as a corpus; made once, then kept."""
-    from lycosa.lab.corpora.recorded import embedded
-    from lycosa.lab.indexing import write_index
-
     path = kept / f"embedded-{EMBEDDED}.index"
     if path.exists():
         try:

@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
 
 def stored(findings: Sequence[Findings]) -> tuple[str, list[dict[str, Any]]]:
     """The text of report.json, and what has times in it: parts, which it names only, and claims, which it has not."""
-    told, timed = [], []
+    reports, timed = [], []
     for one in findings:
         values = plain(one.as_dict())
         kept = []
@@ -52,8 +52,8 @@ def stored(findings: Sequence[Findings]) -> tuple[str, list[dict[str, Any]]]:
             kept.append(part)
         claims = [claim for claim in values["claims"] if not claim["timed"]]
         timed += [{"of": one.key, "is": "claim", **claim} for claim in values["claims"] if claim["timed"]]
-        told.append({**values, "parts": kept, "claims": claims})
-    return dumped({"format": FORMAT, "findings": told}), timed
+        reports.append({**values, "parts": kept, "claims": claims})
+    return dumped({"format": FORMAT, "findings": reports}), timed
 
 
 def dumped(value: Any) -> str:
@@ -65,10 +65,10 @@ def load(path: Path) -> list[Findings]:
     """The findings of a report's directory (or of its report.json); what has times in it is left out."""
     file = path / REPORT if path.is_dir() else path
     try:
-        told = json.loads(read_whole(file, LARGEST))
-        if told.get("format") != FORMAT:
+        report = json.loads(read_whole(file, LARGEST))
+        if report.get("format") != FORMAT:
             raise InputError(f"{file} was written by another version of Lycosa: make that report again")
-        return [_findings(one) for one in told["findings"]]
+        return [_findings(one) for one in report["findings"]]
     except FileNotFoundError as error:
         raise InputError(f"{path} is no report: there is no {REPORT} in it; name the directory of one") from error
     except OSError as error:

@@ -132,7 +132,6 @@ class Runs:
 
     @property
     def cases(self) -> list[tuple[str, float]]:
-        """Each schedule at each budget."""
         return [(schedule, every) for every in self.budgets for schedule in SCHEDULES]
 
     def of(self, schedule: str, every: float) -> list[Upkeep]:
@@ -141,15 +140,12 @@ class Runs:
         return [self.made[trial] for trial in sorted(trials, key=lambda trial: trial.world.seed)]
 
     def values(self, schedule: str, every: float, name: str = "freshness") -> list[float]:
-        """One number of each."""
         return [float(getattr(one, name)) for one in self.of(schedule, every)]
 
     def interval(self, schedule: str, every: float, name: str = "freshness") -> Interval:
-        """Its mean over webs."""
         return interval(self.values(schedule, every, name))
 
     def ahead(self, schedule: str, other: str, every: float) -> Difference:
-        """By how much fresher one keeps the same webs than another."""
         return paired(self.values(schedule, every), self.values(other, every))
 
 
@@ -157,8 +153,6 @@ class Runs:
 
 
 def table_freshness(runs: Runs) -> Table:
-    """The main table."""
-
     def mean(schedule: str, every: float, of: str) -> float:
         return runs.interval(schedule, every, of).mean
 
@@ -254,7 +248,6 @@ def table_fates(runs: Runs) -> Table:
 
 
 def figure_days(runs: Runs, every: float) -> Figure:
-    """Freshness over the days."""
     curves = []
     for name in SCHEDULES:
         days = [one.days for one in runs.of(name, every)]
@@ -269,7 +262,6 @@ def figure_days(runs: Runs, every: float) -> Figure:
 
 
 def figure_budgets(runs: Runs) -> Figure:
-    """Freshness by budget."""
     looks = [DAY / every for every in runs.budgets]
     curves = [
         curve(name, looks, np.array([runs.values(name, every) for every in runs.budgets]).T) for name in SCHEDULES
@@ -385,7 +377,6 @@ def table_edits(seen: Seen) -> Table:
 
 
 def table_kinds(seen: Seen) -> Table:
-    """What kind the default names."""
     counts = seen[DEFAULT].by_kind()
     return Table(
         "freshness-kinds", "Is the kind right? The default", ("kind", "pairs", "taken for real", "named as its kind"),
@@ -396,7 +387,6 @@ def table_kinds(seen: Seen) -> Table:
 
 
 def table_time(seen: Seen) -> Table:
-    """Time for a comparison."""
     return Table(
         "freshness-time", "Time for a comparison", ("method", "milliseconds"),
         [[name, one.milliseconds] for name, one in seen.items()], timed=True,
@@ -406,7 +396,6 @@ def table_time(seen: Seen) -> Table:
 
 
 def figure_detection(seen: Seen) -> Figure:
-    """Precision and recall as bars."""
     places = list(range(len(seen)))
     return Figure(
         "freshness-figure-detection", "Is it a real change?", "method", "share",

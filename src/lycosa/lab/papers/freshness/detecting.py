@@ -53,7 +53,6 @@ class Pair:
 
     @property
     def kind(self) -> str:
-        """text, structure, link, topic or cosmetic."""
         return KINDS.get(self.what, "cosmetic")
 
 
@@ -93,7 +92,6 @@ class Reader:
         )  # fmt: skip
 
     def _page(self, number: int, t: float, fetched: int = 0) -> tuple[Page, bytes, str]:
-        """The page read, its body and its content type."""
         url = self.pages[number]
         reply = self.web.response_at(url, t, version=fetched)
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
@@ -188,7 +186,6 @@ class Score:
     passes: int = 0
 
     def add(self, real: bool, said: bool) -> None:
-        """One pair."""
         self.hits += real and said
         self.alarms += said and not real
         self.misses += real and not said
@@ -224,8 +221,6 @@ class Score:
 
 @dataclass
 class Detection:
-    """What one detector said."""
-
     drawn: Score = field(default_factory=Score)
     """Of pairs drawn at any time."""
     edits: dict[str, list[int]] = field(default_factory=dict)

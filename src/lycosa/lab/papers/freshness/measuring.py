@@ -163,7 +163,6 @@ class Upkeep:
 
     @classmethod
     def of_data(cls, data: dict[str, Any]) -> Upkeep:
-        """From `asdict`, as a file has it."""
         pages = [(rate, weight, looks, process) for rate, weight, looks, process in data["pages"]]
         return cls(**{**data, "told": Told(**data["told"]), "pages": pages})
 

@@ -55,7 +55,6 @@ class World:
 
     @property
     def key(self) -> str:
-        """Names its files."""
         return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}" + ("-sources" * self.sources)
 
     def grow(self) -> ChangingWeb:
@@ -64,7 +63,6 @@ class World:
         return ChangingWeb(plain, clock, seed=self.seed, days=self.days)
 
     def space(self, web: ChangingWeb) -> Space:
-        """The way to it."""
         transport = SimTransport(web, seed=self.seed, latency=(0.01, 0.05))
         return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=self.sources)
 
@@ -79,7 +77,6 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """Names its file."""
         return f"{self.world.key}-{self.schedule.replace(', ', '-')}-{self.every:g}"
 
     @property
@@ -145,12 +142,10 @@ class TrueRates(Known):
             self.rates = np.append(self.rates, [self._rate(node) for node in new])
 
     def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
-        """As for `known`."""
         self._join()
         return super().intervals(histories, rows, everything)
 
     def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
-        """As for `known`."""
         self._join()
         return super().claim(histories, which, now)
 
@@ -162,7 +157,6 @@ class KeepingKnown(Keeping):
     rate: Callable[[str], float] = lambda url: 0.0
 
     def keeper(self, options: Options, versions: Versions, space: Space, threshold: float, now: float) -> Keeper:
-        """The usual one with another schedule."""
         made = super().keeper(options, versions, space, threshold, now)
         made.schedule = TrueRates(made, self.rate, made.schedule.per_second)
         return made

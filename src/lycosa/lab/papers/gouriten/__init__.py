@@ -45,7 +45,6 @@ ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
 
 
 def findings(bench: Bench) -> Findings:
-    """All tables, figures and claims."""
     bench = replace(bench, out=bench.out / "gouriten", workers=1 if bench.quick else bench.workers)
     bench.out.mkdir(parents=True, exist_ok=True)
     remarks: list[str] = []
@@ -87,7 +86,7 @@ def findings(bench: Bench) -> Findings:
             "graphs": {graph.name: {"steps": list(graph.steps), "seeds": graph.seeds} for graph in graphs},
             "strategies": {**LEADERS, **PLAYERS, **BEYOND},
         },
-        bench.corpus, [*remarks, *crawls.remarks(), *labelled.remarks()],
+        bench.index.about, [*remarks, *crawls.remarks(), *labelled.remarks()],
     )  # fmt: skip
 
 
@@ -121,7 +120,6 @@ def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> 
 
 
 def _of_steering(altered: Altered, crawls: Crawls, group: str) -> Iterator[Claim]:
-    """Section 6."""
     last = altered.steps[group][-1]
     scores, costs = altered.scores(group, last), degradation(crawls, group)
     yield claims.greedy_wins(scores, last)
@@ -133,7 +131,6 @@ def _of_steering(altered: Altered, crawls: Crawls, group: str) -> Iterator[Claim
 
 
 def _of_leading(crawls: Crawls, group: str) -> Iterator[Claim]:
-    """Section 8.2."""
     scores, bandits = (global_scores(crawls, group, named) for named in (LEADERS, PLAYERS))
     yield claims.bandits_alike(bandits)
     yield claims.steadier({**scores, **bandits}, tuple(bandits))

@@ -74,12 +74,10 @@ def no_long_run(steps: int) -> str:
 
 
 def column(scores: Scores, step: int) -> dict[str, float]:
-    """The numbers of a step."""
     return {name: of[step] for name, of in scores.items() if step in of}
 
 
 def steps_of(scores: Scores) -> list[int]:
-    """The steps that all of them have, in order."""
     return sorted(set.intersection(*(set(of) for of in scores.values()))) if scores else []
 
 

@@ -74,7 +74,6 @@ class Dataset:
 
     @property
     def place(self) -> str:
-        """Where its crawls are kept."""
         return place_of(self.name)
 
 
@@ -115,8 +114,8 @@ def keyword(name: str) -> str:
     """
     for part in reversed(name.split("/")):
         words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
-        if told := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
-            return told
+        if phrase := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
+            return phrase
     return name
 
 
@@ -250,7 +249,6 @@ class Crawls:
         )
 
     def have(self, strategy: str) -> bool:
-        """Whether every graph was crawled by it."""
         return all(strategy in results.strategies for _, results in self.results.values())
 
     def beaten(self) -> list[str]:
@@ -258,7 +256,6 @@ class Crawls:
         return [line for _, results in self.results.values() for line in results.remarks if line.startswith(ABOVE)]
 
     def remarks(self) -> list[str]:
-        """What the runs had to say, graph by graph."""
         return self.left_out + [
             f"{graph}: {line}" for graph, (_, results) in self.results.items() for line in results.remarks
         ]

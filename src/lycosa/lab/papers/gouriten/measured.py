@@ -40,7 +40,7 @@ from lycosa.lab.certainty import curve
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Curve, Figure, Table
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import AHEAD, ORACLE
-from lycosa.lab.measures import geometric_mean
+from lycosa.lab.measures import geometric_mean, steps_to
 from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.gouriten.claims import over
@@ -152,7 +152,6 @@ class Altered:
 
 
 def degradation(crawls: Crawls, group: str) -> dict[int, dict[int, float]]:
-    """In % by batch size and step."""
     return {
         batch: {step: 100 * (1 - crawls.global_score(group, text, step)) for step in crawls.steps(group)}
         for batch, text in BATCHES.items()
@@ -182,8 +181,8 @@ def _ahead_note(crawls: Crawls) -> str:
         return ""
     groups = [group for group in GROUPS if crawls.graphs(group)]
     gains = {group: 100 * (crawls.global_score(group, AHEAD, crawls.steps(group)[-1]) - 1) for group in groups}
-    told = ", ".join(f"{gain:.1f} % ({group})" for group, gain in gains.items())
-    return f"For comparison: to look ahead, which bounds the optimum from below, brings {told} at the last step."
+    listed = ", ".join(f"{gain:.1f} % ({group})" for group, gain in gains.items())
+    return f"For comparison: to look ahead, which bounds the optimum from below, brings {listed} at the last step."
 
 
 def seeds_note(crawls: Crawls) -> str:
@@ -193,13 +192,7 @@ def seeds_note(crawls: Crawls) -> str:
     return f"Seeds (non-zero nodes, by chance; the paper: ten sets of fifty): {'; '.join(sets)}."
 
 
-def grid(last: int, points: int = 60) -> list[int]:
-    """Steps at which a curve is drawn."""
-    return [int(step) for step in np.unique(np.linspace(1, last, min(points, last)).astype(np.int64))]
-
-
 def global_scores(crawls: Crawls, group: str, named: Mapping[str, str]) -> dict[str, dict[int, float]]:
-    """By estimator and step."""
     return {
         label: {step: crawls.global_score(group, text, step) for step in crawls.steps(group)}
         for label, text in named.items()
@@ -232,17 +225,14 @@ def score_table(
 
 
 def table_6(crawls: Crawls) -> Table:
-    """The bandits."""
     return score_table(crawls, 6, PLAYERS, BANDITS, "bandits")
 
 
 def table_7(crawls: Crawls) -> Table:
-    """All estimators."""
     return score_table(crawls, 7, LEADERS, GLOBAL, "estimators")
 
 
 def table_7_large(crawls: Crawls) -> Table:
-    """The cheap estimators, up to 100,000 steps."""
     made = score_table(crawls, 7, CHEAP, GLOBAL, "cheap estimators on large graphs")
     sizes = ", ".join(f"{name} ({len(graph.index):,} nodes)" for name, (graph, _) in crawls.results.items())
     note = f"{sizes}. {made.note} Regression and bandits, which "
@@ -275,14 +265,14 @@ def figures_3(crawls: Crawls) -> list[Figure]:
 
 def _figure_3(crawls: Crawls, group: str, graph: str) -> Figure:
     plan = crawls.results[graph][1].experiment
-    steps = grid(plan.budget)
+    steps = steps_to(plan.budget)
     drawn = {OPTIMUM: AHEAD, "oracle": ORACLE, **LEADERS}
     lines = {label: crawls.curve(graph, text, plan.budget) for label, text in drawn.items()}
     return Figure(
         "gouriten-figure-3" + ("" if group == CORPUS else f"-{group}") + crawls.suffix,
         f"Figure 3{crawls.by_labels}: score of the crawl, {graph}", "steps",
         "pages of the class" if crawls.by_labels else "score",
-        [curve(label, steps, of[:, np.array(steps) - 1]) for label, of in lines.items() if len(of)], crawls.mode,
+        [curve(label, steps.tolist(), of[:, steps - 1]) for label, of in lines.items() if len(of)], crawls.mode,
         note=f"Means over {plan.seed_sets} seed sets with 95 % intervals." if plan.seed_sets > 1
         else "One seed set, so no interval.",
     )  # fmt: skip
@@ -318,14 +308,13 @@ class Fits:
         self.graphs: list[str] = []
 
     def add(self, name: str, guide: Guide) -> None:
-        """Another graph."""
         self.graphs.append(name)
         columns = neighbourhood(guide.index, guide.beta, guide.alpha)
         for kind in KINDS:
-            told = fit(columns, guide.beta, smooth=kind == "log")
-            for feature, value in told.pearson.items():
+            fitted = fit(columns, guide.beta, smooth=kind == "log")
+            for feature, value in fitted.pearson.items():
                 self.pearson[kind][feature].append(value)
-            for model, value in told.r_squared.items():
+            for model, value in fitted.r_squared.items():
                 self.fit[kind][model].append(value)
         for model, named in MODELS.items():
             smooth = [np.log1p(columns[feature]) for feature in named]
@@ -336,7 +325,6 @@ class Fits:
         return {name: _mean(values) for name, values in self.pearson[kind].items()}
 
     def by_graph(self) -> dict[str, float]:
-        """Each correlation of its own."""
         return {
             f"{name} ({kind}) on {graph}": value
             for kind, of in self.pearson.items()
@@ -345,7 +333,6 @@ class Fits:
         }
 
     def fits(self, kind: str) -> dict[str, float]:
-        """R^2 by model."""
         return {name: geometric_mean(values) for name, values in self.fit[kind].items()}
 
     def fits_outside(self) -> dict[str, float]:
@@ -353,7 +340,6 @@ class Fits:
         return {name: geometric_mean(values) for name, values in self.outside.items()}
 
     def tables(self) -> list[Table]:
-        """Tables 3 and 4."""
         note = (
             f"Geometric means over {len(self.graphs)} graphs: {', '.join(self.graphs)}. The paper's are over its five."
         )
@@ -436,16 +422,14 @@ class Forced:
             self.steps[graph] = results.experiment.budgets
 
     def times(self, graph: str) -> dict[str, dict[int, float]]:
-        """Milliseconds by estimator and step."""
         steps = self.steps[graph]
-        told = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
+        times = {name: self.watched[graph].milliseconds(name, steps) for name in TIMED}
         return {
             name: {step: time for step, time in zip(steps, of, strict=True) if time is not None}
-            for name, of in told.items()
+            for name, of in times.items()
         }
 
     def table_5(self) -> Table:
-        """Time for one estimation."""
         rows: list[list[Cell]] = []
         for graph in self.timed:
             times = self.times(graph)
@@ -486,7 +470,7 @@ class Forced:
     def _figure_2(self, group: str, graph: str) -> Figure:
         seen = self.watched[graph]
         window = min(WINDOW, max(1, len(seen.best) // 10))
-        steps = [step for step in grid(len(seen.best), 100) if step >= window]
+        steps = [step for step in steps_to(len(seen.best), 100).tolist() if step >= window]
         return Figure(
             "gouriten-figure-2" + ("" if group == CORPUS else f"-{group}"),
             f"Figure 2: distance to the oracle's choice, {graph}", "steps", "distance in score",

@@ -116,7 +116,7 @@ def findings(bench: Bench) -> Findings:
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
-        bench.corpus,
+        bench.index.about,
         how_weighed(len(subjects), bench.topics)
         + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
     )  # fmt: skip
@@ -243,8 +243,7 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
 
 
 def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
-    free = ~subject.seen if len(subject.seen) else np.ones(len(subject.truth), np.bool_)
-    relevant, rest = np.flatnonzero(free & (subject.truth > 0)), np.flatnonzero(free & ~(subject.truth > 0))
+    relevant, rest = (np.flatnonzero(subject.unseen & part) for part in (subject.truth > 0, ~(subject.truth > 0)))
     if others:
         rest = chance(random_seed, "others", subject.name).permutation(rest)[:others]
     return np.sort(np.concatenate([relevant, rest]))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
-from html.parser import HTMLParser
 from itertools import pairwise
 from random import Random
 from time import perf_counter
@@ -24,6 +24,7 @@ from lycosa.lab.papers.weighing import NEGLIGIBLE
 from lycosa.refresh.detectors.text import checksum
 from lycosa.testing import Web
 from lycosa.web.html import CLOSE, OPEN
+from lycosa.web.tree import tree_of
 
 # -- ways in which a page changes, each defined, so that it is known what a detector should have seen ------------------
 
@@ -98,9 +99,8 @@ def _in_word(source: str, chance: Random, change: Callable[[str], str]) -> str |
 
 
 def _swapped(source: str, chance: Random) -> str | None:
-    """Two paragraphs change places."""
-    found = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
-    pairs = [(a, b) for a, b in pairwise(found) if a[0] != b[0] and a.end() == b.start()]
+    paragraphs = [match for match in _PARAGRAPH.finditer(source) if match[0].strip()]
+    pairs = [(a, b) for a, b in pairwise(paragraphs) if a[0] != b[0] and a.end() == b.start()]
     if not pairs:
         return None
     first, second = chance.choice(pairs)
@@ -188,88 +188,49 @@ SUMS: dict[str, tuple[Sort, ...]] = {
     "false alarms: nothing at all": ("none",),
 }
 
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-"""Elements that have no end."""
 
-
-@dataclass
-class Element:
-    """A node of a document tree: its tag, its attributes, the text right below it."""
-
-    tag: str
-    attributes: tuple[tuple[str, str], ...] = ()
-    text: str = ""
-    children: list[Element] = field(default_factory=list)
-
-
-class _Grower(HTMLParser):
-    """Grows a tree from tags; an end tag closes up to the element that it names, or nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.root = Element("")
-        self.path = [self.root]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, tuple((name, value or "") for name, value in attrs))
-        self.path[-1].children.append(element)
-        if tag not in VOID:
-            self.path.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        for depth in range(len(self.path) - 1, 0, -1):
-            if self.path[depth].tag == tag:
-                del self.path[depth:]
-                return
-
-    def handle_data(self, data: str) -> None:
-        self.path[-1].text += data
-
-
-def tree(source: str) -> Element:
-    """The document tree of a page, below a root without a name."""
-    grower = _Grower()
-    grower.feed(source)
-    grower.close()
-    return grower.root
-
-
-Level = list[tuple[object, ...]]
-
-
-def levels(source: str, *, content: bool = False) -> list[Level]:
+def levels(source: str, *, content: bool = False) -> list[list[object]]:
     """What stands at each depth of the tree, from the left: tags and how many children each has.
 
-    With `content` also their attributes and their text, without white space at the ends and in a row.
+    With `content` also their attributes and texts, without white space at the ends and in a row.
 
-    >>> levels("<p>a<b>c</b></p><p>d</p>")
+    >>> levels("<p>a<b>c</b></p><p>d</p>")[2:]
     [[('p', 1), ('p', 0)], [('b', 0)]]
 
     Paper: Trivedi et al. 2014, section II, Change Detection, 2): level by level, for structural changes; after
     Yadav et al. 2012. Whether text belongs to a level is left open there: "structural" says not. Both are here.
     """
-    depths: list[Level] = []
-    here = tree(source).children
-    while here:
-        depths.append(
-            [
-                (node.tag, len(node.children), *((node.attributes, " ".join(node.text.split())) if content else ()))
-                for node in here
-            ]
-        )
-        here = [child for node in here for child in node.children]
+    page = tree_of(source)
+    children = Counter(parent for parent, name in zip(page.parents, page.names, strict=True) if name)
+    depths: list[list[object]] = [[*level.texts] if content else [] for level in page.by_level()]
+    for node, (name, level) in enumerate(zip(page.names, page.levels, strict=True)):
+        if name:
+            depths[level - 1].append((name, children[node], *([page.attributes[node]] if content else ())))
     return depths
 
 
 def as_xml(source: str) -> str:
-    """The tree of a page as XML: what the paper stores in place of HTML, to be read faster."""
+    """The tree of a page as XML: what the paper stores in place of HTML, to be read faster.
 
-    def written(node: Element) -> str:
-        told = "".join(f' {name}="{escape(value)}"' for name, value in node.attributes)
-        inner = escape(" ".join(node.text.split()), quote=False) + "".join(map(written, node.children))
-        return f"<{node.tag}{told}>{inner}</{node.tag}>" if inner else f"<{node.tag}{told}/>"
+    Without white space between elements, and the texts of an element in one piece: `web.tree.to_xml` keeps both.
+    """
+    page = tree_of(source)
+    texts: dict[int, str] = {}
+    children: dict[int, list[int]] = {}
+    for node, (name, parent) in enumerate(zip(page.names, page.parents, strict=True)):
+        if name:
+            children.setdefault(parent, []).append(node)
+        else:
+            texts[parent] = texts.get(parent, "") + page.texts[node]
 
-    return "<page>" + "".join(map(written, tree(source).children)) + "</page>"
+    def element(node: int) -> str:
+        tag, attributes = page.names[node], page.attributes[node].items()
+        opening = tag + "".join(f' {name}="{escape(value)}"' for name, value in attributes)
+        inner = escape(" ".join(texts.get(node, "").split()), quote=False)
+        inner += "".join(map(element, children.get(node, ())))
+        return f"<{opening}>{inner}</{tag}>" if inner else f"<{opening}/>"
+
+    return f"<page>{element(0)}</page>"
 
 
 DETECTORS: dict[str, Callable[[str], object]] = {
@@ -291,7 +252,6 @@ class Seen:
     by: dict[str, int]
 
     def share(self, detector: str) -> float:
-        """The share of the pages on which it was seen."""
         return self.by[detector] / self.pages if self.pages else 0.0
 
 
@@ -354,7 +314,7 @@ def costs(pages: Sequence[str]) -> Table:
     """Microseconds that each detector takes for a page."""
     rows: list[list[Cell]] = []
     xml = [as_xml(page) for page in pages]
-    ways = [*DETECTORS.items(), ("read the HTML as a tree", tree), ("read the XML as a tree", fromstring)]
+    ways = [*DETECTORS.items(), ("read the HTML as a tree", tree_of), ("read the XML as a tree", fromstring)]
     for name, keep in ways:
         began = perf_counter()
         for page in xml if keep is fromstring else pages:
@@ -380,8 +340,8 @@ def missed(seen: Sequence[Seen], detector: str, sorts: Sequence[Sort] = ("conten
 def checksum_sees_all(seen: Sequence[Seen]) -> Ruling:
     """The checksum saw every change that a reader sees, on every page."""
     unseen = missed(seen, "checksum")
-    told = "; ".join(unseen) or "none of the changes made"
-    return ruled(not unseen, f"Not seen by the checksum: {told}. A digest sees all.")
+    listed = "; ".join(unseen) or "none of the changes made"
+    return ruled(not unseen, f"Not seen by the checksum: {listed}. A digest sees all.")
 
 
 @says(f"{SOURCE}, III, Change Detection", "A page whose checksum is another one has changed.")

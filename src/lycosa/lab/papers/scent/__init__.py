@@ -84,7 +84,6 @@ NOTABLE = 0.05
 
 
 def findings(bench: Bench) -> Findings:
-    """All tables, figures and claims."""
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("scent is measured on pages with text and classes: take another corpus than a graph")
@@ -121,7 +120,7 @@ def findings(bench: Bench) -> Findings:
             "keywords": hunted.keywords, "size": asdict(size),
             "experiments": {one.setting.key: one.results.experiment.as_dict() for one in crawls},
         },
-        bench.corpus, remarks,
+        bench.index.about, remarks,
     )  # fmt: skip
 
 
@@ -179,7 +178,6 @@ class Compared:
 
     @property
     def where(self) -> str:
-        """For evidence."""
         return f"{self.title}, {self.budget:,} pages"
 
 
@@ -201,7 +199,6 @@ def floor(corpus: str, setting: str, budget: int) -> float | None:
 
 
 def compare(crawls: Sequence[ScentCrawls], corpus: str) -> list[Compared]:
-    """All settings at all budgets."""
     cells = []
     for one in crawls:
         for budget in one.budgets:
@@ -217,7 +214,6 @@ def compare(crawls: Sequence[ScentCrawls], corpus: str) -> list[Compared]:
 
 
 def table_cells(cells: Sequence[Compared]) -> Table:
-    """The main table."""
     return Table.of(
         "scent-cells", "Share of what the oracle-greedy crawl finds",
         {
@@ -250,7 +246,6 @@ def table_cells(cells: Sequence[Compared]) -> Table:
 
 
 def table_all(crawls: Sequence[ScentCrawls]) -> Table:
-    """Every strategy in every cell."""
     names = [SCENT, *dict.fromkeys(name for one in crawls for name in one.published), AHEAD]
     columns = [(one, budget) for one in crawls for budget in one.budgets]
     rows: list[list[Cell]] = [
@@ -402,8 +397,7 @@ def known(crawls: ScentCrawls, topic: str) -> float | None:
     if crawls.setting.mode != INDEPENDENT:
         return None
     subject = crawls.results.subjects[topic]
-    rest = ~subject.seen if len(subject.seen) else np.ones(len(subject.truth), np.bool_)
-    return average_precision(crawls.results.guide(topic).beta[rest], subject.truth[rest] > 0)
+    return average_precision(crawls.results.guide(topic).beta[subject.unseen], subject.truth[subject.unseen] > 0)
 
 
 def _topic(crawls: ScentCrawls, topic: str) -> list[Cell]:
@@ -423,7 +417,6 @@ def _topics(crawls: Sequence[ScentCrawls]) -> tuple[list[str], list[list[Cell]]]
 
 
 def table_topics(crawls: Sequence[ScentCrawls]) -> Table:
-    """All topics of all settings."""
     return Table(
         "scent-topics", "Topic by topic: share of the oracle's", *_topics(crawls),
         note="Means over seed sets. Best: the published strategy that is best in that cell and budget, over all "

@@ -14,11 +14,11 @@ from lycosa.core.errors import InputError
 from lycosa.lab.certainty import Difference, Interval, interval, paired
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Mode
 from lycosa.lab.hunters import AHEAD, ORACLE
+from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, global_score
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.scent.choosing import Hunted
 from lycosa.lab.papers.weighing import complete
-from lycosa.lab.reach import bound
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, subjects_from_query, subjects_of
 
@@ -107,17 +107,14 @@ class ScentCrawls:
 
     @cached_property
     def groups(self) -> list[str]:
-        """The topic of each trial."""
         return [one.subject for one in self.outcomes[ORACLE]]
 
     @property
     def topics(self) -> list[str]:
-        """Each once."""
         return list(dict.fromkeys(self.groups))
 
     @property
     def budgets(self) -> list[int]:
-        """Where it is measured."""
         return self.results.experiment.budgets
 
     @cached_property
@@ -132,12 +129,7 @@ class ScentCrawls:
     @cached_property
     def bounds(self) -> Floats:
         """What no crawl can exceed: a line for each trial, a column for each budget."""
-        lines = []
-        for one in self.outcomes[ORACLE]:
-            seeds, seen = one.trace.nodes[: one.trace.seeds].tolist(), self.results.subjects[one.subject].seen
-            truth = self.results.truth(one.subject)
-            lines.append(bound(self.results.index, truth, seeds, self.budgets, seen if len(seen) else None))
-        return np.array(lines)
+        return np.array([self.results.bounds(one) for one in self.outcomes[ORACLE]])
 
     def share(self, strategy: str, budget: int) -> Floats:
         """Of each trial what the strategy found, over what the oracle found; nan where that is nothing."""
@@ -147,8 +139,8 @@ class ScentCrawls:
         """What the strategy found over what the oracle that looks ahead did, mean over topics; nan without one."""
         if AHEAD not in self.curves:
             return math.nan
-        found = _over(self.curves[strategy][:, budget], self.curves[AHEAD][:, budget])
-        return interval(found, draws=1, groups=self.groups).mean
+        shares = _over(self.curves[strategy][:, budget], self.curves[AHEAD][:, budget])
+        return interval(shares, draws=1, groups=self.groups).mean
 
     def of_bound(self, strategy: str, budget: int) -> float:
         """What the strategy found over what is reachable, mean over topics."""
@@ -170,7 +162,6 @@ class ScentCrawls:
         return global_score(ours, best)
 
     def by_topic(self, strategy: str, budget: int) -> dict[str, float]:
-        """The mean share of each topic."""
         of, share = np.array(self.groups), self.share(strategy, budget)
         return {topic: interval(share[of == topic], draws=1).mean for topic in self.topics}
 
@@ -185,8 +176,11 @@ class ScentCrawls:
 
 def crawl(bench: Bench, setting: Setting, hunted: Hunted, size: Size, without: Sequence[str] = ()) -> ScentCrawls:
     """Run a setting; crawls that are there already are kept. `without` are texts of scent with terms left out."""
-    subjects = _subjects(bench, setting, hunted)
     told, by_keyword = setting.told, setting == KEYWORD
+    if by_keyword:
+        subjects = [subjects_from_query(bench.index, word) for word in hunted.keywords]
+    else:
+        subjects = subjects_told(bench.index, hunted.topics, told, bench.random_seed)
     plan = bench.plan(
         f"scent, {setting.title}", [ORACLE, SCENT, *size.published, *without], told=told,
         judge="keyword" if by_keyword else JUDGE, mode=setting.mode, seeds=setting.seeds,
@@ -201,14 +195,12 @@ def crawl(bench: Bench, setting: Setting, hunted: Hunted, size: Size, without: S
     return made
 
 
-def _subjects(bench: Bench, setting: Setting, hunted: Hunted) -> list[Subject]:
-    """What is hunted in a setting. Who is told examples is told no words: a name of a topic would be a query."""
-    if setting == KEYWORD:
-        return [subjects_from_query(bench.index, word) for word in hunted.keywords]
-    if setting.told == "examples":
-        told = subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed, examples=EXAMPLES)
-        return [replace(subject, words="") for subject in told]
-    return subjects_of(bench.index, hunted.topics, random_seed=bench.random_seed)
+def subjects_told(index: Index, topics: Sequence[str], told: str, random_seed: int = 0) -> list[Subject]:
+    """Topics to hunt by words or examples. Who is told examples is told no words: a topic's name would be a query."""
+    if told == "words":
+        return subjects_of(index, topics, random_seed=random_seed)
+    subjects = subjects_of(index, topics, random_seed=random_seed, examples=EXAMPLES)
+    return [replace(subject, words="") for subject in subjects]
 
 
 def _over(ours: Floats, theirs: Floats) -> Floats:

@@ -1,0 +1,47 @@
+"""The engine itself on recorded pages, one at a time: what the lab's own loop is held against."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
+from lycosa.core.protocols import Space, Strategy, Topic
+from lycosa.core.types import Page, Seed, Task
+from lycosa.lab.index import Index
+from lycosa.lab.simulation import Trace
+from lycosa.store.log import NullLog
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.base import ask
+
+
+class RecordedSpace(Space):
+    """The pages of an index."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    async def visit(self, task: Task) -> Page:
+        """The page as it was recorded, with the links that lead to pages of the corpus."""
+        return self.index.page(self.index.number_of[task.node])
+
+
+def crawl(index: Index, topic: Topic, strategy: Strategy, seeds: Sequence[int], budget: int) -> Trace:
+    """Crawl from the seeds until `budget` further nodes are fetched, or none is left."""
+    distinct = len(set(seeds))
+    ask(topic, strategy.wants)
+    engine = Engine(
+        RecordedSpace(index), topic, strategy, NullLog(), clock=lambda: 0.0, reader=Vocabulary(), concurrency=1,
+        budget=Budget(pages=budget + distinct),
+    )  # fmt: skip
+    for node in seeds:
+        engine.fold(Seed(index.names[node]))
+
+    async def run() -> list[int]:
+        return [index.number_of[visit.node] async for visit in engine.run()]
+
+    fetched = asyncio.run(run())
+    return Trace(np.array(fetched, np.int32), min(distinct, len(fetched)), engine.ending)
