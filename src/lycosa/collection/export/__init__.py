@@ -45,34 +45,24 @@ FORMATS = {
     form.name: form
     for form in (
         Format(
-            "jsonl",
-            tables.write_jsonl,
-            (".jsonl", ".jsonl.gz"),
-            "pandas.read_json({!r}, lines=True)",
-            streams=True,
-            either=True,
+            "jsonl", tables.write_jsonl, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)",
+            streams=True, either=True,
         ),
         Format(
-            "csv",
-            tables.write_csv,
-            (".csv", ".csv.gz"),
-            "a spreadsheet, or pandas.read_csv({!r})",
-            streams=True,
-            either=True,
+            "csv", tables.write_csv, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})",
+            streams=True, either=True,
         ),
         Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
         Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
-            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True
+            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
-        Format(
-            "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True
-        ),
+        Format("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
     )
-}
+}  # fmt: skip
 
 _FOLDER = "any editor; {}/index.tsv says what is where"
 
