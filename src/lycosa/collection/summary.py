@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.asking import Question, questions
-from lycosa.collection.best import best_of
-from lycosa.collection.estimate import Estimate
+from lycosa.collection.best import Question, best_of, questions
+from lycosa.collection.estimate import Estimate, at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
-from lycosa.collection.wording import at_least
 from lycosa.core.budget import LOOKS
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import turbohtml
 
+from lycosa.collection import report as report_module
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
-from lycosa.collection.report import page as page_module
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
 from lycosa.drawing.formats import clean, href, percent, score, seconds, when
 from report.synthetic import page, write
 
 A, B = "http://a.test", "http://b.test"
 EVIL = "\"'><script>alert(1)</script><img src=http://evil.test/x onerror=alert(2)>\u202e\u2066\x00\x1b[31m\ud800&amp;"
-STYLE = (Path(page_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
+STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

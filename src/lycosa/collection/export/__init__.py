@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
+from lycosa.collection.estimate import at_least
 from lycosa.collection.export import graphml, tables, text, wacz, warc
-from lycosa.collection.export.selection import Selection, Tell, Written
+from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
-from lycosa.collection.wording import at_least
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
@@ -92,7 +93,7 @@ def export(
     whole_text: bool = False,
     threshold: float | None = None,
     stdout: IO[bytes] | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Exported:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
 

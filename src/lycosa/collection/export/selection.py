@@ -11,24 +11,21 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 import numpy as np
 
 from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
 
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 """Events that found a page's content: another than before, or the same."""
-
-Tell: TypeAlias = Callable[[str, int, int], None]
-"""Progress: what is being done, how much of it, out of how much."""
 
 
 @dataclass(slots=True)
@@ -50,7 +47,7 @@ class Selection:
         everything: bool = False,
         copies: bool = False,
         versions: bool = False,
-        tell: Tell = lambda what, done, total: None,
+        tell: Tell = silent,
     ) -> None:
         self.collection = collection
         self.log = collection.log

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from lycosa.collection.asking import Question
-from lycosa.collection.estimate import Estimate
+from lycosa.collection.best import Question
+from lycosa.collection.estimate import NOTHING, Estimate
 from lycosa.collection.report.charts import HarvestChart
 from lycosa.collection.tally import Cause, Host, Remark
-from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Histogram

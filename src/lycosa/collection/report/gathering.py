@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.collection.asking import questions
-from lycosa.collection.best import best_of
+from lycosa.collection.best import best_of, questions
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import charts
