@@ -28,10 +28,10 @@ from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Task, Visit
+from lycosa.refresh.behaviours import ALWAYS, BEHAVIOURS, Behaviours
 from lycosa.refresh.detectors import DEFAULT, parse_detectors
 from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.schedules import make_schedule
-from lycosa.refresh.schedules.schedule import ALWAYS, BEHAVIOURS, Behaviours
 from lycosa.refresh.validators import NEVER_CACHED, proves
 from lycosa.refresh.witness import Witness
 from lycosa.store.versions import Versions
