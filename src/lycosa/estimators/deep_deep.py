@@ -285,16 +285,31 @@ class DeepDeep:
 
     def _next(self, rows: Rows, table: Table) -> Scores:
         """What the links of each page promise: that which is best by the online Q, valued by the target Q."""
-        degree = table.edges.out_degree(rows).astype(np.int64)
-        edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-        near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
-        links, whose = table.edges.child[edges[near]], whose[near]
+        links, whose = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
         values = self.value(each, self.online_, self.intercept_[0]).sum(axis=1)[place]
-        best = np.full(len(rows), -math.inf)
-        np.maximum.at(best, whose, values)
-        top = np.flatnonzero(values == best[whose])
-        whose, first = np.unique(whose[top], return_index=True)
+        best, pages = best_of_each(values, whose)
         promised = np.zeros(len(rows))
-        promised[whose] = self.value(links[top[first]], self.target_, self.intercept_[1]).sum(axis=1)
+        promised[pages] = self.value(links[best], self.target_, self.intercept_[1]).sum(axis=1)
         return promised
+
+
+def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
+    """The first links of some pages, and of each link whose it is, by the page's place among these."""
+    degree = table.edges.out_degree(rows).astype(np.int64)
+    edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
+    near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
+    return table.edges.child[edges[near]], whose[near]
+
+
+def best_of_each(values: Scores, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each owner the place of its largest value, the first of equal ones; and the owners that have any.
+
+    >>> [column.tolist() for column in best_of_each(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 2]))]
+    [[1, 2], [0, 2]]
+    """
+    best = np.full(whose.max(initial=0) + 1, -math.inf)
+    np.maximum.at(best, whose, values)
+    top = np.flatnonzero(values == best[whose])
+    owners, first = np.unique(whose[top], return_index=True)
+    return top[first], owners

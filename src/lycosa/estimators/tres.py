@@ -16,6 +16,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.deep_deep import best_of_each, first_links
 
 Matrix = NDArray[np.float32]
 
@@ -37,9 +38,6 @@ BATCH, EVERY = 60, 3
 
 MEMORY = 20_000
 """Pages in the replay memory: the last ones."""
-
-MOST_LINKS = 256
-"""Links of a page among which the next action is looked for: the first ones."""
 
 
 def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -353,17 +351,10 @@ class Tres:
             return
         chance = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
         rows = self.memory_[chance.choice(self.size_, min(BATCH, self.size_), replace=False)]
-        degree = table.edges.out_degree(rows).astype(np.int64)
-        edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-        near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
-        links, whose = table.edges.child[edges[near]], whose[near]
+        links, whose = first_links(rows, table)
         x = self.x_[links]
         x[:, :ADDRESS] = self._after(rows, table)[1][whose]
-        values = self.network_.value(x)
-        best = np.full(len(rows), -np.inf)
-        np.maximum.at(best, whose, values)
-        top = np.flatnonzero(values == best[whose])
-        whose, first = np.unique(whose[top], return_index=True)
+        best, pages = best_of_each(self.network_.value(x), whose)
         promised = np.zeros(len(rows))
-        promised[whose] = self.network_.value(x[top[first]], self.network_.target)
+        promised[pages] = self.network_.value(x[best], self.network_.target)
         self.network_.train(self.x_[rows], self.reward_[rows] + GAMMA * promised)
