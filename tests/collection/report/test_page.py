@@ -12,6 +12,7 @@ import pytest
 import turbohtml
 
 from lycosa.collection import report as report_module
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
@@ -168,7 +169,8 @@ def test_words_of_the_page() -> None:
 
 def test_singular_and_plural(report: Report) -> None:
     """One page is a page."""
-    single = " ".join(render(replace(report, pages=1, relevant=1, requests=1)).split())
+    one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
+    single = " ".join(render(one).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 
