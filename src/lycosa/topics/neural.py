@@ -8,7 +8,6 @@ Paper items:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
 from lycosa.text.folds import folds, log_loss, softmax
-from lycosa.topics.svm import MISSING, matrix
+from lycosa.topics.svm import MISSING, Kept, matrix
 
 HIDDEN = 32
 BATCH = 128
@@ -37,7 +36,7 @@ TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 
 @dataclass
-class Network:
+class Network(Kept):
     """softmax((relu(x W + b) V + c) / t) on tf-idf vectors x of unit length, with 32 hidden units.
 
     How many rounds to train is found with a third of the pages left out: as many as bring the log loss on those down.
@@ -63,7 +62,7 @@ class Network:
     bias: NDArray[np.float32] = field(repr=False)
     out_weights: NDArray[np.float32] = field(repr=False)
     out_bias: NDArray[np.float32]
-    temperature_: float
+    temperature: float
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> Network:
@@ -88,29 +87,14 @@ class Network:
         """P(c | words) for each bag."""
         hidden = np.maximum(0.0, bags.times(unit(bags, self.idf), self.weights) + self.bias)
         scores = np.asarray(hidden @ self.out_weights + self.out_bias, np.float64)
-        return softmax(scores / self.temperature_)
+        return softmax(scores / self.temperature)
 
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
-        return {
-            "idf": self.idf,
-            "weights": self.weights,
-            "bias": self.bias,
-            "out_weights": self.out_weights,
-            "out_bias": self.out_bias,
-            "temperature": np.array([self.temperature_], np.float32),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The model that `arrays` was made of."""
-        parts = dict(arrays)
-        temperature = float(parts.pop("temperature")[0])
-        if not temperature > 0:
+    def __post_init__(self) -> None:
+        self.temperature = float(np.ravel(self.temperature)[0])
+        if not self.temperature > 0:
             raise ValueError("the temperature is not positive")
-        if parts["bias"].shape[0] != parts["weights"].shape[1] or parts["bias"].shape[0] != len(parts["out_weights"]):
+        if self.bias.shape[0] != self.weights.shape[1] or self.bias.shape[0] != len(self.out_weights):
             raise ValueError("the layers do not fit together")
-        return cls(**parts, temperature_=temperature)
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:

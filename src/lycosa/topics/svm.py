@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,21 @@ COST = 1.0
 """C of the machine. On WebKB .3 and 1 did equally well, on Wikispeedia 1 was two points of accuracy better."""
 
 
+class Kept:
+    """Base of classifiers, dataclasses of arrays: all of these are kept in a file, and it is made of them again."""
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """What has to be kept."""
+        return {name: np.atleast_1d(np.asarray(value, np.float32)) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+        """The model that `arrays` was made of."""
+        return cls(**arrays)
+
+
 @dataclass
-class LinearSvm:
+class LinearSvm(Kept):
     """One linear machine per class against the rest, on tf-idf vectors of unit length, with probabilities by Platt.
 
     The machine of class c gives d_c = w_c x + b_c; P(c) = 1 / (1 + exp(A_c d_c + B_c)), made to sum to 1 over the
@@ -76,15 +89,6 @@ class LinearSvm:
         alone = 1.0 / (1.0 + np.exp(np.clip(self.platt[:, 0] * distance + self.platt[:, 1], -500, 500)))
         shares: NDArray[np.float64] = alone / alone.sum(axis=1, keepdims=True)
         return shares
-
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
-        return {"idf": self.idf, "weights": self.weights, "bias": self.bias, "platt": self.platt}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> LinearSvm:
-        """The model that `arrays` was made of."""
-        return cls(**arrays)
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:

@@ -8,7 +8,6 @@ Paper items:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags, idf, unit
-from lycosa.topics.svm import MISSING, matrix
+from lycosa.topics.svm import MISSING, Kept, matrix
 
 LEAST = 20
 """Pages of a leaf, at least; of a small set a twentieth. On WebKB leaves of 1, 5, 10 and 20 pages were right for 61.7,
@@ -28,7 +27,7 @@ MOST_NODES = 1 << 24
 
 
 @dataclass
-class Tree:
+class Tree(Kept):
     """CART on tf-idf vectors of unit length: at node i go left if the value of term `term[i]` is at most `cut[i]`.
 
     A leaf asks nothing (its term is -1); P(c) is its share of class c among the training pages there, with as many more
@@ -57,7 +56,11 @@ class Tree:
     """A row for each node."""
 
     def __post_init__(self) -> None:
-        self.term, self.left, self.right = (np.asarray(part, np.intp) for part in (self.term, self.left, self.right))
+        for name in ("term", "left", "right"):
+            numbers = np.asarray(getattr(self, name))
+            if (numbers != np.floor(numbers)).any():
+                raise ValueError(f"{name} has numbers that are not whole")
+            setattr(self, name, numbers.astype(np.intp))
         self._check()
 
     @classmethod
@@ -100,19 +103,6 @@ class Tree:
         shares = self.shares[at].astype(np.float64)
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
-
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
-        parts = {"term": self.term, "cut": self.cut, "left": self.left, "right": self.right, "shares": self.shares}
-        return {"idf": self.idf, **{name: part.astype(np.float32) for name, part in parts.items()}}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Tree:
-        """The model that `arrays` was made of."""
-        for name in ("term", "left", "right"):
-            if (arrays[name] != np.floor(arrays[name])).any():
-                raise ValueError(f"{name} has numbers that are not whole")
-        return cls(**arrays)
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
