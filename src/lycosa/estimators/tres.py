@@ -104,7 +104,7 @@ def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | 
     >>> best_split(np.array([[0, 1], [0, 2], [1, 3.]]), np.array([0, 1, 1.]))      # into [0] and [1, 1]: 0, and not 2/9
     (1, 1.0)
     """
-    n, best, found = len(rewards), 1e-12, None
+    n, best, split = len(rewards), 1e-12, None
     for feature in range(x.shape[1]) if np.ptp(rewards) > 0 else ():
         order = np.argsort(x[:, feature], kind="stable")
         value, reward = x[order, feature], rewards[order]
@@ -116,8 +116,8 @@ def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | 
         # Var = mean of squares - square of mean; the squares are the same on both sides of the equation.
         fall = left**2 / size + (reward.sum() - left) ** 2 / (n - size) - reward.sum() ** 2 / n
         if fall.max() / n > best:
-            best, found = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
-    return found
+            best, split = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
+    return split
 
 
 @dataclass
@@ -239,14 +239,14 @@ class Tres:
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """What the pages of its leaf were worth, by the way there."""
         (score,) = self.score(np.array([row]), table).tolist()
-        node, told = 0, []
+        node, questions = 0, []
         x = fit(self.x_, len(table))[row]
         while self.feature_[node] >= 0:
             feature, value = self.feature_[node], self.value_[node]
             right = bool(x[feature] > value)
-            told.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
+            questions.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
             node = self.child_[node] + right
-        return {f"pages with {', '.join(told)}" if told else "all pages so far": score}
+        return {f"pages with {', '.join(questions)}" if questions else "all pages so far": score}
 
     def _fit(self, table: Table) -> None:
         rows = len(table)

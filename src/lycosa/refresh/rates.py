@@ -227,7 +227,7 @@ class Rates:
             a = self.prior.shape
             means = self.prior.means(histories, stale)
             start = np.where(self._seen[stale] < 0, self.rate[stale], 0.0)  # only the prior has changed
-            found = estimate(histories.span[stale], histories.since[stale], a, a / means, start)
-            self.rate[stale], self.shape[stale] = found
+            posterior = estimate(histories.span[stale], histories.since[stale], a, a / means, start)
+            self.rate[stale], self.shape[stale] = posterior
             self._seen[stale] = histories.looks[stale]
         return Posterior(self.rate[rows], self.shape[rows])

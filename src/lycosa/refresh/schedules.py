@@ -368,8 +368,10 @@ class Known(Schedule):
         """One over the visits."""
         if everything or len(self._visits) < len(histories):
             weight = np.where(histories.dropped[: len(histories)], 0.0, histories.weight[: len(histories)])
-            found = allocate(weight, self.rates[: len(histories)], self.per_second, 0.0, 1 / self.least, self._price)
-            self._visits, self._price = found
+            allocation = allocate(
+                weight, self.rates[: len(histories)], self.per_second, 0.0, 1 / self.least, self._price
+            )
+            self._visits, self._price = allocation
         visits = self._visits[rows]
         wait = np.full(len(rows), np.inf)
         np.divide(1.0, visits, out=wait, where=visits > 0)

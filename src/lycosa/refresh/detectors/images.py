@@ -118,14 +118,14 @@ def images(old: Snapshot, new: Snapshot) -> Verdict | None:
             gone.remove(address)
             came.remove(twin)
     total = len(old.pictures.keys() | new.pictures.keys()) - moved
-    told = [
+    counts = [
         (replaced, "replaced" + (" by digest only" if blind else "")),
         (len(came), "added"),
         (len(gone), "removed"),
         (encoded, "re-encoded"),
         (moved, "moved"),
     ]
-    says = ", ".join(f"{n} {way}" for n, way in told if n)
+    says = ", ".join(f"{n} {way}" for n, way in counts if n)
     says = says.replace(" ", " picture " if says.startswith("1 ") else " pictures ", 1)
     if others := replaced + len(came) + len(gone):
         return Verdict(True, "structure", others / total, says)

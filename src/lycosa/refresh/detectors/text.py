@@ -123,15 +123,15 @@ def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
     """
     if not old.is_read or not new.is_read:
         return None
-    found = difference(old.main, new.main)
-    if not found:
+    apart = difference(old.main, new.main)
+    if not apart:
         return Verdict(False)
     most = max(len(old.main.words), len(new.main.words))
-    if found.moved:
-        told = "the same blocks" if found.reordered else "the same words"
-        return Verdict(True, found.kind, found.share, f"{told} in another order")
-    says = f"{found.lost:,} word{'s' * (found.lost != 1)} removed, {found.gained:,} added, of {most:,}"
-    return Verdict(True, found.kind, found.share, says + (", all within links" if found.linked else ""))
+    if apart.moved:
+        same = "the same blocks" if apart.reordered else "the same words"
+        return Verdict(True, apart.kind, apart.share, f"{same} in another order")
+    says = f"{apart.lost:,} word{'s' * (apart.lost != 1)} removed, {apart.gained:,} added, of {most:,}"
+    return Verdict(True, apart.kind, apart.share, says + (", all within links" if apart.linked else ""))
 
 
 def links(old: Snapshot, new: Snapshot) -> Verdict | None:

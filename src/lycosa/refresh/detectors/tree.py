@@ -39,13 +39,13 @@ def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
     says = _named(ways)
     main = [side.tree.by_level(inside=side.main.inside) for side in (old, new)]
     of_main = levels_apart(*main)[0]
-    found = difference(old.main, new.main)
+    words = difference(old.main, new.main)
     kind: Kind
     if of_main:
         apart = levels_apart(*(side.tree.by_level(inside=side.main.plain) for side in (old, new)))[0]
-        kind, magnitude = "link" if found.linked and not apart else "structure", of_main
-    elif found:
-        kind, magnitude = found.kind, found.share
+        kind, magnitude = "link" if words.linked and not apart else "structure", of_main
+    elif words:
+        kind, magnitude = words.kind, words.share
     else:
         return Verdict(True, "cosmetic", structure or text, says + ", none of it in the main part")
     return Verdict(True, kind, magnitude, says)
@@ -87,5 +87,5 @@ def _named(ways: dict[int, str], most: int = 6) -> str:
             runs[-1] = (runs[-1][0], level, way)
         else:
             runs.append((level, level, way))
-    told = [f"level{f's {a}-{b}' if b > a else f' {a}'}: {way}" for a, b, way in runs[:most]]
-    return "; ".join(told) + (f"; and {len(runs) - most} more" if len(runs) > most else "")
+    names = [f"level{f's {a}-{b}' if b > a else f' {a}'}: {way}" for a, b, way in runs[:most]]
+    return "; ".join(names) + (f"; and {len(runs) - most} more" if len(runs) > most else "")

@@ -238,23 +238,23 @@ class _Comparing:
 
     def _unlike(self, old: range, new: range) -> None:
         """Blocks with little in common: beside each other where there are as many of them, else one after the other."""
-        found, rows = self.diff, self.diff.rows
+        counts, rows = self.diff, self.diff.rows
         beside = len(old) == len(new) and not any(i in self.moved_old for i in old)
         if beside and not any(j in self.moved_new for j in new):
             for i, j in zip(old, new, strict=True):
                 rows.append(Row("changed", [Run("removed", self.old[i]), Run("added", self.new[j])]))
-                found.removed += len(self.old[i])
-                found.added += len(self.new[j])
+                counts.removed += len(self.old[i])
+                counts.added += len(self.new[j])
             return
         for i in old:
             away = i in self.moved_old
             rows.append(Row("moved away" if away else "removed", [Run("removed", self.old[i])]))
-            found.removed += 0 if away else len(self.old[i])
+            counts.removed += 0 if away else len(self.old[i])
         for j in new:
             here = j in self.moved_new
             rows.append(Row("moved here" if here else "added", [Run("added", self.new[j])]))
-            found.added += 0 if here else len(self.new[j])
-            found.moved += len(self.new[j]) if here else 0
+            counts.added += 0 if here else len(self.new[j])
+            counts.moved += len(self.new[j]) if here else 0
 
     def _groups(self, old: range, new: range) -> list[Group]:
         """Blocks that belong together, with the words they share."""
@@ -264,7 +264,7 @@ class _Comparing:
             return []
         places = align(self._numbers(words_old), self._numbers(words_new))
         groups = self._linked(places, words_old, block_old, block_new)
-        found = []
+        grouped = []
         at = 0
         for old_group, new_group in groups:
             self._stay(old_group, new_group)
@@ -278,8 +278,8 @@ class _Comparing:
                 if x in local_a and y in local_b:
                     matched.append((local_a[x], local_b[y]))
                 at += 1
-            found.append((old_group, new_group, _parts(words_a, words_b, matched)))
-        return found
+            grouped.append((old_group, new_group, _parts(words_a, words_b, matched)))
+        return grouped
 
     def _numbers(self, words: list[str]) -> list[int]:
         """A number for each word; the same words have the same, whatever blanks are before them."""
@@ -372,8 +372,8 @@ def _row(parts: list[Part]) -> Row:
     """Parts as runs."""
     runs: list[Run] = []
     for part in tidy(parts):
-        told = (Run("kept", part.kept), Run("removed", part.removed), Run("added", part.added))
-        runs += [run for run in told if run.words]
+        stretches = (Run("kept", part.kept), Run("removed", part.removed), Run("added", part.added))
+        runs += [run for run in stretches if run.words]
     return Row("same" if all(run.state == "kept" for run in runs) else "changed", runs)
 
 
@@ -405,28 +405,28 @@ def _slide(parts: list[Part]) -> None:
 
 def _without_islands(parts: list[Part]) -> list[Part]:
     """A word or two between large changes is there by chance (`of the`): it changed with the rest."""
-    told: list[Part] = []
+    merged: list[Part] = []
     for part in parts:
         length = len(part.kept)
-        if told and 0 < length <= ISLAND and FACTOR * length <= min(told[-1].weight, part.weight):
-            told[-1].join(Part([], part.kept, part.kept))
+        if merged and 0 < length <= ISLAND and FACTOR * length <= min(merged[-1].weight, part.weight):
+            merged[-1].join(Part([], part.kept, part.kept))
             part.kept = []
-        if told and not part.kept:
-            told[-1].join(part)
+        if merged and not part.kept:
+            merged[-1].join(part)
         else:
-            told.append(part)
-    return told
+            merged.append(part)
+    return merged
 
 
 def _merged(parts: list[Part]) -> list[Part]:
     """Changes with nothing between them are one."""
-    told: list[Part] = []
+    merged: list[Part] = []
     for part in parts:
-        if told and not part.kept:
-            told[-1].join(part)
+        if merged and not part.kept:
+            merged[-1].join(part)
         else:
-            told.append(part)
-    return told
+            merged.append(part)
+    return merged
 
 
 def align(old: Sequence[int], new: Sequence[int]) -> Places:
