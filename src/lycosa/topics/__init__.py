@@ -33,19 +33,19 @@ ENTRIES = {
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
     "ehrig": Entry(
-        "ehrig", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
+        "meaning", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
         "Batsakis 2007, eq. 3, 8; Ehrig, Maedche 2003", "words",
     ),
     "ssrm": Entry(
-        "ssrm", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
+        "meaning", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
         "Batsakis 2007, eq. 4, 9; Varelas et al. 2005", "words",
     ),
     "synset-expansion": Entry(
-        "synset_expansion", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
+        "meaning", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
         "Batsakis 2007, eq. 10", "words",
     ),
     "corley-mihalcea": Entry(
-        "corley_mihalcea", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
+        "meaning", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
         "Corley, Mihalcea 2005", "words",
     ),
     "embedding": Entry(
