@@ -21,8 +21,8 @@ from lycosa.core.types import Kind, Visit
 from lycosa.refresh import validators
 from lycosa.refresh.behaviours import Behaviours
 from lycosa.refresh.change import PERMANENT, Change, change_of
-from lycosa.refresh.histories import Histories
-from lycosa.refresh.pictures import Gallery
+from lycosa.refresh.detectors.images import Gallery
+from lycosa.refresh.rates import Histories
 from lycosa.refresh.schedules import LEAST
 from lycosa.refresh.validators import CUT, Honesty, Validators
 from lycosa.web.dates import http_time, w3c_time

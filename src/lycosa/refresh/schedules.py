@@ -28,8 +28,7 @@ from lycosa.core.spec import check_parts, parse
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
 from lycosa.refresh.allocation import allocate, claim, gain, waiting
-from lycosa.refresh.histories import Histories
-from lycosa.refresh.rates import Floats, Posterior, Rates
+from lycosa.refresh.rates import Floats, Histories, Posterior, Rates
 
 LEAST = 600.0
 """No page is looked at more often than this."""

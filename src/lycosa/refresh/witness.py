@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from lycosa.core.types import Exchange, Links, Page, Terms, Visit
 from lycosa.refresh.change import PERMANENT, Change
 from lycosa.refresh.detectors import judge_change
+from lycosa.refresh.detectors.images import Gallery
 from lycosa.refresh.detectors.text import difference
 from lycosa.refresh.memory import Memory, Watched
-from lycosa.refresh.pictures import Gallery
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, remark
 from lycosa.store.versions import Versions

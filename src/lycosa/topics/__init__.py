@@ -21,15 +21,15 @@ ENTRIES = {
         "Batsakis 2007, eq. 1, 2", "words or examples",
     ),
     "word-frequency": Entry(
-        "word_frequency", "WordFrequency", "how often the search string occurs, or on how many lines",
+        "counting", "WordFrequency", "how often the search string occurs, or on how many lines",
         "Trivedi et al. 2014", "words",
     ),
     "weighted-content": Entry(
-        "weighted_content", "WeightedContent", "cosine of word counts, those in the title counted twice",
+        "query", "WeightedContent", "cosine of word counts, those in the title counted twice",
         "Trivedi et al. 2014", "words",
     ),
     "keyword": Entry(
-        "keyword", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
+        "counting", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
     "ehrig": Entry(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lycosa.core.types import Judgement, Page
-from lycosa.topics.base import Judge
+from lycosa.core.state import State
+from lycosa.core.types import Judgement, Page, Visit
 
 
-class Given(Judge):
+class Given:
     """beta and alpha are what the space says of a node and its links (`data["beta"]`, `data["alpha"]` of the page).
 
     For spaces that know what their nodes are worth: a graph with true scores, or a search form, where a keyword is
@@ -29,3 +29,13 @@ class Given(Judge):
     def judge(self, page: Page, reading: object) -> Judgement:
         """Read the scores off the page."""
         return Judgement(page.data.get("beta", 0.0), np.array(page.data.get("alpha", ()), np.float32))
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing to learn."""
+
+    def state(self) -> State:
+        """Nothing is learned."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to remember."""
