@@ -118,7 +118,7 @@ ENTRIES = {
         "baselines", "Backlink", "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "pagerank": Entry(
-        "pagerank", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
+        "ranks", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": Entry(
@@ -128,11 +128,11 @@ ENTRIES = {
         "baselines", "OutLinks", "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
     ),
     "hard-focus": Entry(
-        "hard_focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
+        "focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
         f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
     "soft-focus": Entry(
-        "soft_focus", "SoftFocus",
+        "focus", "SoftFocus",
         "links are worth what the classifier says of their page; with a distiller of hubs or an apprentice if wanted",
         f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
     ),
@@ -223,7 +223,7 @@ ENTRIES = {
         "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
     "nr": Entry(
-        "navigational_rank", "NavigationalRank",
+        "ranks", "NavigationalRank",
         "relevance spreads from pages to what links to them, then to what they link to",
         f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
     ),

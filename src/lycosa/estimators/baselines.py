@@ -31,8 +31,16 @@ from lycosa.estimators.parents import Parents, SaidByParents
 from lycosa.estimators.present import linked
 
 
+class Unlearned:
+    """Base of estimators that learn nothing themselves: the table knows what they go by."""
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """The links of the page are new, or have one parent more."""
+        return step.children
+
+
 @dataclass
-class BreadthFirst:
+class BreadthFirst(Unlearned):
     """The score is minus the depth; ties go to the row discovered first, so each level is first in, first out.
 
     The depth is the number of links from the nearest seed, as far as was known when the parent came in: a shorter way
@@ -42,10 +50,6 @@ class BreadthFirst:
     Paper: Batsakis 2007, section 3.2 (a queue, first in, first out: the same order); Gouriten et al. 2014, estimator 1,
     whose score 1 / (depth + 1) ranks alike. With `zeta` it would not draw alike: a share of the best is another depth.
     """
-
-    def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page are new, or nearer than was known."""
-        return step.children
 
     def state(self) -> State:
         """It learns nothing that the table does not know."""
@@ -64,7 +68,7 @@ class BreadthFirst:
 
 
 @dataclass
-class Random:
+class Random(Unlearned):
     """Each row gets a number drawn from (seed, row): the same seed gives the same crawl, resumed or not.
 
     >>> Random(seed=1).score(np.array([0, 1]), Table()).round(3).tolist()
@@ -72,10 +76,6 @@ class Random:
     """
 
     seed: int = 0
-
-    def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page are new."""
-        return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """A number drawn for it."""
@@ -88,7 +88,7 @@ class Random:
 
 
 @dataclass
-class Backlink:
+class Backlink(Unlearned):
     """The score is the number of crawled pages that link to the node. It knows nothing of the topic: a measure of
     importance, and a baseline. Its ranking is that of fl_deg.
 
@@ -102,10 +102,6 @@ class Backlink:
     >>> backlink.score(rows, table).tolist()
     [2.0]
     """
-
-    def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page have one parent more."""
-        return step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """How many pages link here, as far as is known."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.baselines import Unlearned
 
 FirstKind = Literal["deg", "n", "e", "ne"]
 
@@ -31,7 +32,7 @@ _COLUMN = {"deg": "in_degree", "n": "beta_sum", "e": "alpha_sum", "ne": "product
 
 
 @dataclass
-class FirstLevel:
+class FirstLevel(Unlearned):
     """A sum over the parents P(v) that have been crawled, by `kind`:
 
         deg  the number of parents
@@ -65,10 +66,6 @@ class FirstLevel:
     def proportional(self) -> bool:
         """The number of parents knows nothing of the topic: twice as many don't promise twice as much."""
         return self.kind != "deg"
-
-    def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page have one parent more; the target of a redirect has those of its source."""
-        return step.children
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The sum, or its logarithm; 0 for a row nobody has linked to."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +30,15 @@ MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip
 
 COST = 1.0
 """C of the machine. On WebKB .3 and 1 did equally well, on Wikispeedia 1 was two points of accuracy better."""
+
+
+def _trainer(kind: str, name: str) -> Any:
+    """What scikit-learn trains a kind of model with."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(import_module(f"sklearn.{module}"), attribute)
+    except ImportError as error:
+        raise InputError(MISSING.format(kind=kind)) from error
 
 
 class Kept:
@@ -120,11 +130,7 @@ def _machines(
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights and bias of each class. One that has no page among these rows is never near."""
-    try:
-        from sklearn.svm import LinearSVC
-    except ImportError as error:
-        raise InputError(MISSING.format(kind="svm")) from error
-    machine = LinearSVC(C=COST, random_state=seed % 2**32, max_iter=5000)
+    machine = _trainer("svm", "svm.LinearSVC")(C=COST, random_state=seed % 2**32, max_iter=5000)
     machine.fit(matrix(bags, values, terms)[rows], labels[rows])
     weights = np.zeros((terms, classes), np.float32)
     bias = np.full(classes, -1.0, np.float32)
@@ -260,11 +266,8 @@ class Network(Kept):
 
 
 def _learner(pages: int, seed: int) -> Any:
-    try:
-        from sklearn.neural_network import MLPClassifier
-    except ImportError as error:
-        raise InputError(MISSING.format(kind="nn")) from error
-    return MLPClassifier((HIDDEN,), batch_size=max(4, min(BATCH, pages // 20)), alpha=1e-4, random_state=seed % 2**32)
+    make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(BATCH, pages // 20))
+    return make((HIDDEN,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
 
 def _go_on(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:
@@ -353,13 +356,10 @@ class Tree(Kept):
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> Tree:
         """Grow a tree."""
-        try:
-            from sklearn.tree import DecisionTreeClassifier
-        except ImportError as error:
-            raise InputError(MISSING.format(kind=cls.kind)) from error
+        make = _trainer(cls.kind, "tree.DecisionTreeClassifier")
         weigh = idf(bags.document_frequency(terms), len(bags))
         least = max(1, min(LEAST, len(bags) // 20))
-        learner = DecisionTreeClassifier(min_samples_leaf=least, random_state=seed % 2**32)
+        learner = make(min_samples_leaf=least, random_state=seed % 2**32)
         learner.fit(matrix(bags, unit(bags, weigh), terms).astype(np.float32), labels)
         grown = learner.tree_
         shares = np.zeros((grown.node_count, classes))
