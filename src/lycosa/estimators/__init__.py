@@ -65,7 +65,7 @@ ENTRIES = {
         "best-first, but n pages at a time before anything is ranked again", f"{BATSAKIS}, 2.3", TOPIC,
     ),
     "link-context": Entry(
-        "link_context", "LinkContext",
+        "otie", "LinkContext",
         "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
     ),
     "ehrig": Entry(
@@ -232,11 +232,11 @@ ENTRIES = {
         f"{GOURITEN}, 6", TRUTH,
     ),
     "link-score": Entry(
-        "link_score", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
+        "personalised", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": Entry(
-        "link_score", "LinkScore", "link-score without the links that score below a threshold",
+        "personalised", "LinkScore", "link-score without the links that score below a threshold",
         PERSONALISED, TOPIC, arguments={"least": 1.1},
     ),
     "nb-links": Entry(

@@ -46,6 +46,7 @@ _NARROWEST = 1e-6
 """Buckets: in narrower ones there would be no room for the second probability in a number of 64 bits."""
 
 
+@dataclass(kw_only=True)
 class Browsed:
     """Base of estimators that follow the ways of a crawl through a hidden Markov model of someone's browsing.
 
@@ -53,26 +54,27 @@ class Browsed:
     """
 
     proportional: ClassVar[bool] = True
-    file: str | Browsing
-    clusters: Clusters
-    k: int
-    smoothing: float
-    merge: MaxOrLast
-    pages_: Neighbours
-    chain_: Chain
-    trail_: Trail
 
-    def set_up(self, literal: bool = False) -> None:
+    clusters: Clusters = "kmeans"
+    k: int = 5
+    smoothing: float = 0.1
+    merge: MaxOrLast = "max"
+    literal: bool = False
+    pages_: Neighbours = learned()
+    chain_: Chain = learned()
+    trail_: Trail = learned()
+
+    def set_up(self, file: str | Browsing) -> None:
         """Learn from the browsing who is near, and where it leads."""
         if self.k < 1:
             raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
         if not 0 <= self.smoothing < 1e6:
             raise ValueError(f"smoothing is {self.smoothing:g}: it has to be 0 or more pages")
-        browsing = Browsing.of(self.file)
+        browsing = Browsing.of(file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
-        self.pages_ = (LiteralNeighbours if literal else Neighbours)(browsing, self.clusters, self.k)
-        self.trail_ = Trail(self.chain_, self.merge, literal)
+        self.pages_ = (LiteralNeighbours if self.literal else Neighbours)(browsing, self.clusters, self.k)
+        self.trail_ = Trail(self.chain_, self.merge, self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See what the page is like, and give its links what that promises."""
@@ -137,20 +139,12 @@ class Hmm(Browsed):
     """
 
     file: str | Browsing = ""
-    clusters: Clusters = "kmeans"
-    k: int = 5
-    epsilon: float = 0.01
-    smoothing: float = 0.1
-    merge: MaxOrLast = "max"
-    literal: bool = False
-    pages_: Neighbours = learned()
-    chain_: Chain = learned()
-    trail_: Trail = learned()
+    epsilon: float = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
             raise ValueError(f"epsilon is {self.epsilon:g}: it has to be 0, or {_NARROWEST:g} to 1")
-        self.set_up(self.literal)
+        self.set_up(self.file)
 
     def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float:
         """a(L0, t + 1), in buckets."""
@@ -213,17 +207,9 @@ class Hybrid(Browsed):
 
     file: str | Browsing = ""
     anchors: bool = False
-    clusters: Clusters = "kmeans"
-    k: int = 5
-    smoothing: float = 0.1
-    merge: MaxOrLast = "max"
-    literal: bool = False
-    pages_: Neighbours = learned()
-    chain_: Chain = learned()
-    trail_: Trail = learned()
 
     def __post_init__(self) -> None:
-        self.set_up(self.literal)
+        self.set_up(self.file)
 
     def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
         """Equation 11 or 12."""
