@@ -159,7 +159,9 @@ class Keyword(Judge):
         """Occurrences in each link's window."""
         starts, ends = _spans(marked)
         if not len(starts):
-            return np.array([self.phrases.count(text or anchor) for text, anchor in _near(links)])
+            return np.array(
+                [self.phrases.count(text or anchor) for text, anchor in zip(links.contexts, links.anchors, strict=True)]
+            )
         room = np.maximum(0, self.window - (ends - starts))
         low, high = starts - room // 2, ends + (room - room // 2)
         begins = np.array([begin for begin, _, _ in places])
@@ -181,10 +183,6 @@ def _spans(marked: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         marks = []
     places = np.array([place for place, _ in marks], np.intp) - np.arange(len(marks))
     return places[0::2], places[1::2]
-
-
-def _near(links: Links) -> list[tuple[str, str]]:
-    return list(zip(links.contexts, links.anchors, strict=True))
 
 
 class WordFrequency(Judge):

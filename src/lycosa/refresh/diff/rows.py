@@ -385,7 +385,7 @@ def tidy(parts: list[Part]) -> list[Part]:
     [([], ['coral', 'bleach', 'and']), (['coral', 'reefs'], [])]
     """
     _slide(parts)
-    return _without_islands(_merged(parts))
+    return _merged(_merged(parts), ISLAND)
 
 
 def _slide(parts: list[Part]) -> None:
@@ -403,25 +403,15 @@ def _slide(parts: list[Part]) -> None:
                 break
 
 
-def _without_islands(parts: list[Part]) -> list[Part]:
-    """A word or two between large changes is there by chance (`of the`): it changed with the rest."""
+def _merged(parts: list[Part], island: int = 0) -> list[Part]:
+    """Changes with nothing between them are one, and so are large ones with an island of a word or two between them: it
+    is there by chance (`of the`), and changed with the rest."""
     merged: list[Part] = []
     for part in parts:
         length = len(part.kept)
-        if merged and 0 < length <= ISLAND and FACTOR * length <= min(merged[-1].weight, part.weight):
+        if merged and 0 < length <= island and FACTOR * length <= min(merged[-1].weight, part.weight):
             merged[-1].join(Part([], part.kept, part.kept))
             part.kept = []
-        if merged and not part.kept:
-            merged[-1].join(part)
-        else:
-            merged.append(part)
-    return merged
-
-
-def _merged(parts: list[Part]) -> list[Part]:
-    """Changes with nothing between them are one."""
-    merged: list[Part] = []
-    for part in parts:
         if merged and not part.kept:
             merged[-1].join(part)
         else:
