@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.refresh.histories import Histories
+from lycosa.refresh.rates import Histories
 from lycosa.refresh.schedules import make_schedule
 
 DAY = 86_400.0

@@ -35,17 +35,12 @@ from lycosa.topics.around import InLanguage, heeding
 from lycosa.topics.base import FACETS, Judge
 from lycosa.topics.browsed import Browsed
 from lycosa.topics.classified import Classified
-from lycosa.topics.corley_mihalcea import CorleyMihalcea
-from lycosa.topics.ehrig import Ehrig
+from lycosa.topics.counting import Keyword, WordFrequency
 from lycosa.topics.given import Given
-from lycosa.topics.keyword import Keyword
+from lycosa.topics.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
 from lycosa.topics.model import Model, fitted
 from lycosa.topics.pattern import Pattern
-from lycosa.topics.query import Query
-from lycosa.topics.ssrm import Ssrm
-from lycosa.topics.synset_expansion import SynsetExpansion
-from lycosa.topics.weighted_content import WeightedContent
-from lycosa.topics.word_frequency import WordFrequency
+from lycosa.topics.query import Query, WeightedContent
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard

@@ -13,7 +13,7 @@ from handmade import FRONT, crawl, html, star
 
 import lycosa
 from learning_judge import Learning
-from lycosa.collection.asking import questions
+from lycosa.collection.best import questions
 from lycosa.collection.export import export
 from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection

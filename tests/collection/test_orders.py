@@ -9,7 +9,7 @@ from lycosa.collection import orders as module
 from lycosa.collection.orders import ORDERS, arrange
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
-from lycosa.topics.word_frequency import WordFrequency
+from lycosa.topics.counting import WordFrequency
 from revisited_crawl import html, revisited
 
 HOME = "http://reef.test/"

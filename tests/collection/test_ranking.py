@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.collection.querying import Clause, parse
-from lycosa.collection.ranking import K1, OTHER_FORMS, Answer, Ranking
+from lycosa.collection.searching import K1, OTHER_FORMS, Answer, Ranking
 from lycosa.store.search import NAME, TITLE, Index, IndexedPage
 
 PHRASES = ['"coral reef"', '"coral reef" fish', 'fish -"coral reef"', '"reef coral" -"sea water"', '"coral coral"']

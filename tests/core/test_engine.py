@@ -26,8 +26,8 @@ from lycosa.core.types import (
     Task,
     Visit,
 )
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual

@@ -10,7 +10,7 @@ from lycosa.core.protocols import Learner, Space
 from lycosa.core.state import Untold
 from lycosa.core.strategies import Greedy
 from lycosa.core.types import Event, Label, Lesson, Links, Page, Seed, Task, Visit
-from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary

@@ -17,7 +17,7 @@ from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Event, Links, Page, Seed, Task, Visit
 from lycosa.estimators import strategy as named
-from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
 from lycosa.topics.given import Given

@@ -19,8 +19,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Visit
 from lycosa.crawling.request import Request
 from lycosa.estimators import strategy
+from lycosa.estimators.baselines import UrlDepth
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.url_depth import UrlDepth
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog
 from lycosa.topics.given import Given

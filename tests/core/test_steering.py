@@ -21,8 +21,8 @@ from lycosa.core.strategies import Altered, Batched, Greedy, steer
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Outcome, Page, Rows, Scores, Seed, Setting, Step, Task, Visit
 from lycosa.estimators import strategy
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.breadth_first import BreadthFirst
 from lycosa.estimators.regression import Regression
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.log import MemoryLog

@@ -3,7 +3,7 @@
 from teaching import score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.backlink import Backlink
+from lycosa.estimators.baselines import Backlink
 
 
 def test_the_score_is_the_number_of_parents() -> None:

@@ -5,7 +5,7 @@ from teaching import order, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.baselines import BreadthFirst
 
 
 def test_each_level_is_first_in_first_out() -> None:

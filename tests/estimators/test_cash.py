@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Step, Visit
-from lycosa.estimators.cash import BLOCK, MOST, CashFlow
-from lycosa.estimators.opic import Opic
+from lycosa.estimators.cash import BLOCK, MOST, CashFlow, Opic
 from lycosa.estimators.otie import Otie
 
 

@@ -8,8 +8,7 @@ from teaching import redirect, score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.disco import BACKWARD, FORWARD, OPERATORS, Disco, Ucb1
-from lycosa.estimators.likeness import Likeness, logistic
+from lycosa.estimators.disco import BACKWARD, FORWARD, OPERATORS, Disco, Likeness, Ucb1, logistic
 
 LN2 = math.log(2)
 

@@ -14,8 +14,7 @@ import lycosa
 from lycosa.checks.trials import START, graph
 from lycosa.core.protocols import Strategy
 from lycosa.estimators import STRATEGIES, STRONG_ARMS, describe, strategy
-from lycosa.estimators.bandit import Bandit
-from lycosa.estimators.discounted import Discounted
+from lycosa.estimators.bandit import Bandit, Discounted
 from lycosa.topics.given import Given
 
 ARMS = ("best-first", "fl_n", "link-context")

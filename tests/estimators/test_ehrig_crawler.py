@@ -11,7 +11,7 @@ from lycosa.core.protocols import Estimator
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Terms, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.ehrig import Ehrig
+from lycosa.estimators.anchors import Ehrig
 
 REEFS = str(Path(__file__).parent.parent / "reefs.tsv")
 """land > reef > coral reef > atoll, land > island; coral is related to coral reef."""

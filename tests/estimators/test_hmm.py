@@ -13,8 +13,7 @@ from browsed_pages import STATE, STEPS, Walk, positives_only, ten_pages
 from lycosa.core.errors import InputError
 from lycosa.core.types import Page, Terms, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.hmm import Hmm, bucketed
-from lycosa.estimators.markov import Chain
+from lycosa.estimators.hmm import Chain, Hmm, bucketed
 from lycosa.estimators.neighbours import Neighbours, weights
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags

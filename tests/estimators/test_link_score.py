@@ -7,7 +7,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.link_score import LinkScore
+from lycosa.estimators.personalised import LinkScore
 
 
 def teach(

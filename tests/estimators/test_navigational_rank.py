@@ -9,7 +9,7 @@ from teaching import redirect, score, see, teach
 
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Visit
-from lycosa.estimators.navigational_rank import NavigationalRank
+from lycosa.estimators.ranks import NavigationalRank
 
 
 @pytest.mark.parametrize(

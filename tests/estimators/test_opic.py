@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.opic import Opic
+from lycosa.estimators.cash import Opic
 
 
 def test_the_first_four_steps() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators.opic_original import OpicOriginal
+from lycosa.estimators.opic_alpha import OpicOriginal
 
 
 def visit(opic: OpicOriginal, table: Table, node: str, **alphas: float) -> list[list[float]]:

@@ -9,8 +9,7 @@ from teaching import score, see, seeded
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Page, Visit
-from lycosa.estimators.link_context import LinkContext
-from lycosa.estimators.otie import Otie
+from lycosa.estimators.otie import LinkContext, Otie
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.base import ask

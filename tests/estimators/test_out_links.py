@@ -3,7 +3,7 @@
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.out_links import OutLinks
+from lycosa.estimators.baselines import OutLinks
 
 
 def test_the_page_with_the_most_links_counts() -> None:

@@ -7,7 +7,7 @@ import pytest
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
-from lycosa.estimators.pagerank import PageRank
+from lycosa.estimators.ranks import PageRank
 
 
 def test_three_nodes_by_hand() -> None:

@@ -7,11 +7,9 @@ import pytest
 from browsed_pages import ten_pages
 from lycosa.core.errors import InputError
 from lycosa.estimators import strategy
-from lycosa.estimators.apprentice import Apprentice
-from lycosa.estimators.distiller import Distiller
-from lycosa.estimators.first_level import FirstLevel
+from lycosa.estimators.first_level import FirstLevel, SecondLevel
+from lycosa.estimators.focus import Apprentice, Distiller
 from lycosa.estimators.regression import Regression
-from lycosa.estimators.second_level import SecondLevel
 from lycosa.text.ontology import Ontology
 from tables import each
 

@@ -15,29 +15,25 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.strategies import Batched, Greedy
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
-from lycosa.estimators.apprentice import Apprentice
+from lycosa.estimators.anchors import Ssrm
 from lycosa.estimators.bandit import Bandit
+from lycosa.estimators.baselines import BreadthFirst, OutLinks
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.breadth_first import BreadthFirst
-from lycosa.estimators.cash import CashFlow
-from lycosa.estimators.first_level import FirstLevel
+from lycosa.estimators.cash import CashFlow, Opic
+from lycosa.estimators.first_level import FirstLevel, SecondLevel
 from lycosa.estimators.fish_search import FishSearch
-from lycosa.estimators.navigational_rank import NavigationalRank
+from lycosa.estimators.focus import Apprentice
 from lycosa.estimators.nb_links import NaiveBayesLinks
-from lycosa.estimators.opic import Opic
 from lycosa.estimators.opic_alpha import OpicAlpha
 from lycosa.estimators.oracle import Oracle
 from lycosa.estimators.otie import Otie
-from lycosa.estimators.out_links import OutLinks
-from lycosa.estimators.pagerank import PageRank
 from lycosa.estimators.personalised import Personalised
+from lycosa.estimators.ranks import NavigationalRank, PageRank
 from lycosa.estimators.redirects import Redirects
 from lycosa.estimators.regression import Regression
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.estimators.rules import Rules
 from lycosa.estimators.scent import Scent
-from lycosa.estimators.second_level import SecondLevel
-from lycosa.estimators.ssrm import Ssrm
 from lycosa.text.ontology import Ontology
 
 REEFS = Ontology.build({"reef": ["reef"], "coral": ["coral"]}, broader=[("coral", "reef")])

@@ -11,9 +11,8 @@ from teaching import see, seeded
 
 import lycosa
 from lycosa.core.types import Links, Terms, Visit
-from lycosa.estimators.hmm import Hmm
-from lycosa.estimators.hybrid import Hybrid
-from lycosa.estimators.opic import Opic
+from lycosa.estimators.cash import Opic
+from lycosa.estimators.hmm import Hmm, Hybrid
 from lycosa.estimators.regression import Regression
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.estimators.rules import Rules

@@ -18,9 +18,7 @@ from lycosa.checks.failing import passed
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
 from lycosa.estimators import estimator
-from lycosa.estimators.apprentice import Apprentice
-from lycosa.estimators.distiller import Distiller
-from lycosa.estimators.soft_focus import RAISED, SoftFocus
+from lycosa.estimators.focus import RAISED, Apprentice, Distiller, SoftFocus
 
 
 def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, kind: Any = "page") -> list[str]:

@@ -14,9 +14,8 @@ from lycosa.checks.estimators import (
 from lycosa.checks.failing import passed
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, describe, estimator, strategy
+from lycosa.estimators.baselines import BreadthFirst, Random
 from lycosa.estimators.best_first import BestFirst
-from lycosa.estimators.breadth_first import BreadthFirst
-from lycosa.estimators.chance import Random
 
 
 def test_names() -> None:
@@ -39,7 +38,7 @@ def test_each_is_fresh() -> None:
 
 def test_ones_own() -> None:
     """module:Class is imported and made."""
-    assert isinstance(estimator("lycosa.estimators.breadth_first:BreadthFirst"), BreadthFirst)
+    assert isinstance(estimator("lycosa.estimators.baselines:BreadthFirst"), BreadthFirst)
 
 
 def test_unknown_names() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
-from lycosa.estimators import url_depth
-from lycosa.estimators.url_depth import UrlDepth, slashes
+from lycosa.estimators import baselines
+from lycosa.estimators.baselines import UrlDepth, slashes
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_learned_rows_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
     """Scoring them is an array access; only the seed is looked at."""
     estimator, table = taught()
     read: list[str] = []
-    monkeypatch.setattr(url_depth, "slashes", lambda node: read.append(node) or 0)
+    monkeypatch.setattr(baselines, "slashes", lambda node: read.append(node) or 0)
     estimator.score(np.arange(4, dtype=np.int32), table)
     assert ["http://a.org/"] == read
 

@@ -10,7 +10,7 @@ import pytest
 from lycosa.checks import check_estimator
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
-from lycosa.estimators.breadth_first import BreadthFirst
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.estimators.oracle import Oracle
 from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import GROUPS, TrueScores, given, hunter, needs, told_for, wants

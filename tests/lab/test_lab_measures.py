@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.protocols import Estimator
-from lycosa.estimators.first_level import FirstLevel
-from lycosa.estimators.second_level import SecondLevel
+from lycosa.estimators.first_level import FirstLevel, SecondLevel
 from lycosa.lab import neighbourhood as module
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index

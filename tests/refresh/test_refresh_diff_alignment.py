@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.refresh.diff import alignment
-from lycosa.refresh.diff.alignment import align
+from lycosa.refresh.diff import rows
+from lycosa.refresh.diff.rows import align
 from work import lines
 
 SHORT = st.lists(st.integers(0, 4), max_size=14)
@@ -45,8 +45,8 @@ def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None
 @pytest.fixture
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that make small sequences take the way of long ones."""
-    monkeypatch.setattr(alignment, "EXACT", 4)
-    monkeypatch.setattr(alignment, "STRETCHES", (4, 1))
+    monkeypatch.setattr(rows, "EXACT", 4)
+    monkeypatch.setattr(rows, "STRETCHES", (4, 1))
 
 
 @pytest.mark.usefixtures("small_bounds")
@@ -118,7 +118,7 @@ def test_work_grows_with_the_length_not_with_its_square(letters: int) -> None:
         return a, [*chance.choices(range(letters), k=length // 2), *a[length // 2 :], letters]
 
     short, long = pair(8_000), pair(32_000)
-    assert len(short[0]) * len(short[1]) > alignment.EXACT
+    assert len(short[0]) * len(short[1]) > rows.EXACT
     assert lines(lambda: align(*long)) < 8 * lines(lambda: align(*short))
 
 
@@ -135,6 +135,6 @@ def test_it_takes_a_twentieth_of_difflibs_work_where_words_repeat() -> None:
 def test_any_two_sequences_go_the_long_way_safely(a: list[int], b: list[int]) -> None:
     """The same for whatever hypothesis thinks of."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alignment, "EXACT", 16)
+        patch.setattr(rows, "EXACT", 16)
         if a and b:
             assert is_alignment(a, b, align(a, b))

@@ -96,7 +96,7 @@ def test_one_row_is_not_folded() -> None:
 
 def test_a_page_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines beyond what a browser can bear are counted, not shown."""
-    monkeypatch.setattr("lycosa.refresh.diff.page.MOST_ROWS", 500)
+    monkeypatch.setattr("lycosa.refresh.diff.MOST_ROWS", 500)
     many = 500 + 7
     told = compared("", "\n".join(map(str, range(many))))
     assert (many, "7 more lines left out here") == (

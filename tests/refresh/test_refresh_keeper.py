@@ -21,8 +21,8 @@ from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Task, Visit
 from lycosa.refresh.change import change_of
-from lycosa.refresh.histories import _COLUMNS
 from lycosa.refresh.keeper import ROUND, STALE, Keeper, Keeping
+from lycosa.refresh.rates import _COLUMNS
 from lycosa.refresh.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace

@@ -14,14 +14,12 @@ from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes
 from lycosa.topics import TOPICS, describe
 from lycosa.topics.classified import Classified
-from lycosa.topics.keyword import Keyword
+from lycosa.topics.counting import Keyword, WordFrequency
 from lycosa.topics.making import make_topic, read_terms
 from lycosa.topics.model import Model
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.probability import Probability
-from lycosa.topics.query import Query
-from lycosa.topics.weighted_content import WeightedContent
-from lycosa.topics.word_frequency import WordFrequency
+from lycosa.topics.query import Query, WeightedContent
 
 
 def test_words() -> None:

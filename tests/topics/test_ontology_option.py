@@ -11,7 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.text.background import Background
 from lycosa.topics.making import make_topic
-from lycosa.topics.ssrm import Ssrm
+from lycosa.topics.meaning import Ssrm
 
 SEEDS = ["https://example.org/"]
 

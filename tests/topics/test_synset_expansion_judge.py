@@ -8,7 +8,7 @@ from reefs import judge
 
 from lycosa.text.background import Background
 from lycosa.text.ontology import Ontology
-from lycosa.topics.synset_expansion import SynsetExpansion
+from lycosa.topics.meaning import SynsetExpansion
 
 CARS = Ontology.build(
     {"car": ["car", "automobile"], "cable car": ["cable car", "car"], "fever": ["dengue fever", "breakbone fever"]},

@@ -19,8 +19,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, when
 from lycosa.refresh.change import change_of
+from lycosa.refresh.diff import render
 from lycosa.refresh.diff.comparison import told
-from lycosa.refresh.diff.page import render
 from lycosa.refresh.diff.terminal import Printer
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")

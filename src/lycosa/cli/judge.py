@@ -17,10 +17,10 @@ from rich.text import Text
 from lycosa.cli.parameters import Dir, Json, Line, judge_names
 from lycosa.cli.printing import crawled, output, print_json, squeezed
 from lycosa.collection import judging
-from lycosa.collection.asking import Question, questions
+from lycosa.collection.best import Question, questions
+from lycosa.collection.estimate import at_least
 from lycosa.collection.judging import Judged, Moved
 from lycosa.collection.reading import Collection
-from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit

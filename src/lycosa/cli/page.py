@@ -17,11 +17,11 @@ from rich.text import Text
 from lycosa.cli.moments import by_the_end
 from lycosa.cli.parameters import Dir, Json, WholeText
 from lycosa.cli.printing import heading, pairs, print_json, squeezed, timestamp, wrapped
+from lycosa.collection.estimate import at_least
 from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Link, Origin
-from lycosa.collection.wording import at_least
 from lycosa.collection.words import clean
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit

@@ -26,7 +26,7 @@ from lycosa.cli.printing import (
     wrapped,
 )
 from lycosa.cli.progress import progress
-from lycosa.collection.wording import at_least
+from lycosa.collection.estimate import at_least
 from lycosa.collection.words import clean
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.reasons import Reasons

@@ -1,4 +1,4 @@
-"""The best pages of a crawl: of each content one, and not all of one host.
+"""The best pages of a crawl, and those to ask a person about: of each content one, and not all of one host.
 
 A page that repeats another is left out by what was recorded of it, or if its fingerprint and its words are nearly those
 of a better one. Of ten pages in a row a host has three at most, as long as others have some that are nearly as good.
@@ -7,13 +7,17 @@ of a better one. Of ten pages in a row a host has three at most, as long as othe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from lycosa.collection.estimate import unsure
 from lycosa.collection.reading import Collection
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
+from lycosa.store.labels import labels_in
 
 ROW, OF_ONE_HOST = 10, 3
 """Pages in a row, and how many of them one host may have."""
@@ -31,6 +35,9 @@ WIDER = 8
 """So many times the pages that are wanted are looked at, and at least so many."""
 
 AT_LEAST = 200
+
+WIDER_ASKED = 10
+"""So many times the pages that are asked about are looked at."""
 
 
 def best_of(
@@ -91,3 +98,41 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
 def side_of(visit: Visit) -> str:
     """A page's host; names of other spaces than the web have none, so each stands for itself."""
     return host_of(visit.node) or visit.node
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page to say yes or no to."""
+
+    url: str
+    title: str
+    worth: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = ()) -> list[Question]:
+    """The pages of which a person's word would help most, the most helpful first; none that somebody has labelled.
+
+    `labelled`: pages with labels that are not in the log yet.
+    """
+    labels = {*labels_in(collection.log), *labelled}
+    pages = sorted((page.seq, page.worth) for page in collection.view().pages() if page.node not in labels)
+    order = unsure([worth for _, worth in pages], collection.threshold, collection.probability)
+    chosen: list[Visit] = []
+    left: list[Visit] = []
+    hosts: Counter[str] = Counter()
+    for place in order[: WIDER_ASKED * most].tolist():
+        visit = collection.log.visit(pages[place][0])
+        if any(alike(visit, other) for other in chosen):
+            continue
+        if hosts[side_of(visit)] >= OF_ONE_HOST:
+            left.append(visit)
+            continue
+        hosts[side_of(visit)] += 1
+        chosen.append(visit)
+        if len(chosen) == most:
+            break
+    return [Question(visit.node, visit.title, visit.worth) for visit in [*chosen, *left][:most]]

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 DOUBT = 1.0
 """Log odds by which the line may be off, to either side."""
 
+NOTHING = 1e-6
+"""A threshold below this means: anything but 0."""
+
 SURE = 1.64
 """Standard deviations to either side: the truth lies within in nine of ten cases."""
 
@@ -73,6 +76,15 @@ def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bo
 def _moved(threshold: float, by: float) -> float:
     """The threshold with so much more log odds."""
     return 1.0 / (1.0 + math.exp(-by) * (1.0 - threshold) / max(threshold, 1e-9))
+
+
+def at_least(threshold: float) -> str:
+    """A threshold in words.
+
+    >>> at_least(0.1), at_least(1e-9)
+    ('0.1 or more', 'above 0')
+    """
+    return "above 0" if 0 < threshold < NOTHING else f"{threshold:g} or more"
 
 
 def unsure(worths: Sequence[float] | NDArray[Any], line: float, probability: bool) -> NDArray[np.intp]:

@@ -174,9 +174,9 @@ def _check_guide(options: Options) -> None:
     entry = STRATEGIES.get(parse(options.strategy)[0])
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
-        told = "classes, which only a model tells" if entry.needs == TAXONOMY else "a topic in words"
+        basis = "classes, which only a model tells" if entry.needs == TAXONOMY else "a topic in words"
         raise InputError(
-            f"the crawl's strategy {parse(options.strategy)[0]} goes by {told}: it could not go on with this topic, "
+            f"the crawl's strategy {parse(options.strategy)[0]} goes by {basis}: it could not go on with this topic, "
             "begin a new crawl for it"
         )
 
@@ -261,12 +261,12 @@ class _Anew:
             check(learner)
         except Untold:  # it has to be folded
             return 0
-        found = snapshots.read(fits, "engine", "topic")
-        if found is None:
+        snapshot = snapshots.read(fits, "engine", "topic")
+        if snapshot is None:
             return 0
         with snapshots.believed():
-            restore(learner, found[1]["engine"]["topic"])
-        return int(found[0]["seq"])
+            restore(learner, snapshot[1]["engine"]["topic"])
+        return int(snapshot[0]["seq"])
 
     def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
         """Have the judge learn from the events after that one."""

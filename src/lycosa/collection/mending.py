@@ -204,7 +204,11 @@ class _Mending:
         elif isinstance(event, Visit):
             columns = (event.kind, event.node, event.outcome, event.beta, event.same_as, event.place)
             event.place = place
-            if columns[:-1] != (kind, node, outcome, row[4], same) or (file, row[7], row[8]) != _of(place):
+            if columns[:-1] != (kind, node, outcome, row[4], same) or (file, row[7], row[8]) != (
+                place.file,
+                place.offset,
+                place.length,
+            ):
                 self.done.mended.append(f"event {seq}, {event.kind} {event.node}: its columns")
             else:
                 self.done.kept += 1
@@ -316,7 +320,3 @@ def _text(value: Any) -> str | None:
 
 def _real(value: Any) -> float:
     return float(value) if isinstance(value, float | int) and math.isfinite(value) else 0.0
-
-
-def _of(place: Place) -> tuple[str, int, int]:
-    return place.file, place.offset, place.length

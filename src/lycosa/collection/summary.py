@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lycosa.collection.asking import Question, questions
-from lycosa.collection.best import best_of
-from lycosa.collection.estimate import Estimate
+from lycosa.collection.best import Question, best_of, questions
+from lycosa.collection.estimate import Estimate, at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
-from lycosa.collection.wording import at_least
 from lycosa.core.budget import LOOKS
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running
@@ -47,14 +45,57 @@ class Again:
 
 
 @dataclass
-class Summary:
+class Figures:
+    """What came of a crawl, wherever that is told."""
+
+    threshold: float = 0.0
+    running: bool = False
+    pages: int = 0
+    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
+    """How many pages are relevant, and how sure that is."""
+    sites: int = 0
+    """Hosts that have given a relevant page."""
+    unsure: list[Question] = field(default_factory=list)
+    """Pages of which a person's word would help most, where the judge says how sure it is."""
+    warning: str = ""
+    """Why the topic's words are weak to judge by, if they are."""
+    ended: bool = False
+    """Whether the last run has ended in order, and nothing has been recorded since."""
+    ending: str = ""
+    """Why it has."""
+    held: int = 0
+    """Addresses that were held back as likely traps when the last run ended, and in which groups."""
+    groups: list[Held] = field(default_factory=list)
+
+    @property
+    def relevant(self) -> int:
+        """Pages at or above the line, each content once."""
+        return self.estimate.relevant
+
+    @property
+    def harvest(self) -> float:
+        """Share of the pages that are relevant."""
+        return self.relevant / self.pages if self.pages else 0.0
+
+    def read(self, collection: Collection, asked: int) -> None:
+        """Take the figures from a crawl's view and log; so many pages are named to ask a person about."""
+        view, last, end = collection.view(), collection.log.last(), collection.log.setting("end", {})
+        self.threshold, self.running = collection.threshold, is_running(collection.path)
+        self.pages = int(view.column("crawled").sum())
+        self.estimate, self.sites = view.estimate(self.threshold), view.sites(self.threshold)
+        self.unsure = [] if self.estimate.sure else questions(collection, asked)
+        self.warning = weakness(collection, self.pages)
+        self.ended = isinstance(last, Setting) and last.key == "end"
+        self.ending = str(end.get("reason", "")) if self.ended else ""
+        self.held, self.groups = int(end.get("held", 0)), [Held(**group) for group in end.get("groups", ())]
+
+
+@dataclass
+class Summary(Figures):
     """What `lycosa show` tells."""
 
-    pages: int = 0
     spent: Counter[str] = field(default_factory=Counter)
     """What requests were spent on to get the pages; without looks at known pages."""
-    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
-    threshold: float = 0.0
     is_relevant: list[bool] = field(default_factory=list)
     """For each page, in the order in which they were recorded, whether it is relevant."""
     best: list[dict[str, Any]] = field(default_factory=list)
@@ -62,23 +103,7 @@ class Summary:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
     """For each kind and outcome that is a failure, what the last one of them said."""
     hosts: Counter[str] = field(default_factory=Counter)
-    sites: int = 0
-    """Hosts that have given a relevant page."""
-    ending: str = ""
-    held: int = 0
-    """Addresses that were held back as likely traps when the last run ended, and in which groups."""
-    groups: list[Held] = field(default_factory=list)
-    running: bool = False
     again: Again = field(default_factory=Again)
-    unsure: list[Question] = field(default_factory=list)
-    """Pages of which a person's word would help most, where the judge says how sure it is."""
-    warning: str = ""
-    """Why the topic's words are weak to judge by, if they are."""
-
-    @property
-    def relevant(self) -> int:
-        """Pages at or above the line, each content once."""
-        return self.estimate.relevant
 
     @property
     def requests(self) -> int:
@@ -89,11 +114,6 @@ class Summary:
     def asked(self) -> str:
         """What a find has to score, in words."""
         return at_least(self.threshold)
-
-    @property
-    def harvest(self) -> float:
-        """Share of the pages that are relevant."""
-        return self.relevant / self.pages if self.pages else 0.0
 
     @property
     def site_harvest(self) -> float:
@@ -140,42 +160,27 @@ class Summary:
 
 def summarise(directory: Path, best: int = 10, threshold: float | None = None) -> Summary:
     """Read the figures out of a crawl's log; by another line between what counts and what does not if it is given."""
-    summary = Summary(running=is_running(directory))
+    summary = Summary()
     with Collection(directory, threshold) as collection:
-        summary.threshold = collection.threshold
+        summary.read(collection, UNSURE)
+        if not summary.ended:  # it goes on: what was held back then says nothing of now
+            summary.held, summary.groups = 0, []
         _count(collection, summary)
-        summary.warning = weakness(collection, summary.pages)
         summary.best = [
             {"url": visit.node, "score": round(visit.worth, 4), "title": visit.title}
             for _, visit in best_of(collection, best)
         ]
-        if not summary.estimate.sure:
-            summary.unsure = questions(collection, UNSURE)
     return summary
 
 
 def _count(collection: Collection, summary: Summary) -> None:
-    view, last = collection.view(), collection.log.last()
-    tally, crawled = view.tally, view.column("crawled")
-    if isinstance(last, Setting) and last.key == "end":
-        summary.ending = str(last.value.get("reason", ""))
-        summary.held = int(last.value.get("held", 0))
-        summary.groups = [Held(**group) for group in last.value.get("groups", ())]
-    summary.is_relevant = view.relevant(summary.threshold)[crawled].tolist()
-    summary.pages = len(summary.is_relevant)
-    summary.estimate = view.estimate(summary.threshold)
+    view, again = collection.view(), summary.again
+    tally = view.tally
+    summary.is_relevant = view.relevant(summary.threshold)[view.column("crawled")].tolist()
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
-    summary.sites = view.sites(summary.threshold)
     summary.spent = Counter({what: count for what, count in tally.spent.items() if what != LOOKS})
-    for (kind, outcome), count in tally.kinds.items():
-        if kind == "revisit":
-            summary.again.outcomes[outcome] = count
-        else:
-            summary.outcomes[kind, outcome] = count
-    for (kind, outcome), complaint in tally.last_complaint.items():
-        if kind == "revisit":
-            summary.again.reasons[outcome] = complaint
-        else:
-            summary.reasons[kind, outcome] = complaint
-    looks = tally.looks
-    summary.again.looks, summary.again.last, summary.again.changes = looks.count, looks.last, looks.changes
+    summary.outcomes = Counter({key: count for key, count in tally.kinds.items() if key[0] != "revisit"})
+    summary.reasons = {key: complaint for key, complaint in tally.last_complaint.items() if key[0] != "revisit"}
+    again.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})
+    again.reasons = {outcome: why for (kind, outcome), why in tally.last_complaint.items() if kind == "revisit"}
+    again.looks, again.last, again.changes = tally.looks.count, tally.looks.last, tally.looks.changes

@@ -74,23 +74,23 @@ async def ask_engines(
     """Ask every engine that was not asked before. `known` is what those have named that were: it is recorded again, as
     the last value of a setting is the one that counts."""
     asked, scope = Asked(), Scope.of(options)
-    told = dict(known or {})
+    answers_of = dict(known or {})
     for engine in options.search:
-        if engine in told:
+        if engine in answers_of:
             continue
         conversation = _Conversation(options, space, clock, engine)
-        found = await conversation.results()
-        within = [url for url in found if scope(url, 0)]
-        outside = len(found) - len(within)
+        urls = await conversation.results()
+        within = [url for url in urls if scope(url, 0)]
+        outside = len(urls) - len(within)
         within = within[: options.search_results]
         asked.events += conversation.visits
-        told[engine] = within
+        answers_of[engine] = within
         asked.seeds += within
         asked.notes.append(
             f"{len(within)} seeds from {engine}" + (f", {outside} results lie outside the scope" if outside else "")
         )
     if asked.events:
-        asked.events.append(Setting(SETTING, told, clock()))
+        asked.events.append(Setting(SETTING, answers_of, clock()))
     return asked
 
 

@@ -40,7 +40,7 @@ AT_ONCE = 10
 async def assemble(request: Request, files: Files) -> Assembly:
     """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
     space, options = request.make_space(), request.options
-    learned, news, found = await _open(request, files, space)
+    learned, news, searched = await _open(request, files, space)
     topic = request.make_topic(learned)
     strategy = _strategy(request)
     for part in (topic, getattr(strategy, "estimator", strategy)):
@@ -74,7 +74,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
         judge_name=judge_name,
         mark=files.mark,
     )
-    return Assembly(request, files, engine, news, probability, found)
+    return Assembly(request, files, engine, news, probability, searched)
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Assembly:
     """What came of learning terms, not yet recorded."""
     probability: bool
     """Whether its judge gives probabilities."""
-    found: list[str]
+    searched: list[str]
     """Seeds that search engines named."""
 
     async def take_up(self) -> None:
@@ -100,7 +100,7 @@ class Assembly:
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
         nodes: dict[str, Kind] = {**seeds.nodes}
-        for node in self.found:
+        for node in self.searched:
             nodes.setdefault(node, "page")
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.

@@ -85,10 +85,10 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
         return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
-        found = files.snapshots.read(fits, tell=request.tell)
-        if found is None:
+        snapshot = files.snapshots.read(fits, tell=request.tell)
+        if snapshot is None:
             return 0
-        about, state = found
+        about, state = snapshot
         with files.snapshots.believed():
             engine.restore(state["engine"])
             files.restore(state["files"])

@@ -1,4 +1,4 @@
-"""What to fetch next. One algorithm, one file, its paper in the docstring.
+"""What to fetch next. One algorithm, one class, its paper in the docstring.
 
 `STRATEGIES` names what `--strategy` accepts: where it lives, what it is made with, what it needs and whose it is.
 `strategy("best-first,merge=sum")` makes one; the parameters are those of the class, and these six of all but bandits:
@@ -61,22 +61,22 @@ ENTRIES = {
         arguments={"page": 0.0, "anchor": 1.0},
     ),
     "n-best-first": Entry(
-        "n_best_first", "NBestFirst",
+        "best_first", "NBestFirst",
         "best-first, but n pages at a time before anything is ranked again", f"{BATSAKIS}, 2.3", TOPIC,
     ),
     "link-context": Entry(
-        "link_context", "LinkContext",
+        "otie", "LinkContext",
         "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
     ),
     "ehrig": Entry(
-        "ehrig", "Ehrig", "links with anchors that mean something near the topic, by paths in WordNet",
+        "anchors", "Ehrig", "links with anchors that mean something near the topic, by paths in WordNet",
         f"{BATSAKIS}, eq. 3, 8", WORDS,
     ),
     "ssrm": Entry(
-        "ssrm", "Ssrm", "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
+        "anchors", "Ssrm", "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
     "synset-expansion": Entry(
-        "synset_expansion", "SynsetExpansion",
+        "anchors", "SynsetExpansion",
         "best-first with page and anchor, topic and anchor widened by their synonyms", f"{BATSAKIS}, eq. 10", WORDS,
     ),
     "hmm": Entry(
@@ -89,11 +89,11 @@ ENTRIES = {
         f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING, arguments={"clusters": "xmeans"},
     ),
     "hybrid": Entry(
-        "hybrid", "Hybrid", "mean of hmm and the page's similarity to the relevant pages browsed",
+        "hmm", "Hybrid", "mean of hmm and the page's similarity to the relevant pages browsed",
         f"{BATSAKIS}, eq. 11", BROWSING, arguments={"anchors": False},
     ),
     "hybrid-anchor": Entry(
-        "hybrid", "Hybrid", "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
+        "hmm", "Hybrid", "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
         BROWSING, arguments={"anchors": True},
     ),
     "context-graph": Entry(
@@ -106,33 +106,33 @@ ENTRIES = {
         "relevant pages have offspring that swims on, others starve after a few hops", "De Bra et al. 1994", TOPIC,
     ),
     "shark-search": Entry(
-        "shark_search", "SharkSearch",
+        "fish_search", "SharkSearch",
         "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "breadth_first", "BreadthFirst", "in order of discovery, level by level",
+        "baselines", "BreadthFirst", "in order of discovery, level by level",
         f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
-    "random": Entry("chance", "Random", "in a random order that depends on --random-seed only"),
+    "random": Entry("baselines", "Random", "in a random order that depends on --random-seed only"),
     "backlink": Entry(
-        "backlink", "Backlink", "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
+        "baselines", "Backlink", "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "pagerank": Entry(
-        "pagerank", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
+        "ranks", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": Entry(
-        "url_depth", "UrlDepth", "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
+        "baselines", "UrlDepth", "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
     ),
     "out-links": Entry(
-        "out_links", "OutLinks", "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
+        "baselines", "OutLinks", "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
     ),
     "hard-focus": Entry(
-        "hard_focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
+        "focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
         f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
     "soft-focus": Entry(
-        "soft_focus", "SoftFocus",
+        "focus", "SoftFocus",
         "links are worth what the classifier says of their page; with a distiller of hubs or an apprentice if wanted",
         f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
     ),
@@ -142,11 +142,11 @@ ENTRIES = {
         TAXONOMY,
     ),
     "opic": Entry(
-        "opic", "Opic", "cash that pages hand to their links in equal shares: the richest first",
+        "cash", "Opic", "cash that pages hand to their links in equal shares: the richest first",
         f"{OTIE}; Abiteboul et al. 2003",
     ),
     "opic-original": Entry(
-        "opic_original", "OpicOriginal", "the same where every page brings cash of its own, and its history",
+        "opic_alpha", "OpicOriginal", "the same where every page brings cash of its own, and its history",
         f"{GOURITEN}, 7.1 and 8.2; Abiteboul et al. 2003",
     ),
     "opic-alpha": Entry(
@@ -173,15 +173,15 @@ ENTRIES = {
         TOPIC, arguments={"kind": "ne"},
     ),
     "sl_n": Entry(
-        "second_level", "SecondLevel", "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
+        "first_level", "SecondLevel", "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
         TOPIC, arguments={"kind": "n"},
     ),
     "sl_e": Entry(
-        "second_level", "SecondLevel", "sum of the promise of the links to siblings",
+        "first_level", "SecondLevel", "sum of the promise of the links to siblings",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "e"},
     ),
     "sl_ne": Entry(
-        "second_level", "SecondLevel", "sum over siblings of relevance times promise",
+        "first_level", "SecondLevel", "sum over siblings of relevance times promise",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "ne"},
     ),
     "lr_fl": Entry(
@@ -223,7 +223,7 @@ ENTRIES = {
         "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
     "nr": Entry(
-        "navigational_rank", "NavigationalRank",
+        "ranks", "NavigationalRank",
         "relevance spreads from pages to what links to them, then to what they link to",
         f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
     ),
@@ -232,11 +232,11 @@ ENTRIES = {
         f"{GOURITEN}, 6", TRUTH,
     ),
     "link-score": Entry(
-        "link_score", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
+        "personalised", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": Entry(
-        "link_score", "LinkScore", "link-score without the links that score below a threshold",
+        "personalised", "LinkScore", "link-score without the links that score below a threshold",
         PERSONALISED, TOPIC, arguments={"least": 1.1},
     ),
     "nb-links": Entry(
@@ -265,7 +265,7 @@ ENTRIES = {
         PEZZUTI, TOPIC, arguments={"kind": "min"},
     ),
     "craw4llm": Entry(
-        "craw4llm", "Craw4Llm",
+        "oracle", "Craw4Llm",
         "rates pages before they are fetched, by what the judge will say of them: an oracle, for recorded crawls",
         "Yu, Liu, Xiong 2025", TRUTH,
     ),

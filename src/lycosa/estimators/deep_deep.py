@@ -46,7 +46,7 @@ def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64],
     whole = "\0".join(text[:MOST_LETTERS].replace("\0", " ") for text in texts)
     letters = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     number = np.cumsum(letters == 0)
-    found = [np.zeros(0, np.int64)]
+    grams = [np.zeros(0, np.int64)]
     for size in sizes:
         starts = max(0, len(letters) - size + 1)
         gram = np.full(starts, size, np.uint64)
@@ -54,8 +54,8 @@ def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64],
             gram = gram * np.uint64(1_000_003) + letters[place : place + starts]
         within = (letters[:starts] != 0) & (number[:starts] == number[size - 1 : size - 1 + starts])
         slot = (gram[within] * GOLDEN) >> np.uint64(64 - 18)
-        found.append(number[:starts][within] * SLOTS + slot.astype(np.int64))
-    keys = np.unique(np.concatenate(found))
+        grams.append(number[:starts][within] * SLOTS + slot.astype(np.int64))
+    keys = np.unique(np.concatenate(grams))
     return keys // SLOTS, keys % SLOTS
 
 
@@ -198,11 +198,11 @@ class DeepDeep:
         """Of each row what its anchor, its address, its host and the intercept add up to Q."""
         count = self.count_[rows].astype(np.int64)
         slots = self.slots_[runs(self.start_[rows], count.sum(axis=1))].astype(np.intp)
-        found = weights.take(slots)
+        products = weights.take(slots)
         values = np.full((len(rows), 4), intercept, np.float64)
         if len(rows):
             starts = np.cumsum(count.ravel()) - count.ravel()
-            sums = np.add.reduceat(np.append(found, 0.0), starts).reshape(count.shape)
+            sums = np.add.reduceat(np.append(products, 0.0), starts).reshape(count.shape)
             values[:, :3] = np.where(count > 0, sums / np.sqrt(np.maximum(1, count)), 0.0)
         return values
 
@@ -228,15 +228,15 @@ class DeepDeep:
         rows = np.fromiter(first, np.int64, len(first))
         anchors = [" ".join(links.anchors[number].lower().split()) for number in first.values()]
         same = np.flatnonzero(table.lane[rows] == table.lane[row])
-        found = (
+        features = (
             _grams(anchors, ANCHOR_GRAMS),
             _grams([table.nodes[at] for at in rows.tolist()], ADDRESS_GRAMS),
             (same, np.zeros(len(same), np.int64)),
         )
-        for kind, (whose, _) in enumerate(found):
+        for kind, (whose, _) in enumerate(features):
             self.count_[rows, kind] = np.bincount(whose, minlength=len(rows))
-        whose = np.concatenate([whose for whose, _ in found])
-        slots = np.concatenate([slot + kind * SLOTS for kind, (_, slot) in enumerate(found)])
+        whose = np.concatenate([whose for whose, _ in features])
+        slots = np.concatenate([slot + kind * SLOTS for kind, (_, slot) in enumerate(features)])
         slots = slots[np.argsort(whose, kind="stable")]
         self.slots_ = fit(self.slots_, self.filled_ + len(slots))
         self.slots_[self.filled_ : self.filled_ + len(slots)] = slots
@@ -285,16 +285,31 @@ class DeepDeep:
 
     def _next(self, rows: Rows, table: Table) -> Scores:
         """What the links of each page promise: that which is best by the online Q, valued by the target Q."""
-        degree = table.edges.out_degree(rows).astype(np.int64)
-        edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-        near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
-        links, whose = table.edges.child[edges[near]], whose[near]
+        links, whose = first_links(rows, table)
         each, place = np.unique(links, return_inverse=True)
         values = self.value(each, self.online_, self.intercept_[0]).sum(axis=1)[place]
-        best = np.full(len(rows), -math.inf)
-        np.maximum.at(best, whose, values)
-        top = np.flatnonzero(values == best[whose])
-        whose, first = np.unique(whose[top], return_index=True)
+        best, pages = best_of_each(values, whose)
         promised = np.zeros(len(rows))
-        promised[whose] = self.value(links[top[first]], self.target_, self.intercept_[1]).sum(axis=1)
+        promised[pages] = self.value(links[best], self.target_, self.intercept_[1]).sum(axis=1)
         return promised
+
+
+def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
+    """The first links of some pages, and of each link whose it is, by the page's place among these."""
+    degree = table.edges.out_degree(rows).astype(np.int64)
+    edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
+    near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
+    return table.edges.child[edges[near]], whose[near]
+
+
+def best_of_each(values: Scores, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each owner the place of its largest value, the first of equal ones; and the owners that have any.
+
+    >>> [column.tolist() for column in best_of_each(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 2]))]
+    [[1, 2], [0, 2]]
+    """
+    best = np.full(whose.max(initial=0) + 1, -math.inf)
+    np.maximum.at(best, whose, values)
+    top = np.flatnonzero(values == best[whose])
+    owners, first = np.unique(whose[top], return_index=True)
+    return top[first], owners

@@ -1,4 +1,4 @@
-"""The first-level neighbourhood: a node is worth what its parents and the links to it say.
+"""The neighbourhood of a node: what its parents and the links to it say, and what was found beside it.
 
 Paper items:
     gouriten-fl-deg: `--strategy fl_deg`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
@@ -7,17 +7,24 @@ Paper items:
     gouriten-fl-ne: `--strategy fl_ne`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
     gouriten-log: `--strategy fl_n,smooth=yes`. Test:
         estimators/test_first_level.py::test_the_logarithm_keeps_the_ranking.
+    gouriten-sl-n: `--strategy sl_n`. Test: estimators/test_second_level.py::test_six_nodes_by_hand. Departs: only pages
+        that came back in order are siblings.
+    gouriten-sl-e: `--strategy sl_e`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
+    gouriten-sl-ne: `--strategy sl_ne`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lycosa.core.table import Table
+from lycosa.core.columns import column, fit, learned
+from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.baselines import Unlearned
 
 FirstKind = Literal["deg", "n", "e", "ne"]
 
@@ -25,7 +32,7 @@ _COLUMN = {"deg": "in_degree", "n": "beta_sum", "e": "alpha_sum", "ne": "product
 
 
 @dataclass
-class FirstLevel:
+class FirstLevel(Unlearned):
     """A sum over the parents P(v) that have been crawled, by `kind`:
 
         deg  the number of parents
@@ -60,11 +67,146 @@ class FirstLevel:
         """The number of parents knows nothing of the topic: twice as many don't promise twice as much."""
         return self.kind != "deg"
 
-    def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page have one parent more; the target of a redirect has those of its source."""
-        return step.children
-
     def score(self, rows: Rows, table: Table) -> Scores:
         """The sum, or its logarithm; 0 for a row nobody has linked to."""
         sums: Scores = getattr(table, _COLUMN[self.kind])[rows].astype(np.float64)
+        return np.log1p(sums) if self.smooth else sums
+
+
+SecondKind = Literal["n", "e", "ne"]
+
+
+@dataclass
+class Siblings:
+    """Sums over the siblings of each open row: the crawled children of its parents, once for each shared parent.
+
+        n(v)  = sum over u in P(v), over crawled children w of u, of beta(w)
+        e(v)  = the same sum of alpha(u, w)
+        ne(v) = the same sum of beta(w) * alpha(u, w)
+
+    The columns `n`, `e` and `ne` are at least as long as the table was when `learn` last saw it. Those of a visited row
+    stay as they were before its visit: it is no sibling of itself, and a regression must not see its own target.
+
+    What the paper leaves open: only a page that came back in order ("ok") counts as crawled. The target of a redirect
+    is given the sums of its source; it does not become a sibling of the source's siblings, as no link leads to it. A
+    page that is visited again is not counted again; its new links are siblings of those that it had, and they of them.
+
+    When w comes in, all children of all its parents change, and when u comes in, all its own: one visit costs
+    in-degree times out-degree. On a random graph of 100,000 nodes with 30 links on each page that is .08 ms a page
+    over the first 10,000 pages and .1 ms over the first 50,000; a page with 10,000 parents of 30 links takes 50 ms.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, siblings = Table(), Siblings()
+    >>> for node, beta, links in (("u", 0, ("v", "w")), ("w", .5, ())):
+    ...     _ = table.add_seed(node)
+    ...     visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    ...     changed = siblings.learn(table.absorb(visit), table)
+    >>> [table.nodes[row] for row in changed], siblings.n[changed].tolist()
+    (['v'], [0.5])
+    """
+
+    n: NDArray[np.float64] = column()
+    e: NDArray[np.float64] = column()
+    ne: NDArray[np.float64] = column()
+    beta_: NDArray[np.float64] = column()
+    crawled_: NDArray[np.bool_] = column(np.bool_)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Bring the sums up to date; the rows whose sums may have changed, each once."""
+        size = len(table)
+        self.n, self.e, self.ne = fit(self.n, size), fit(self.e, size), fit(self.ne, size)
+        self.beta_, self.crawled_ = fit(self.beta_, size), fit(self.crawled_, size)
+        if step.visit.outcome == "redirect":
+            for column in (self.n, self.e, self.ne):
+                column[step.children] += column[step.row]
+            return step.children
+        if step.visit.outcome != "ok":
+            return step.children
+        if self.crawled_[step.row]:
+            return self._as_parent_again(step, table) if step.visit.follows else step.children
+        self.beta_[step.row], self.crawled_[step.row] = step.visit.beta, True
+        others = self._as_sibling(step, table)
+        self._as_parent(step, table)
+        return np.union1d(others, step.children) if len(others) else step.children
+
+    def _as_sibling(self, step: Step, table: Table) -> Rows:
+        """The page is a new sibling of all that its parents link to."""
+        edges, beta, into = table.edges, step.visit.beta, table.edges.into(step.row)
+        if not len(into):
+            return into
+        parents, which = np.unique(edges.parent[into], return_index=True)
+        rows: Rows = edges.child[edges.leaving(parents)]
+        alpha = np.repeat(edges.alpha[into[which]].astype(np.float64), edges.out_degree(parents))
+        waiting = table.state[rows] == OPEN  # so not the page itself: it is visited
+        rows, alpha = rows[waiting], alpha[waiting]
+        np.add.at(self.e, rows, alpha)
+        if beta:
+            np.add.at(self.n, rows, beta)
+            np.add.at(self.ne, rows, beta * alpha)
+        return rows
+
+    def _as_parent(self, step: Step, table: Table) -> None:
+        """What the page links to and is crawled already is a sibling of what it links to and isn't."""
+        crawled = self.crawled_[step.children]
+        waiting = step.children[table.state[step.children] == OPEN]
+        if not len(waiting) or not crawled.any():
+            return
+        beta, alpha = self.beta_[step.children[crawled]], step.alphas[crawled].astype(np.float64)
+        self.n[waiting] += beta.sum()
+        self.e[waiting] += alpha.sum()
+        self.ne[waiting] += beta @ alpha
+
+    def _as_parent_again(self, step: Step, table: Table) -> Rows:
+        """The page has more links than it had: those that wait hear of what is crawled, the old ones of what is new."""
+        rows, alpha = table.edges.children(step.row), table.edges.alphas(step.row).astype(np.float64)
+        beta, crawled = self.beta_[rows] * self.crawled_[rows], self.crawled_[rows]
+        new = np.isin(rows, step.children)
+        changed = step.children
+        for speakers, heard in ((crawled, new), (crawled & new, ~new)):
+            waiting = rows[heard & (table.state[rows] == OPEN)]
+            if speakers.any():
+                self.n[waiting] += beta[speakers].sum()
+                self.e[waiting] += alpha[speakers].sum()
+                self.ne[waiting] += beta[speakers] @ alpha[speakers]
+                changed = np.union1d(changed, waiting)
+        return changed
+
+
+@dataclass
+class SecondLevel:
+    """The sum over a node's siblings: of their relevance (`n`), of the promise of the links to them (`e`), or of both
+    multiplied (`ne`). See `Siblings` for the formulas and their cost.
+
+    With `smooth` the score is log(1 + x), as in the paper's experiments; that leaves the ranking as it is.
+
+    Paper: Gouriten, Maniu, Senellart 2014, section 7.2, estimator 4. There a crawl over large graphs was too slow with
+    these sums to be run to the end; here they are kept up to date page by page.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, sl_n = Table(), SecondLevel("n", smooth=False)
+    >>> for node, beta, links in (("u", 0, ("v", "w", "x")), ("w", .5, ()), ("x", .25, ())):
+    ...     _ = table.add_seed(node)
+    ...     rows = sl_n.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))), table)
+    >>> sl_n.score(rows, table).tolist()    # v beside w and x: .5 + .25
+    [0.75]
+    """
+
+    proportional: ClassVar[bool] = True
+
+    kind: SecondKind
+    smooth: bool = True
+    siblings_: Siblings = learned(Siblings)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("n", "e", "ne"):
+            raise ValueError(f"kind is {self.kind!r}: it has to be n, e or ne")
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Siblings of what the page links to, and of the page itself."""
+        return self.siblings_.learn(step, table)
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The sum, or its logarithm."""
+        column: NDArray[np.float64] = getattr(self.siblings_, self.kind)
+        sums = fit(column, len(table))[rows]
         return np.log1p(sums) if self.smooth else sums

@@ -1,4 +1,5 @@
-"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there.
+"""Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there. And its
+hybrid with best-first, which asks how like the relevant pages a page looks.
 
 Paper items:
     batsakis-initialisation: `--strategy hmm,file=FILE`. Test:
@@ -8,20 +9,34 @@ Paper items:
         estimators/test_hmm.py::test_buckets_order_by_one_step_then_by_two. Departs: buckets of that width, as a
         difference alone is no order; .01 is ours.
     batsakis-figure-9: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_literal_values_fade.
+    batsakis-eq11: `--strategy hybrid,file=FILE,literal=yes`. Test:
+        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: without `literal`,
+        tf is 1 + log f, and forward values are normalised.
+    batsakis-eq12: `--strategy hybrid-anchor,file=FILE,literal=yes`. Test:
+        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: as eq. 11.
+    batsakis-figure-10: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_figure_10.
+    batsakis-pi: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_pi_is_the_share_of_pages.
+    batsakis-a: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_a_counts_transitions. Departs: a state
+        that no step leaves has pi as its row.
+    batsakis-b: `--strategy hmm,file=FILE,smoothing=0`. Test: estimators/test_hmm.py::test_b_counts_pages. Departs: .1
+        page is added to each cluster unless `smoothing=0`.
+    batsakis-eq5: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_equation_5. Departs: made
+        to add up to 1 at each step unless `literal=yes`; the sum runs to states - 1.
+    batsakis-eq6: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_equation_6. Departs: the sum runs to
+        states - 1; called Viterbi, it is the forward algorithm.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import learned
+from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.markov import Chain, Trail
 from lycosa.estimators.neighbours import Clusters, LiteralNeighbours, Neighbours, Vector
 from lycosa.estimators.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
@@ -31,6 +46,7 @@ _NARROWEST = 1e-6
 """Buckets: in narrower ones there would be no room for the second probability in a number of 64 bits."""
 
 
+@dataclass(kw_only=True)
 class Browsed:
     """Base of estimators that follow the ways of a crawl through a hidden Markov model of someone's browsing.
 
@@ -38,26 +54,27 @@ class Browsed:
     """
 
     proportional: ClassVar[bool] = True
-    file: str | Browsing
-    clusters: Clusters
-    k: int
-    smoothing: float
-    merge: MaxOrLast
-    pages_: Neighbours
-    chain_: Chain
-    trail_: Trail
 
-    def set_up(self, literal: bool = False) -> None:
+    clusters: Clusters = "kmeans"
+    k: int = 5
+    smoothing: float = 0.1
+    merge: MaxOrLast = "max"
+    literal: bool = False
+    pages_: Neighbours = learned()
+    chain_: Chain = learned()
+    trail_: Trail = learned()
+
+    def set_up(self, file: str | Browsing) -> None:
         """Learn from the browsing who is near, and where it leads."""
         if self.k < 1:
             raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
         if not 0 <= self.smoothing < 1e6:
             raise ValueError(f"smoothing is {self.smoothing:g}: it has to be 0 or more pages")
-        browsing = Browsing.of(self.file)
+        browsing = Browsing.of(file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
-        self.pages_ = (LiteralNeighbours if literal else Neighbours)(browsing, self.clusters, self.k)
-        self.trail_ = Trail(self.chain_, self.merge, literal)
+        self.pages_ = (LiteralNeighbours if self.literal else Neighbours)(browsing, self.clusters, self.k)
+        self.trail_ = Trail(self.chain_, self.merge, self.literal)
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See what the page is like, and give its links what that promises."""
@@ -122,20 +139,12 @@ class Hmm(Browsed):
     """
 
     file: str | Browsing = ""
-    clusters: Clusters = "kmeans"
-    k: int = 5
-    epsilon: float = 0.01
-    smoothing: float = 0.1
-    merge: MaxOrLast = "max"
-    literal: bool = False
-    pages_: Neighbours = learned()
-    chain_: Chain = learned()
-    trail_: Trail = learned()
+    epsilon: float = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
             raise ValueError(f"epsilon is {self.epsilon:g}: it has to be 0, or {_NARROWEST:g} to 1")
-        self.set_up(self.literal)
+        self.set_up(self.file)
 
     def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float:
         """a(L0, t + 1), in buckets."""
@@ -160,3 +169,177 @@ def bucketed(one: float, two: float, epsilon: float) -> float:
         return one
     bucket = int(one / epsilon + 1e-9)  # what is .3 but for the rounding belongs to the bucket from .3 on
     return epsilon * (bucket + min(1.0, two) * _BELOW_ONE)
+
+
+@dataclass
+class Hybrid(Browsed):
+    """priority = (similarity(page, c_r) + hmm(page)) / 2 (eq. 11); with `anchors`, links of a page differ:
+
+    priority = (hmm(page) + (similarity(page, c_r) + similarity(anchor, c_r)) / 2) / 2 (eq. 12).
+
+    hmm is a(L0, t + 1), see hmm.py, and c_r the centroid of the relevant pages of the browsing, so that pages of one
+    cluster differ, and it matters less how well clusters stand for all that is not relevant. There are no buckets:
+    pages that the model can't tell apart are told apart by their similarity. A page without known words has the
+    similarity 0, and an anchor without any too. The other parameters are those of `hmm`.
+
+    Paper: Batsakis 2007, section 3.4.2, eq. 11, 12. Departures: w = (1 + log f) idf, and each relevant page weighs the
+    same in c_r; all words of a page or anchor that no training page has count towards its length, as rare as those of
+    one page; and those of `hmm`. `literal=yes` takes none: weights of the thesis's eq. 1, and forward values as eq. 5
+    has them, which soon fade, so that likeness decides alone.
+
+    >>> from lycosa.core.table import Table
+    >>> from lycosa.core.types import Links, Terms, Visit
+    >>> from lycosa.text.bags import Bags
+    >>> pages = Bags.of([([0], [1]), ([0], [2]), ([1], [3])])
+    >>> browsing = Browsing(
+    ...     ["list", "reef"], pages, ["a", "b", "c"], np.array([False, False, True]), np.array([2, 1, 0]),
+    ...     np.array([[0, 1], [1, 2], [0, 1]]), {"kmeans": np.array([0, 0, 1])}, states=3,
+    ... )
+    >>> visit = Visit("u", "page", "ok", 1, links=Links.to("v"), terms=Terms(np.array([0]), np.array([1]), ["list"]))
+    >>> visit.links.anchors[0] = "the reef"
+    >>> for anchors in (False, True):                   # (0 + .7684) / 2, and (.7684 + (0 + 1) / 2) / 2
+    ...     hybrid, table = Hybrid(browsing, anchors), Table()
+    ...     _ = table.add_seed("u")
+    ...     print(hybrid.score(hybrid.learn(table.absorb(visit), table), table).round(4).tolist())
+    [0.3842]
+    [0.6342]
+    """
+
+    file: str | Browsing = ""
+    anchors: bool = False
+
+    def __post_init__(self) -> None:
+        self.set_up(self.file)
+
+    def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """Equation 11 or 12."""
+        hmm = float(self.chain_.onward(now)[0])
+        likeness = self.pages_.similarity(page)
+        if not self.anchors:
+            return (likeness + hmm) / 2
+        mixed: NDArray[np.float64] = (hmm + (likeness + self.pages_.of_anchors(step)) / 2) / 2
+        return mixed
+
+    def said(self, step: Step) -> dict[str, float | NDArray[np.float64]]:
+        """The parts of equation 11 or 12."""
+        likeness = self.pages_.similarity(self.pages_.vector(step.visit))
+        way: dict[str, float | NDArray[np.float64]] = {name: one / 2 for name, one in self.by_state(step).items()}
+        if not self.anchors:
+            return {**way, "its page is like the relevant ones": likeness / 2}
+        anchors = self.pages_.of_anchors(step) / 4
+        return {**way, "its page is like the relevant ones": likeness / 4, "the anchor is": anchors}
+
+
+class Chain(NamedTuple):
+    """pi, A and B: where one is to begin with, where one goes from there, and what each state looks like.
+
+    pi_i is the share of pages in state i; a_ij that of the steps from i that led to j; b_ic that of the pages in state
+    i that are of cluster c, with `smoothing` pages more of each cluster; those whose cluster is not known (-1) are left
+    out. From a state that no step leaves, one goes anywhere: its row of A is pi. A state without pages looks like
+    anything: its row of B is even.
+
+    >>> chain = Chain.of(np.array([0, 1]), np.array([[1, 0], [1, 1]]), np.array([0, 1]), states=2, clusters=2)
+    >>> chain.pi.tolist(), chain.a.tolist(), chain.b.tolist()
+    ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]])
+    """
+
+    pi: NDArray[np.float64]
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        state: NDArray[np.intp],
+        steps: NDArray[np.intp],
+        cluster: NDArray[np.intp],
+        states: int,
+        clusters: int,
+        smoothing: float = 0.0,
+    ) -> Self:
+        """Count."""
+        pi = np.bincount(state, minlength=states) / len(state)
+        a = _counted(state[steps[:, 0]], state[steps[:, 1]], (states, states))
+        left = a.sum(axis=1, keepdims=True)
+        clustered = cluster >= 0
+        b = _counted(state[clustered], cluster[clustered], (states, clusters)) + smoothing
+        seen = b.sum(axis=1, keepdims=True)
+        return cls(
+            pi,
+            np.where(left > 0, a / np.where(left > 0, left, 1.0), pi),
+            np.where(seen > 0, b / np.where(seen > 0, seen, 1.0), 1.0 / clusters),
+        )
+
+    def forward(self, before: NDArray[np.float64], cluster: int) -> NDArray[np.float64]:
+        """a(L_j, t) = b_jc * sum over i of a(L_i, t - 1) a_ij (eq. 5); without b where no cluster (-1) was seen."""
+        onward = self.onward(before)
+        return onward if cluster < 0 else self.b[:, cluster] * onward
+
+    def onward(self, now: NDArray[np.float64]) -> NDArray[np.float64]:
+        """a(L_j, t + 1) = sum over i of a(L_i, t) a_ij (eq. 6)."""
+        following: NDArray[np.float64] = now @ self.a
+        return following
+
+
+def _counted(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """How often each pair occurs."""
+    pairs = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+    return pairs.reshape(shape).astype(np.float64)
+
+
+@dataclass
+class Trail:
+    """Forward values along the ways of a crawl: a page goes on from the parent that gave it its priority.
+
+    A page that nobody linked to is at t = 1, with a(., 0) = pi. `literal` leaves the values as eq. 5 has them: they
+    fade with each step. Else they are made to add up to 1 at each, which changes their size but not their proportions.
+    The new links of a page that is visited again get what it promises now; ways go on from what it was at first.
+    """
+
+    chain: Chain = field(repr=False)
+    merge: MaxOrLast = "max"
+    literal: bool = False
+    now_: NDArray[np.float64] = learned()
+    """a(., t) of each page that was visited."""
+    giver_: NDArray[np.int32] = column(np.int32)
+    """The parent that gave each row its priority, -1 for none."""
+    value_: NDArray[np.float64] = column()
+
+    def __post_init__(self) -> None:
+        self.now_ = np.zeros((0, len(self.chain.pi)))
+
+    def visit(self, step: Step, table: Table, cluster: int) -> NDArray[np.float64]:
+        """a(., t) of a page, seen to be of a cluster (-1: of none that is known)."""
+        self._fit(table)
+        giver = self.giver_[step.row]
+        before = self.now_[giver] if giver >= 0 else self.chain.pi
+        now = self.chain.forward(before, cluster)
+        if not self.literal:
+            if not now.sum() > 0:  # can't be, says the model: then what was seen is not believed
+                now = self.chain.onward(before)
+            now = now / now.sum()
+        if not step.visit.follows or not self.now_[step.row].any():
+            self.now_[step.row] = now
+        return now
+
+    def tell(self, step: Step, table: Table, value: float | NDArray[np.float64]) -> Rows:
+        """A page gives its links what it says of them, where nobody has given more. A redirect hands on what it had."""
+        self._fit(table)
+        rows, giver = step.children, step.row
+        if step.visit.outcome == "redirect":
+            value, giver = float(self.value_[step.row]), int(self.giver_[step.row])
+            if giver < 0:  # nobody has said anything of the source: a seed
+                return rows
+        values = np.broadcast_to(np.asarray(value, np.float64), rows.shape)
+        taken = (self.giver_[rows] < 0) | (self.merge == "last") | (values > self.value_[rows])
+        self.value_[rows[taken]] = values[taken]
+        self.giver_[rows[taken]] = giver
+        return rows
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The priority; 0 for a row nobody has linked to."""
+        return fit(self.value_, len(table))[rows]
+
+    def _fit(self, table: Table) -> None:
+        self.now_, self.value_ = fit(self.now_, len(table)), fit(self.value_, len(table))
+        self.giver_ = fit(self.giver_, len(table), -1)

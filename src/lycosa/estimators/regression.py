@@ -11,7 +11,7 @@ Paper items:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.pool import Features, linear_scores
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-
-if TYPE_CHECKING:
-    from lycosa.estimators.second_level import Siblings
+from lycosa.estimators.first_level import Siblings
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
 SECOND_LEVEL = ("n", "e", "ne")
@@ -85,8 +83,6 @@ class Regression:
         if not 1e-12 <= self.ridge < float("inf"):  # its inverse has to be a number, and so have products of that
             raise ValueError(f"ridge is {self.ridge}: it has to be above 0 (1e-12 at least), for instance 0.001")
         if self.level == "sl":
-            from lycosa.estimators.second_level import Siblings
-
             self.siblings_ = Siblings()
         size = 1 + len(FIRST_LEVEL) + (len(SECOND_LEVEL) if self.level == "sl" else 0)
         self.weights_ = np.zeros(size)

@@ -171,16 +171,16 @@ class RuleBook:
         if source in wanted:  # the loop
             return {f"{target} > {target}": self.chain(wanted, depth, paths)[source]}
         rules = _Ways(self, wanted, paths)
-        found: dict[str, float] = {}
+        chances: dict[str, float] = {}
         open_paths: list[tuple[tuple[str, ...], float]] = [((source,), 1.0)]
         while open_paths:
             trodden, chance = open_paths.pop()
             if direct := rules.direct.get(trodden[-1], 0.0):
-                found[" > ".join([*trodden, target])] = chance * direct
+                chances[" > ".join([*trodden, target])] = chance * direct
             if len(trodden) < depth:
                 further = rules.rows.get(trodden[-1], {})
                 open_paths += [((*trodden, to), chance * p) for to, p in further.items() if to not in trodden]
-        ranked = sorted(found.items(), key=lambda path: -path[1])
+        ranked = sorted(chances.items(), key=lambda path: -path[1])
         return dict(ranked if paths == "sum" else ranked[:1])
 
     def deepest(self, wanted: set[str], depth: int) -> int:

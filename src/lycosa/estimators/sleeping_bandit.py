@@ -138,21 +138,21 @@ class Groups:
         """The group of a path that stands there so many times in a row: the nearest by cosine, or a new one."""
         where, values = self.vector(path)
         length = math.sqrt(float(values @ values))
-        found = -1
+        group = -1
         if len(self):
             inner = self.centres[: len(self), where] @ values
             similarity = inner / np.maximum(self.lengths[: len(self)] * length, 1e-30)
-            found = int(similarity.argmax())
-            if similarity[found] < self.theta and len(self) < MOST_GROUPS:
-                found = -1
-        if found < 0:
-            found = self._begin(path)
-        centre, members = self.centres[found], self.members[found]
+            group = int(similarity.argmax())
+            if similarity[group] < self.theta and len(self) < MOST_GROUPS:
+                group = -1
+        if group < 0:
+            group = self._begin(path)
+        centre, members = self.centres[group], self.members[group]
         centre *= members / (members + times)
         centre[where] += (values * times / (members + times)).astype(np.float32)
-        self.members[found] += times
-        self.lengths[found] = math.sqrt(float(centre @ centre))
-        return found
+        self.members[group] += times
+        self.lengths[group] = math.sqrt(float(centre @ centre))
+        return group
 
     def _begin(self, path: str) -> int:
         self.names.append(path)

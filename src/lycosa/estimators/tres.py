@@ -16,6 +16,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
+from lycosa.estimators.deep_deep import best_of_each, first_links
 
 Matrix = NDArray[np.float32]
 
@@ -37,9 +38,6 @@ BATCH, EVERY = 60, 3
 
 MEMORY = 20_000
 """Pages in the replay memory: the last ones."""
-
-MOST_LINKS = 256
-"""Links of a page among which the next action is looked for: the first ones."""
 
 
 def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,7 +104,7 @@ def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | 
     >>> best_split(np.array([[0, 1], [0, 2], [1, 3.]]), np.array([0, 1, 1.]))      # into [0] and [1, 1]: 0, and not 2/9
     (1, 1.0)
     """
-    n, best, found = len(rewards), 1e-12, None
+    n, best, split = len(rewards), 1e-12, None
     for feature in range(x.shape[1]) if np.ptp(rewards) > 0 else ():
         order = np.argsort(x[:, feature], kind="stable")
         value, reward = x[order, feature], rewards[order]
@@ -118,8 +116,8 @@ def best_split(x: NDArray[np.floating], rewards: Scores) -> tuple[int, float] | 
         # Var = mean of squares - square of mean; the squares are the same on both sides of the equation.
         fall = left**2 / size + (reward.sum() - left) ** 2 / (n - size) - reward.sum() ** 2 / n
         if fall.max() / n > best:
-            best, found = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
-    return found
+            best, split = fall.max() / n, (feature, float(value[last[fall.argmax()]]))
+    return split
 
 
 @dataclass
@@ -241,14 +239,14 @@ class Tres:
     def explain(self, row: int, table: Table) -> dict[str, float]:
         """What the pages of its leaf were worth, by the way there."""
         (score,) = self.score(np.array([row]), table).tolist()
-        node, told = 0, []
+        node, questions = 0, []
         x = fit(self.x_, len(table))[row]
         while self.feature_[node] >= 0:
             feature, value = self.feature_[node], self.value_[node]
             right = bool(x[feature] > value)
-            told.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
+            questions.append(f"{FEATURES[feature]} {'>' if right else '<='} {value:.2g}")
             node = self.child_[node] + right
-        return {f"pages with {', '.join(told)}" if told else "all pages so far": score}
+        return {f"pages with {', '.join(questions)}" if questions else "all pages so far": score}
 
     def _fit(self, table: Table) -> None:
         rows = len(table)
@@ -353,17 +351,10 @@ class Tres:
             return
         chance = np.random.default_rng((self.seed % 2**64, self.steps_, 1))
         rows = self.memory_[chance.choice(self.size_, min(BATCH, self.size_), replace=False)]
-        degree = table.edges.out_degree(rows).astype(np.int64)
-        edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-        near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
-        links, whose = table.edges.child[edges[near]], whose[near]
+        links, whose = first_links(rows, table)
         x = self.x_[links]
         x[:, :ADDRESS] = self._after(rows, table)[1][whose]
-        values = self.network_.value(x)
-        best = np.full(len(rows), -np.inf)
-        np.maximum.at(best, whose, values)
-        top = np.flatnonzero(values == best[whose])
-        whose, first = np.unique(whose[top], return_index=True)
+        best, pages = best_of_each(self.network_.value(x), whose)
         promised = np.zeros(len(rows))
-        promised[whose] = self.network_.value(x[top[first]], self.network_.target)
+        promised[pages] = self.network_.value(x[best], self.network_.target)
         self.network_.train(self.x_[rows], self.reward_[rows] + GAMMA * promised)

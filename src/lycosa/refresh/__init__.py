@@ -9,7 +9,7 @@ A revisit is a visit like any other (core/engine.py), of a page that was visited
     detectors   each says whether, how much and in what way they differ; together that is one change, with a kind and a
                 magnitude, recorded with the revisit
     memory      learns from the recorded visit, a fold over the log: histories, validators, hints, fates, pictures
-    schedules   from the histories to the next look at each page: rates, allocation
+    schedules   from the histories to the next look at each page: rates, allocation; behaviours overrule them
     ledger      the log, read as a list of changes
     telling     people hear of them: feeds, mail, webhooks
     diff        two versions side by side, for people

@@ -28,10 +28,10 @@ from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.table import Table
 from lycosa.core.types import Page, Task, Visit
+from lycosa.refresh.behaviours import ALWAYS, BEHAVIOURS, Behaviours
 from lycosa.refresh.detectors import DEFAULT, parse_detectors
 from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.schedules import make_schedule
-from lycosa.refresh.schedules.schedule import ALWAYS, BEHAVIOURS, Behaviours
 from lycosa.refresh.validators import NEVER_CACHED, proves
 from lycosa.refresh.witness import Witness
 from lycosa.store.versions import Versions
@@ -112,8 +112,8 @@ class Keeper(protocols.Keeper):
 
     def _page(self, number: int, now: float) -> Task | None:
         self._catch_up(now)
-        found = self._agenda.take(now, self._lane_ready)
-        return self._task(self.memory.by_number[found], number) if found >= 0 else None
+        page = self._agenda.take(now, self._lane_ready)
+        return self._task(self.memory.by_number[page], number) if page >= 0 else None
 
     def _task(self, page: Watched, number: int) -> Task:
         conditions: tuple[tuple[str, str], ...] = NEVER_CACHED
@@ -353,12 +353,12 @@ class Agenda:
 
     def ripe(self, now: float) -> list[int]:
         """The pages that have become due since they were planned; whoever asks puts them."""
-        found = []
+        ripe = []
         while self._later and self._later[0][0] <= now:
             _, number = heappop(self._later)
             if self.due(number) <= now:
-                found.append(number)
-        return found
+                ripe.append(number)
+        return ripe
 
     def lanes(self, now: float) -> list[str]:
         """The hosts with pages that are due."""

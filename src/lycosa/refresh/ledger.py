@@ -101,18 +101,18 @@ class Wanted:
     def _name(self) -> str:
         return typed_host(self.host.strip().removeprefix("*.").removeprefix(".")) if self.host else ""
 
-    def takes(self, told: Told) -> bool:
+    def takes(self, item: Told) -> bool:
         """Whether this is one of them."""
-        change = told.change
+        change = item.change
         if self.what and change.what not in self.what:
             return False
         if change.what == "changed":
             wanted = change.kind in self.kinds if self.kinds else self.cosmetic or change.matters
             if not wanted or change.magnitude < self.at_least:
                 return False
-        if self._name and told.host != self._name and not told.host.endswith("." + self._name):
+        if self._name and item.host != self._name and not item.host.endswith("." + self._name):
             return False
-        return max(told.beta, told.was) >= self.relevant and self._search.search(told.url) is not None
+        return max(item.beta, item.was) >= self.relevant and self._search.search(item.url) is not None
 
 
 WHAT_MATTERS = Wanted()
@@ -142,9 +142,9 @@ def changes(
         change = change_of(visit)
         if change is None or not since <= visit.started < until:
             continue
-        told = _told(log, crawl, seq, visit, change)
-        if wanted.takes(told):
-            yield told
+        item = _told(log, crawl, seq, visit, change)
+        if wanted.takes(item):
+            yield item
 
 
 def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -> Told:

@@ -148,8 +148,8 @@ class Snapshot:
         """Where the main part links to, each once; all links where there is no tree to tell."""
         if not self.is_html:
             return list(dict.fromkeys(self.links))
-        found = resolve(base_of(self.tree, self.url), self.main.hrefs)
-        return list(dict.fromkeys(url for url in found if url))
+        urls = resolve(base_of(self.tree, self.url), self.main.hrefs)
+        return list(dict.fromkeys(url for url in urls if url))
 
     @cached_property
     def images(self) -> list[str]:
@@ -261,10 +261,10 @@ class _Trace:
         if not self.main.startswith(sought, self.at):
             if len(sought) < SURE:
                 return False
-            found = self.main.find(sought, max(0, self.at - BACK), self.at + AHEAD + len(sought))
-            if found < 0:
+            place = self.main.find(sought, max(0, self.at - BACK), self.at + AHEAD + len(sought))
+            if place < 0:
                 return False
-            self.at = found
+            self.at = place
         self.at += len(sought)
         return True
 

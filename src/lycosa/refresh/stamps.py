@@ -222,28 +222,28 @@ def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterabl
 
 def _dates(words: list[str], start: int, end: int) -> set[int]:
     """The tokens of a segment that are parts of dates and times."""
-    found: set[int] = set()
+    parts: set[int] = set()
     for at in range(start, end):
         word = words[at]
         if word in MONTHS:
             beside = [near for near in range(max(start, at - 4), min(end, at + 5)) if _is_part(words, near, at)]
             if beside:
-                found.add(at)
-                found.update(beside)
+                parts.add(at)
+                parts.update(beside)
         elif word[0].isdigit():
             after = words[at + 1] if at + 1 < end else ""
             if after == "h" and at + 2 < end and _DAY.fullmatch(word) and len(words[at + 2]) == 2:  # 14h30
-                found.update((at, at + 1, at + 2))
+                parts.update((at, at + 1, at + 2))
             elif _DATE.fullmatch(word) or _CLOCK.fullmatch(word) or _is_cjk(after) or after == "uhr":
-                found.add(at)
+                parts.add(at)
         elif word in RELATIVE:
-            found.add(at)
+            parts.add(at)
     for at in range(start, end):  # what clings to a date
         if (words[at] in WEEKDAYS or words[at] in ("am", "pm", "gmt", "utc", "z", "t", "uhr", "年", "月", "日")) and (
-            any(near in found for near in (at - 1, at - 2, at + 1, at + 2))
+            any(near in parts for near in (at - 1, at - 2, at + 1, at + 2))
         ):
-            found.add(at)
-    return found
+            parts.add(at)
+    return parts
 
 
 def _is_cjk(after: str) -> bool:
@@ -266,7 +266,7 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
     before = next((place for place in range(at - 1, start - 1, -1) if words[place] not in _PREFIXES), start - 1)
     then, following, further = (words[place] if place < end else "" for place in range(after, after + 3))
     ahead = words[before] if before >= start else ""
-    since = any(_ends(words, start, at, told) for told in _SINCE)
+    since = any(_ends(words, start, at, ago) for ago in _SINCE)
     if then.endswith(_AGO_JOINED) or (then in _UNITS and (since or following in _AGO)):
         return range(at, after + 1)
     if then in _UNITS and (following in _READING or (following == "de" and further in _READING)):
@@ -281,9 +281,9 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
     return ()
 
 
-def _ends(words: list[str], start: int, at: int, told: tuple[str, ...]) -> bool:
+def _ends(words: list[str], start: int, at: int, wanted: tuple[str, ...]) -> bool:
     """Whether these words come just before the number."""
-    return at - len(told) >= start and tuple(words[at - len(told) : at]) == told
+    return at - len(wanted) >= start and tuple(words[at - len(wanted) : at]) == wanted
 
 
 def _copyright(words: list[str], drop: set[int]) -> None:

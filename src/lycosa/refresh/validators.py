@@ -95,17 +95,17 @@ def remark(before: Validators, visit: Visit, changed: bool) -> str:
     >>> remark(Validators('"a"'), Visit("u", "revisit", "ok", 1, etag='"a"'), changed=True)
     'same ETag, other content'
     """
-    found = []
+    remarks = []
     if visit.status != 304 and _same(before, visit):
-        found += [f"same {'ETag' if visit.etag else 'Last-Modified'}, other content"] if changed else []
+        remarks += [f"same {'ETag' if visit.etag else 'Last-Modified'}, other content"] if changed else []
     elif visit.status != 304 and visit.outcome == "unchanged":
         if before.etag and _strong(before.etag) != _strong(visit.etag):
-            found.append("other ETag, same content" if visit.etag else "no ETag any more, same content")
+            remarks.append("other ETag, same content" if visit.etag else "no ETag any more, same content")
         if before.modified and visit.modified and before.modified != visit.modified:
-            found.append("other Last-Modified, same content")
+            remarks.append("other Last-Modified, same content")
     if http_time(visit.modified) > visit.ended + SLACK:
-        found.append("Last-Modified lies in the future")
-    return "; ".join(found)
+        remarks.append("Last-Modified lies in the future")
+    return "; ".join(remarks)
 
 
 def learn(honesty: Honesty, before: Validators, visit: Visit, changed: bool) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from lycosa.core.types import Exchange, Links, Page, Terms, Visit
 from lycosa.refresh.change import PERMANENT, Change
 from lycosa.refresh.detectors import judge_change
+from lycosa.refresh.detectors.images import Gallery
 from lycosa.refresh.detectors.text import difference
 from lycosa.refresh.memory import Memory, Watched
-from lycosa.refresh.pictures import Gallery
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, remark
 from lycosa.store.versions import Versions
@@ -78,10 +78,10 @@ class Witness:
         if visit.outcome == "ok" and "soft-404" in visit.flags:
             self._doubt(known, visit, page)
         if visit.outcome in ("gone", "unwanted"):
-            told = visit.note or f"status {visit.status}"
+            why = visit.note or f"status {visit.status}"
             if visit.outcome == "unwanted":
-                told = f"now {visit.note or 'of another type'}, which is not read"
-            return Change("vanished", magnitude=1.0, says=[told]) if known.fate != "vanished" else None
+                why = f"now {visit.note or 'of another type'}, which is not read"
+            return Change("vanished", magnitude=1.0, says=[why]) if known.fate != "vanished" else None
         if visit.outcome == "redirect":
             target = visit.links.urls[0]
             how = "for good" if visit.status in PERMANENT else "for now"
@@ -132,9 +132,9 @@ class Witness:
         if set(before.flags) & CUT:  # who knows what the rest of it was
             change = Change("changed", by=["digest"], says=["the version before was cut short"])
         if said := _directives(visit) ^ _directives(before):
-            told = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
+            directives = [f"{'now' if flag in visit.flags else 'no longer'} {flag}" for flag in sorted(said)]
             change = change or Change("changed")
-            change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(told)]
+            change.by, change.says = [*change.by, "robots"], [*change.says, ", ".join(directives)]
         return change
 
     def _share(self, before: Visit, visit: Visit, page: Page) -> float:

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lycosa.collection.following import Signature, signature_of
+from lycosa.collection.view import Signature, signature_of
 from lycosa.core.errors import LycosaError
 from lycosa.refresh.ledger import changes, end
 from lycosa.store.log import NAME, SqliteLog

@@ -20,10 +20,10 @@ Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"
 
 def read_traits(file: str) -> dict[str, dict[str, Trait]]:
     """What is known of each person, from a file."""
-    found: dict[str, dict[str, Trait]] = {}
+    traits: dict[str, dict[str, Trait]] = {}
     for person, name, value in read_rows(file, "a person, a tab, a trait, a tab, and its value", 3):
-        found.setdefault(person, {})[name] = _trait(value)
-    return found
+        traits.setdefault(person, {})[name] = _trait(value)
+    return traits
 
 
 def _trait(text: str) -> Trait:

@@ -16,10 +16,10 @@ from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
 def read_documents(file: str) -> dict[str, list[str]]:
     """The documents of each peer, from a file."""
-    found: dict[str, list[str]] = {}
+    documents: dict[str, list[str]] = {}
     for peer, text in read_rows(file, "a peer, a tab, and the text of a document", 2):
-        found.setdefault(peer, []).append(text)
-    return found
+        documents.setdefault(peer, []).append(text)
+    return documents
 
 
 class GossipSpace(GraphSpace):

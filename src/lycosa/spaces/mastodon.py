@@ -104,10 +104,10 @@ class Api:
 
         Its last status is all that is taken from the header: what comes next of an account is this account's.
         """
-        found = _OLDER.search(link[:10_000])
-        if found is None:
+        match = _OLDER.search(link[:10_000])
+        if match is None:
             return ""
-        before, (kind, name) = found[1], place(node)
+        before, (kind, name) = match[1], place(node)
         if kind == "account":
             return self.statuses(name, before)
         return f"{node.partition('?')[0]}?limit={AT_ONCE}&max_id={before}" if kind == "tag" else ""
@@ -142,13 +142,13 @@ def place(node: str) -> tuple[str, str]:
     >>> place("https://social.example/api/v1/accounts/7/statuses?limit=40")
     ('account', '7')
     """
-    found = _PATHS.fullmatch(urlsplit(node).path) if is_http(node) and "/api/" in node else None
-    if found is None:
+    match = _PATHS.fullmatch(urlsplit(node).path) if is_http(node) and "/api/" in node else None
+    if match is None:
         return "", ""
-    kind = found.lastgroup or ""
+    kind = match.lastgroup or ""
     if kind == "search":
         return kind, parse_qs(urlsplit(node).query).get("q", [""])[0]
-    return ("account" if kind == "id" else kind), found[kind]
+    return ("account" if kind == "id" else kind), match[kind]
 
 
 # -- answers ---------------------------------------------------------------------------------------------------
@@ -227,25 +227,26 @@ def read_answer(body: bytes, node: str) -> Answer:
     >>> answer.author.title, answer.text
     ('Alice (@alice)', 'All that jazz')
     """
-    told, kind = _load(body), place(node)[0]
+    answer, kind = _load(body), place(node)[0]
     if kind == "lookup":
-        found = _person(told)
-        if found is None:
+        author = _person(answer)
+        if author is None:
             raise BadAnswer("JSON, but no account")
-        return Answer(author=found)
+        return Answer(author=author)
     people: list[Person] = []
-    if kind == "search" and isinstance(told, dict):
-        people = [person for value in _several(told.get("accounts")) if (person := _person(value))]
+    if kind == "search" and isinstance(answer, dict):
+        people = [person for value in _several(answer.get("accounts")) if (person := _person(value))]
         for person in people:
             person.note = _plain(person.note, node)
-        told = told.get("statuses")
-    if not isinstance(told, list):
+        answer = answer.get("statuses")
+    if not isinstance(answer, list):
         raise BadAnswer("JSON, but no list of statuses")
     boosts = kind != "account" or "exclude_reblogs=true" not in node
-    statuses = list(_statuses(told, node, boosts))
-    author = None
+    statuses, author = list(_statuses(answer, node, boosts)), None
     if kind == "account":
-        author = next((person for value in told[:MOST_STATUSES] if (person := _person(_part(value, "account")))), None)
+        author = next(
+            (person for value in answer[:MOST_STATUSES] if (person := _person(_part(value, "account")))), None
+        )
     kept = [status for status in statuses if status.open and not status.author.opted_out]
     return Answer(
         [person for person in people if not person.opted_out and not person.suspended],
@@ -268,10 +269,10 @@ def read_document(body: bytes, node: str) -> Document:
 def complaint(body: bytes) -> str:
     """What a server says of its own refusal, if it does."""
     try:
-        told = _load(body)
+        answer = _load(body)
     except BadAnswer:
         return ""
-    return _line(_part(told, "error"), 200)
+    return _line(_part(answer, "error"), 200)
 
 
 def resets_in(reset: str, date: str, now: float) -> float | None:
@@ -310,8 +311,8 @@ def _load(body: bytes) -> Any:
         raise BadAnswer(f"no JSON: {str(error)[:100]}") from error
 
 
-def _statuses(told: list[Any], node: str, boosts: bool) -> Iterator[Status]:
-    for value in told[:MOST_STATUSES]:
+def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
+    for value in statuses[:MOST_STATUSES]:
         boosted = _part(value, "reblog")
         if boosted is not None and not boosts:
             continue

@@ -626,15 +626,15 @@ def _without_nofollow(page: Page) -> Links:
 
 def _tag_directives(value: str, agent: str) -> frozenset[str]:
     """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
-    found: set[str] = set()
+    directives: set[str] = set()
     for line in value.lower().split("\n"):
-        found |= _line_directives(line, agent.lower())
-    return frozenset(found | {"noindex", "nofollow"} if "none" in found else found)
+        directives |= _line_directives(line, agent.lower())
+    return frozenset(directives | {"noindex", "nofollow"} if "none" in directives else directives)
 
 
 def _line_directives(line: str, agent: str) -> set[str]:
     """Those of one header line; an agent's name stands before the directives that are for it alone."""
-    found: set[str] = set()
+    directives: set[str] = set()
     applies = True
     for part in line.split(","):
         name, colon, rest = part.partition(":")
@@ -644,8 +644,8 @@ def _line_directives(line: str, agent: str) -> set[str]:
             applies = name == agent
             part = rest
         if applies:
-            found.add(part.strip())
-    return found
+            directives.add(part.strip())
+    return directives
 
 
 def _validator(value: str) -> str:

@@ -21,31 +21,31 @@ ENTRIES = {
         "Batsakis 2007, eq. 1, 2", "words or examples",
     ),
     "word-frequency": Entry(
-        "word_frequency", "WordFrequency", "how often the search string occurs, or on how many lines",
+        "counting", "WordFrequency", "how often the search string occurs, or on how many lines",
         "Trivedi et al. 2014", "words",
     ),
     "weighted-content": Entry(
-        "weighted_content", "WeightedContent", "cosine of word counts, those in the title counted twice",
+        "query", "WeightedContent", "cosine of word counts, those in the title counted twice",
         "Trivedi et al. 2014", "words",
     ),
     "keyword": Entry(
-        "keyword", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
+        "counting", "Keyword", "log(1 + occurrences) of a word, in the page and in 100 characters around a link",
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
     "ehrig": Entry(
-        "ehrig", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
+        "meaning", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
         "Batsakis 2007, eq. 3, 8; Ehrig, Maedche 2003", "words",
     ),
     "ssrm": Entry(
-        "ssrm", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
+        "meaning", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
         "Batsakis 2007, eq. 4, 9; Varelas et al. 2005", "words",
     ),
     "synset-expansion": Entry(
-        "synset_expansion", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
+        "meaning", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
         "Batsakis 2007, eq. 10", "words",
     ),
     "corley-mihalcea": Entry(
-        "corley_mihalcea", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
+        "meaning", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
         "Corley, Mihalcea 2005", "words",
     ),
     "embedding": Entry(

@@ -100,8 +100,8 @@ def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> fl
     if relevant.all() or not likeness[relevant].any():
         return UNCERTAIN
     order = np.argsort(-likeness, kind="stable")
-    found = np.cumsum(relevant[order])
-    f1 = 2 * found / (np.arange(1, len(order) + 1) + relevant.sum())
+    hits = np.cumsum(relevant[order])
+    f1 = 2 * hits / (np.arange(1, len(order) + 1) + relevant.sum())
     f1[likeness[order] <= 0] = 0.0
     last = int(np.flatnonzero(f1 == f1.max())[-1])
     below = likeness[order[last + 1]] if last + 1 < len(order) else 0.0

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from lycosa.core.container import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
-from lycosa.topics.neural import Network
-from lycosa.topics.svm import LinearSvm
+from lycosa.topics.classifiers import LinearSvm, Network, Tree
 from lycosa.topics.taxonomy import LONGEST, path_of
-from lycosa.topics.tree import Tree
 from lycosa.version import SOFTWARE
 
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")

@@ -119,7 +119,7 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
         try:
             import sklearn  # noqa: F401
         except ImportError as error:
-            from lycosa.topics.svm import MISSING
+            from lycosa.topics.classifiers import MISSING
 
             raise InputError(MISSING.format(kind=kind)) from error
     if least < 0:

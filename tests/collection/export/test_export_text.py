@@ -9,9 +9,8 @@ import pytest
 from synthetic_crawl import crawled, html, prose
 
 from lycosa.collection.export import export, text
-from lycosa.collection.export.near import Fingerprints, Repeats
+from lycosa.collection.export.text import Repeats
 from lycosa.core.errors import InputError
-from lycosa.text.fingerprint import NEAR, distance
 
 MENU = '<ul><li><a href="/">Home</a><li><a href="/reefs">Coral reefs</a> | <a href="/fish">Fish</a></ul>'
 
@@ -112,23 +111,12 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     assert ["corpus", "crawl", "other.part"] == sorted(path.name for path in tmp_path.iterdir())
 
 
-def test_fingerprints_find_what_comparing_all_finds() -> None:
-    """The bands miss no fingerprint at a distance of 4 or less, wherever its bits differ."""
-    chance = Random(7)
-    known = Fingerprints()
-    prints: list[int] = []
-    for key in range(600):
-        one = chance.getrandbits(64)
-        if prints and key % 2:  # near one that is known
-            one = chance.choice(prints)
-            for bit in chance.sample(range(64), chance.randrange(7)):
-                one ^= 1 << bit
-        wanted = {other for other, value in enumerate(prints) if distance(one, value) <= NEAR}
-        found = known.near(one)
-        assert wanted == set(found)
-        assert sorted(distance(one, prints[other]) for other in found) == [distance(one, prints[o]) for o in found]
-        known.add(one, key)
-        prints.append(one)
+def test_nearest_fingerprints_come_first() -> None:
+    """Those at a distance of 4 bits or less, by distance, whatever else is known."""
+    repeats = Repeats(lambda key: "")
+    for key, bits in enumerate((0b11111, 0b1111, 0b1, 2**63), 1):
+        repeats.is_new(key, bits, f"text {key}")
+    assert [3, 4, 2] == repeats.near(0)
 
 
 def test_a_text_without_fingerprint_is_kept() -> None:

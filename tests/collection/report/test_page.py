@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 import turbohtml
 
+from lycosa.collection import report as report_module
+from lycosa.collection.estimate import Estimate
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import Report, gather, render
-from lycosa.collection.report import page as page_module
 from lycosa.core.types import Held, Links, Seed, Setting, Visit
 from lycosa.drawing.formats import clean, href, percent, score, seconds, when
 from report.synthetic import page, write
 
 A, B = "http://a.test", "http://b.test"
 EVIL = "\"'><script>alert(1)</script><img src=http://evil.test/x onerror=alert(2)>\u202e\u2066\x00\x1b[31m\ud800&amp;"
-STYLE = (Path(page_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
+STYLE = (Path(report_module.__file__).parent / "templates" / "style.css").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +169,8 @@ def test_words_of_the_page() -> None:
 
 def test_singular_and_plural(report: Report) -> None:
     """One page is a page."""
-    single = " ".join(render(replace(report, pages=1, relevant=1, requests=1)).split())
+    one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
+    single = " ".join(render(one).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
+from lycosa.collection.estimate import at_least
 from lycosa.collection.export import graphml, tables, text, wacz, warc
-from lycosa.collection.export.selection import Selection, Tell, Written
+from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
-from lycosa.collection.wording import at_least
 from lycosa.core.errors import InputError
+from lycosa.core.telling import Tell, silent
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
@@ -45,34 +46,24 @@ FORMATS = {
     form.name: form
     for form in (
         Format(
-            "jsonl",
-            tables.write_jsonl,
-            (".jsonl", ".jsonl.gz"),
-            "pandas.read_json({!r}, lines=True)",
-            streams=True,
-            either=True,
+            "jsonl", tables.write_jsonl, (".jsonl", ".jsonl.gz"), "pandas.read_json({!r}, lines=True)",
+            streams=True, either=True,
         ),
         Format(
-            "csv",
-            tables.write_csv,
-            (".csv", ".csv.gz"),
-            "a spreadsheet, or pandas.read_csv({!r})",
-            streams=True,
-            either=True,
+            "csv", tables.write_csv, (".csv", ".csv.gz"), "a spreadsheet, or pandas.read_csv({!r})",
+            streams=True, either=True,
         ),
         Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
         Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
-            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True
+            "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
         ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
-        Format(
-            "records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", streams=True
-        ),
+        Format("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
     )
-}
+}  # fmt: skip
 
 _FOLDER = "any editor; {}/index.tsv says what is where"
 
@@ -102,7 +93,7 @@ def export(
     whole_text: bool = False,
     threshold: float | None = None,
     stdout: IO[bytes] | None = None,
-    tell: Tell = lambda what, done, total: None,
+    tell: Tell = silent,
 ) -> Exported:
     """Write the pages of a crawl to `out`, or to `stdout` if there is none; `tell` hears of the progress.
 

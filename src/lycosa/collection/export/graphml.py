@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.export.cleaning import iso, line
-from lycosa.collection.export.selection import Selection, Written
-from lycosa.collection.export.tables import COLUMNS, ExportedPage
+from lycosa.collection.export.selection import ExportedPage, Selection, Written
+from lycosa.collection.export.tables import COLUMNS
 from lycosa.collection.graph import Addresses
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many

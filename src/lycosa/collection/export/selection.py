@@ -11,24 +11,21 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 import numpy as np
 
 from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
 
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 """Events that found a page's content: another than before, or the same."""
-
-Tell: TypeAlias = Callable[[str, int, int], None]
-"""Progress: what is being done, how much of it, out of how much."""
 
 
 @dataclass(slots=True)
@@ -50,12 +47,13 @@ class Selection:
         everything: bool = False,
         copies: bool = False,
         versions: bool = False,
-        tell: Tell = lambda what, done, total: None,
+        tell: Tell = silent,
     ) -> None:
         self.collection = collection
         self.log = collection.log
         self._tell = tell
-        self._parent = lru_cache(maxsize=16)(self.log.visit)
+        self.parent = lru_cache(maxsize=16)(self.log.visit)
+        """A visit by its number: those that led to pages, which come one after the other."""
         self.view = collection.view()
         """The crawl as a whole: what led to pages, and what has become of them."""
         least = -math.inf if everything else collection.threshold
@@ -98,22 +96,6 @@ class Selection:
             yield seq, visit
         self._tell(doing, self.total, self.total)
 
-    def fate(self, visit: Visit) -> Fate:
-        """What has become of a page by now."""
-        page = self.view.page(visit.node) if self.looked_again else None
-        return (page.fate if page is not None else None) or Fate("stands", visit.started)
-
-    def source(self, visit: Visit) -> tuple[str, str]:
-        """The page whose link led to this one, and the words of that link; empty where the log does not tell."""
-        source = self.view.source(self._parent, visit.node)
-        return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
-
-    def number(self, seq: int, visit: Visit) -> int:
-        """Which version of its page it is, from 1."""
-        if not self.looked_again:
-            return 1
-        return int(next(self.log.rows("COUNT(*)", f"node = ? AND seq <= ? AND {VERSIONS}", given=(visit.node, seq)))[0])
-
     def names(self) -> list[str]:
         """The pages' nodes alone."""
         return [self.view.nodes[vertex] for vertex in np.flatnonzero(self._chosen)]
@@ -128,3 +110,35 @@ class Selection:
         exchange = self.collection.exchange(visit)
         kind = "" if exchange is None else exchange.header("content-type")
         return self.collection.document(visit, exchange), kind
+
+
+class ExportedPage:
+    """A page, or a version of one, that is written: what its columns are made of, each read when it is asked for."""
+
+    def __init__(self, pages: Selection, seq: int, visit: Visit) -> None:
+        self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place
+
+    @cached_property
+    def document(self) -> tuple[Document, str]:
+        """What it says, and the content type."""
+        return self.pages.read(self.visit)
+
+    @cached_property
+    def source(self) -> tuple[str, str]:
+        """The page whose link led to it, and the words of that link; empty where the log does not tell."""
+        source = self.pages.view.source(self.pages.parent, self.visit.node)
+        return (source[0].node, source[0].links.anchors[source[1]]) if source is not None else ("", "")
+
+    @cached_property
+    def fate(self) -> Fate:
+        """What has become of it by now."""
+        page = self.pages.view.page(self.visit.node) if self.pages.looked_again else None
+        return (page.fate if page is not None else None) or Fate("stands", self.visit.started)
+
+    @property
+    def version(self) -> int:
+        """Which version of its page it is, from 1."""
+        if not self.pages.looked_again:
+            return 1
+        earlier = f"node = ? AND seq <= ? AND {VERSIONS}"
+        return int(next(self.pages.log.rows("COUNT(*)", earlier, given=(self.visit.node, self.seq)))[0])

@@ -13,39 +13,12 @@ import json
 from codecs import getwriter
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import cached_property
 from typing import IO, Any
 
 from lycosa.collection.export.cleaning import clean, iso, line, moment, unmarked
-from lycosa.collection.export.selection import Selection, Written
-from lycosa.collection.fate import Fate
+from lycosa.collection.export.selection import ExportedPage, Selection, Written
 from lycosa.core.errors import InputError
-from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
-from lycosa.web.html import Document
-
-
-class ExportedPage:
-    """A page, or a version of one, that is written: what its columns are made of, each read when it is asked for."""
-
-    def __init__(self, pages: Selection, seq: int, visit: Visit) -> None:
-        self.pages, self.seq, self.visit, self.place = pages, seq, visit, visit.place
-
-    @cached_property
-    def document(self) -> tuple[Document, str]:
-        """What it says, and the content type."""
-        return self.pages.read(self.visit)
-
-    @cached_property
-    def source(self) -> tuple[str, str]:
-        """The page that led to it, and with which words."""
-        return self.pages.source(self.visit)
-
-    @cached_property
-    def fate(self) -> Fate:
-        """What has become of it."""
-        return self.pages.fate(self.visit)
-
 
 COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "url": (str, lambda page: clean(page.visit.node)),
@@ -69,7 +42,7 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "warc_file": (str, lambda page: page.place.file),
     "warc_offset": (int, lambda page: page.place.offset if page.place.file else None),
     "warc_length": (int, lambda page: page.place.length if page.place.file else None),
-    "version": (int, lambda page: page.pages.number(page.seq, page.visit)),
+    "version": (int, lambda page: page.version),
     "versions": (int, lambda page: page.fate.versions),
     "changed": (datetime, lambda page: moment(page.fate.changed)),
     "standing": (str, lambda page: page.fate.state),

@@ -3,23 +3,41 @@
 In plain text every line is a paragraph, a heading or a row of a table; in one file, a blank line stands between pages.
 In Markdown a page begins with its title and address, and a rule stands between pages. In a folder each page is a file,
 and `index.tsv` says which.
+
+Near-duplicates are left out: fingerprints propose, words decide. Simhashes that differ in at most 4 of 64 bits would
+drop too much by themselves: on one topic, pages share their frequent words, and those make the fingerprint. Of 85 pairs
+that they proposed among 5,462 encyclopedia articles, 17 were copies; Fish and Fishing were not. So the words of both
+pages are compared, three at a time (Broder 1997). In memory are 16 bytes a page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from lycosa.collection.export.cleaning import clean, iso, line, moment
-from lycosa.collection.export.near import Repeats
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many
+from lycosa.text.fingerprint import NEAR
 from lycosa.web.html import CLOSE, OPEN, Document
 
 INDEX = "index.tsv"
+
+ALIKE = 0.8
+"""Share of runs of three words that two pages have in common: a copy with 2 % of its words changed has .89."""
+
+SHORT = 50
+"""A text with fewer words is a copy only if it is the same, word for word."""
+
+MOST_WORDS, MOST_PROPOSED = 20_000, 5
+"""Words of a text, and pages with a near fingerprint, that are compared."""
 
 _LINK = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
 _WORD = re.compile(r"\w")
@@ -103,6 +121,46 @@ def _texts(pages: Selection, done: Written) -> Iterator[tuple[Visit, Document, s
         done.remarks.append(f"left out: {many(copies, 'near-duplicate')}")
     if bare:
         done.remarks.append(f"left out: {many(bare, 'page')} without text")
+
+
+class Repeats:
+    """Tells which texts repeat an earlier one; `text_of` reads that again by its key."""
+
+    def __init__(self, text_of: Callable[[int], str]) -> None:
+        self._prints, self._keys = array("Q"), array("q")
+        self._earlier = lru_cache(maxsize=8)(lambda key: _runs(text_of(key)))
+
+    def is_new(self, key: int, fingerprint: int, text: str) -> bool:
+        """Whether a text is worth keeping; if so, it is remembered. Without a fingerprint it always is."""
+        if not fingerprint:
+            return True
+        if near := self.near(fingerprint)[:MOST_PROPOSED]:
+            runs = _runs(text)
+            least = ALIKE if len(text.split()) >= SHORT else 1.0
+            if any(_resemblance(runs, self._earlier(other)) >= least for other in near):
+                return False
+        self._prints.append(fingerprint)
+        self._keys.append(key)
+        return True
+
+    def near(self, fingerprint: int) -> list[int]:
+        """The keys of pages at a small distance, nearest first. All are compared: a million take 5 ms."""
+        apart = np.bitwise_count(np.array(self._prints, np.uint64) ^ np.uint64(fingerprint))
+        near = np.flatnonzero(apart <= NEAR)
+        return [self._keys[at] for at in near[np.argsort(apart[near], kind="stable")].tolist()]
+
+
+def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
+    """What two sets have in common, as a share of all that is in them."""
+    return len(runs & other) / len(runs | other) if runs or other else 1.0
+
+
+def _runs(text: str) -> frozenset[int]:
+    """The runs of three words in a text, as hashes."""
+    words = text.lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
+    if len(words) < 3:
+        return frozenset([hash(tuple(words))])
+    return frozenset(map(hash, zip(words, words[1:], words[2:], strict=False)))
 
 
 def prose(document: Document) -> str:

@@ -32,12 +32,12 @@ class HarvestChart:
     """A quarter of the pages, and the finds among them: as fetched, and breadth first."""
 
 
-def harvest(found: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
+def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
     """The harvest of pages in two orders; None without pages."""
-    count = len(found)
+    count = len(relevant)
     if not count:
         return None
-    actual, other = np.cumsum(found), np.cumsum(breadth)
+    actual, other = np.cumsum(relevant), np.cumsum(breadth)
     total = int(actual[-1])
     at = sampled(count, POINTS)
     quarter = max(1, count // 4)
@@ -79,20 +79,20 @@ def scores(betas: NDArray[np.float64], copies: NDArray[np.bool_], threshold: flo
     return chart
 
 
-def pace(at: NDArray[np.float64], found: NDArray[np.bool_], runs: list[tuple[float, float]]) -> Histogram | None:
+def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]) -> Histogram | None:
     """Pages by the time at which they came, without the time between runs; None if nothing is known of time."""
     length = sum(end - start for start, end in runs)
     known = at > 0
     if length <= 0 or not known.any():
         return None
-    at, found = at[known], found[known]
+    at, relevant = at[known], relevant[known]
     offset, breaks, before = np.zeros(len(at)), [], 0.0
     for start, end in runs:
         offset[at >= start] = before + np.minimum(at[at >= start], end) - start
         before += end - start
         breaks.append(before / length)
     number = np.clip((offset / length * BINS).astype(int), 0, BINS - 1)
-    counts, finds = np.bincount(number, minlength=BINS), np.bincount(number[found], minlength=BINS)
+    counts, finds = np.bincount(number, minlength=BINS), np.bincount(number[relevant], minlength=BINS)
     chart = histogram({"strong": finds, "weak": counts - finds}, 0.0, length, times(length), 3)
     chart.breaks = breaks[:-1][:20]
     return chart

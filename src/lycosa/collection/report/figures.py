@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from lycosa.collection.asking import Question
-from lycosa.collection.estimate import Estimate
+from lycosa.collection.estimate import NOTHING
 from lycosa.collection.report.charts import HarvestChart
+from lycosa.collection.summary import Figures
 from lycosa.collection.tally import Cause, Host, Remark
-from lycosa.collection.wording import NOTHING
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Histogram
@@ -192,36 +191,24 @@ class Freshness:
         return dict(self.sorts).get(sort, 0)
 
 
-@dataclass(slots=True)
-class Report:
+@dataclass(kw_only=True)
+class Report(Figures):
     """All of it."""
 
     directory: str
     subject: str
     strategy: str
-    threshold: float
     budget: int
     worded: bool = False
     """Whether the subject is words, not a pattern or a name."""
-    pages: int = 0
-    relevant: int = 0
-    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
-    """How many pages are relevant, and how sure that is."""
-    unsure: list[Question] = field(default_factory=list)
-    """Pages of which a person's word would help most, where the judge says how sure it is."""
-    warning: str = ""
-    """Why the topic's words are weak to judge by, if they are."""
     requests: int = 0
     spent: str = ""
     """What the requests were spent on, in words."""
     size: int = 0
     began: float = 0.0
-    ended: float = 0.0
     seconds: float = 0.0
     """Spent crawling, without the time between runs."""
     runs: int = 0
-    ending: str = ""
-    running: bool = False
     archived: bool = True
     recovered: int = 0
     """Pages that came at a later attempt."""
@@ -242,10 +229,6 @@ class Report:
     languages: list[tuple[str, int, int]] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     copies: list[Copies] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-    held_addresses: int = 0
-    held_then: bool = False
-    """Whether that was so when the last run ended, and another has begun since."""
     traps: bool = True
     outlook: Outlook | None = None
     """What comes next and why; None where nothing waits, or it was not asked for."""
@@ -254,8 +237,6 @@ class Report:
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
-    sites: int = 0
-    """Hosts that have given a relevant page."""
     version: str = ""
     made: float = 0.0
 
@@ -293,8 +274,3 @@ class Report:
         chart = self.freshness is not None and self.freshness.chart
         there = {"curve": self.relevant, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
         return [key for key, shown in there.items() if shown].index(name) + 1
-
-    @property
-    def harvest(self) -> float:
-        """Share of the pages that are finds."""
-        return self.relevant / self.pages if self.pages else 0.0

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.collection.asking import questions
 from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.reading import Collection
@@ -23,13 +22,10 @@ from lycosa.collection.report.cards import CLIP, Cards, topic_marks
 from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
 from lycosa.collection.tally import SORTS, Host, Tally
 from lycosa.collection.view import CrawlView
-from lycosa.collection.weakness import weakness
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
-from lycosa.core.types import Held, Setting
 from lycosa.drawing import hostmap
 from lycosa.refresh.ledger import Wanted, changes
-from lycosa.store.directory import is_running
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
@@ -48,6 +44,9 @@ HOSTS = 60
 MAPPED = 100
 """Hosts that a map may choose from."""
 
+ASKED = 10
+"""Pages that are named to ask a person about."""
+
 COPIES = 10
 LANGUAGES = 12
 
@@ -61,18 +60,17 @@ def gather(collection: Collection) -> Report:
     """All figures of a crawl, also while it runs: what is recorded after this began is left out."""
     options = collection.options
     report = Report(
-        str(collection.path),
-        options.subject,
-        options.strategy,
-        collection.threshold,
-        options.budget,
+        directory=str(collection.path),
+        subject=options.subject,
+        strategy=options.strategy,
+        budget=options.budget,
         worded=bool(options.topic),
-        running=is_running(collection.path),
         archived=options.archive,
         traps=options.traps,
         version=__version__,
         made=time.time(),
     )
+    report.read(collection, ASKED)
     view = collection.view()
     tally, relevant = view.tally, view.relevant(collection.threshold)
     pages = np.flatnonzero(view.column("crawled"))
@@ -81,16 +79,10 @@ def gather(collection: Collection) -> Report:
     order = order[view.column("crawled")[order]]
     cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
 
-    report.pages, report.relevant = len(pages), int(relevant.sum())
-    report.sites = view.sites(collection.threshold)
-    report.estimate = view.estimate(collection.threshold)
-    if not report.estimate.sure:
-        report.unsure = questions(collection)
-    report.warning = weakness(collection, len(pages))
     report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
     report.spent = spending(tally.spent)
     report.scoreless = int((worths == 0).sum())
-    _tell_time(report, tally, collection)
+    _tell_time(report, tally)
     report.curve = charts.harvest(relevant[pages], relevant[order])
     report.scores = charts.scores(worths, copies, report.threshold)
     report.pace = charts.pace(
@@ -124,19 +116,12 @@ def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[i
     return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
 
 
-def _tell_time(report: Report, tally: Tally, collection: Collection) -> None:
+def _tell_time(report: Report, tally: Tally) -> None:
     runs = tally.crawls
     report.runs = len(runs)
     if runs:
-        report.began, report.ended = runs[0][0], max(end for _, end in runs)
+        report.began = runs[0][0]
         report.seconds = sum(end - start for start, end in runs)
-    end = collection.log.setting("end", {})
-    event = collection.log.last()
-    if isinstance(event, Setting) and event.key == "end":
-        report.ending = str(end.get("reason", ""))
-    report.held = [Held(**group) for group in end.get("groups", ())]
-    report.held_addresses = int(end.get("held", 0))
-    report.held_then = not report.ending
 
 
 def _tell_hosts(report: Report, view: CrawlView, threshold: float, best: Sequence[int]) -> None:

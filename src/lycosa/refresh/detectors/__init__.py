@@ -43,7 +43,7 @@ ENTRIES = {
         "Charikar 2002; Manku et al. 2007", "the fingerprints, which the log keeps", blind=True,
     ),
     "tree": DetectorEntry(
-        "tree", "tree", "the document tree, level by level: which levels changed, elements or texts",
+        "text", "tree", "the document tree, level by level: which levels changed, elements or texts",
         "Trivedi et al. 2014, II, Change Detection, 2", BODIES,
     ),
     "links": DetectorEntry(

@@ -32,7 +32,7 @@ def blocks(text: str) -> list[Block]:
     >>> joined(blocks("reef 珊瑚")[0])
     'reef 珊瑚'
     """
-    found = []
+    lines = []
     for line in visible(text).split("\n"):
         words = line.split()
         if not line.isascii():
@@ -40,8 +40,8 @@ def blocks(text: str) -> list[Block]:
         if len(line) > LONG and max(map(len, words), default=0) > LONG:
             words = [piece for word in words for piece in (_cut(word, _LONG_PIECES) if len(word) > LONG else (word,))]
         if words:
-            found.append(words)
-    return found
+            lines.append(words)
+    return lines
 
 
 def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:

@@ -53,10 +53,10 @@ class Comparison:
 
     def as_data(self, *, whole: bool = False) -> dict[str, Any]:
         """For machines: rows that are the same are left out, unless the `whole` is asked for."""
-        found = self.diff
+        diff = self.diff
         rows = [
             {"row": number, "state": row.state, "runs": [[run.state, run.text] for run in row.runs]}
-            for number, row in enumerate(found.rows, 1)
+            for number, row in enumerate(diff.rows, 1)
             if whole or row.state != "same"
         ]
         sides = {
@@ -69,12 +69,12 @@ class Comparison:
             "versions": self.versions,
             "says": self.says,
             "words": {
-                "from": found.old_words,
-                "to": found.new_words,
-                "removed": found.removed,
-                "added": found.added,
-                "moved": found.moved,
-                "share": round(found.share, 4),
+                "from": diff.old_words,
+                "to": diff.new_words,
+                "removed": diff.removed,
+                "added": diff.added,
+                "moved": diff.moved,
+                "share": round(diff.share, 4),
             },
             "links": {"removed": self.links_removed, "added": self.links_added},
             "rows": rows,

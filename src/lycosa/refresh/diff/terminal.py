@@ -52,13 +52,13 @@ class Printer:
         self.marked = console.no_color or console.color_system is None
         self.beside = not uncut and console.width >= WIDE
 
-    def tell(self, told: Comparison, *, links: bool = True) -> None:
+    def tell(self, comparison: Comparison, *, links: bool = True) -> None:
         """All of it."""
-        self._head(told)
-        if told.diff.rows:
+        self._head(comparison)
+        if comparison.diff.rows:
             self.console.print()
-        left = len(told.diff.rows) if self.whole or self.uncut else MOST_ROWS
-        for shown, rows in folded(told.diff.rows):
+        left = len(comparison.diff.rows) if self.whole or self.uncut else MOST_ROWS
+        for shown, rows in folded(comparison.diff.rows):
             if left <= 0:
                 left = -1 if shown else left  # there would be more to show
                 continue
@@ -71,35 +71,35 @@ class Printer:
         if left < 0:
             self.line(Text("  ... and so on: --all shows everything, --html FILE writes a page", "dim"))
         if links:
-            self._links(told)
+            self._links(comparison)
 
-    def _head(self, told: Comparison) -> None:
-        old, new, diff = told.old, told.new, told.diff
-        self.line(Text(new.title or old.title or visible(told.url), "bold"))
-        self.address(told.url)
+    def _head(self, comparison: Comparison) -> None:
+        old, new, diff = comparison.old, comparison.new, comparison.diff
+        self.line(Text(new.title or old.title or visible(comparison.url), "bold"))
+        self.address(comparison.url)
         for name, version in (("from", old), ("to", new)):
             size = f", {version.size:,} bytes" if version.size else ""
-            self.line(Text(f"{name:<5} version {version.number} of {told.versions}, {when(version.at)}{size}"))
-        if told.title_changed:
+            self.line(Text(f"{name:<5} version {version.number} of {comparison.versions}, {when(version.at)}{size}"))
+        if comparison.title_changed:
             runs = [Run("removed", [old.title or "(none)"]), Run("added", [new.title or "(none)"])]
             self.line(Text("title ").append(self._styled(runs)))
-        if told.says:
-            self.line(Text(f"recorded: {told.says}"))
-        if not told.differs:
+        if comparison.says:
+            self.line(Text(f"recorded: {comparison.says}"))
+        if not comparison.differs:
             self.line(Text("a reader sees the same in both"))
             return
         words = f"words +{diff.added:,} -{diff.removed:,}"
         words += f", {diff.moved:,} moved" if diff.moved else ""
         words += f" ({percent(diff.share)} differ)" if diff.added or diff.removed else ""
-        self.line(Text(f"{words}; links +{len(told.links_added):,} -{len(told.links_removed):,}"))
+        self.line(Text(f"{words}; links +{len(comparison.links_added):,} -{len(comparison.links_removed):,}"))
 
-    def _links(self, told: Comparison) -> None:
-        if not told.links_added and not told.links_removed:
+    def _links(self, comparison: Comparison) -> None:
+        if not comparison.links_added and not comparison.links_removed:
             return
         self.console.print()
         self.line(Text("links", "bold"))
-        for sign, style, found in (("-", "red", told.links_removed), ("+", "green", told.links_added)):
-            for link in found:
+        for sign, style, links in (("-", "red", comparison.links_removed), ("+", "green", comparison.links_added)):
+            for link in links:
                 self.console.print(Text(f"{sign} {visible(link)}", style), soft_wrap=True)
 
     def _row(self, row: Row) -> None:

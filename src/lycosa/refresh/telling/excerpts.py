@@ -30,11 +30,11 @@ class Excerpts:
         self.versions = versions
         self._excerpt = lru_cache(REMEMBERED)(self._made)
 
-    def __call__(self, told: Told) -> str:
+    def __call__(self, item: Told) -> str:
         """The words of the main part that came and went."""
-        if told.change.what != "changed" or told.origin or not told.follows:
+        if item.change.what != "changed" or item.origin or not item.follows:
             return ""
-        return self._excerpt(told.url, told.follows, told.at)
+        return self._excerpt(item.url, item.follows, item.at)
 
     def _made(self, url: str, before: float, at: float) -> str:
         versions = {visit.started: visit for visit in self.versions.of(url)}

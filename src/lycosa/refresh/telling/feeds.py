@@ -50,33 +50,33 @@ def atom(
     feed = Tree.Element("feed", xmlns=NAMESPACE)
     _add(feed, "id", crawl)
     _add(feed, "title", _title(title))
-    _add(feed, "updated", stamp(max((told.at for told in changes), default=at)))
+    _add(feed, "updated", stamp(max((item.at for item in changes), default=at)))
     _add(_add(feed, "author"), "name", "Lycosa")
     _add(feed, "generator", "Lycosa", version=__version__)
     if address:
         _add(feed, "link", rel="self", type="application/atom+xml", href=address)
-    for told in changes:
-        _entry(feed, told, excerpt(told), where(told))
+    for item in changes:
+        _entry(feed, item, excerpt(item), where(item))
     text: str = Tree.tostring(feed, "unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _entry(feed: Tree.Element, told: Told, excerpt: str, shown: str) -> None:
+def _entry(feed: Tree.Element, item: Told, excerpt: str, shown: str) -> None:
     entry = _add(feed, "entry")
-    _add(entry, "id", told.id)
-    _add(entry, "title", f"{name(told)} ({label(told.change)})")
-    _add(entry, "updated", stamp(told.at))
-    _add(entry, "published", stamp(told.at))
+    _add(entry, "id", item.id)
+    _add(entry, "title", f"{name(item)} ({label(item.change)})")
+    _add(entry, "updated", stamp(item.at))
+    _add(entry, "published", stamp(item.at))
     if shown:
         _add(entry, "link", rel="alternate", href=shown)
-    if is_http(told.url):
-        _add(entry, "link", rel="via" if shown else "alternate", href=plain(told.url, 10_000))
-    if told.change.what == "moved" and is_http(told.change.target):
-        _add(entry, "link", rel="related", href=plain(told.change.target, 10_000))
-    for term in _terms(told):
+    if is_http(item.url):
+        _add(entry, "link", rel="via" if shown else "alternate", href=plain(item.url, 10_000))
+    if item.change.what == "moved" and is_http(item.change.target):
+        _add(entry, "link", rel="related", href=plain(item.change.target, 10_000))
+    for term in _terms(item):
         _add(entry, "category", term=term)
     # An entry without a link to a page has to have content.
-    _add(entry, "summary" if is_http(told.url) or shown else "content", story(told, excerpt), type="text")
+    _add(entry, "summary" if is_http(item.url) or shown else "content", story(item, excerpt), type="text")
 
 
 def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> Tree.Element:
@@ -107,21 +107,21 @@ def json_feed(
         **({"feed_url": address} if address else {}),
         "authors": [{"name": "Lycosa"}],
         "_lycosa": {"about": "What Lycosa knows of each change", "crawl": crawl},
-        "items": [_item(told, excerpt(told), where(told)) for told in changes],
+        "items": [_item(item, excerpt(item), where(item)) for item in changes],
     }
     return (json.dumps(feed, indent=1) + "\n").encode()
 
 
-def _item(told: Told, excerpt: str, shown: str) -> dict[str, Any]:
+def _item(item: Told, excerpt: str, shown: str) -> dict[str, Any]:
     return {
-        "id": told.id,
+        "id": item.id,
         **({"url": shown} if shown else {}),
-        **({"external_url" if shown else "url": plain(told.url, 10_000)} if is_http(told.url) else {}),
-        "title": f"{name(told)} ({label(told.change)})",
-        "content_text": story(told, excerpt),
-        "date_published": stamp(told.at),
-        "tags": _terms(told),
-        "_lycosa": {**facts(told), "excerpt": excerpt},
+        **({"external_url" if shown else "url": plain(item.url, 10_000)} if is_http(item.url) else {}),
+        "title": f"{name(item)} ({label(item.change)})",
+        "content_text": story(item, excerpt),
+        "date_published": stamp(item.at),
+        "tags": _terms(item),
+        "_lycosa": {**facts(item), "excerpt": excerpt},
     }
 
 
@@ -129,9 +129,9 @@ def _title(title: str) -> str:
     return f"Changes: {plain(title)}" if title else "Changes"
 
 
-def _terms(told: Told) -> list[str]:
+def _terms(item: Told) -> list[str]:
     """What a change is filed under: what happened, and of what kind it is."""
-    return [told.change.what, told.change.kind] if told.change.what == "changed" else [told.change.what]
+    return [item.change.what, item.change.kind] if item.change.what == "changed" else [item.change.what]
 
 
 class Feeds:
@@ -163,15 +163,15 @@ class Feeds:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
             self._excerpts = self._of_last_run()
         else:
-            for told in changes(self.log, after=self._read, upto=last, wanted=self.wanted):
-                self._newest.append(told)
+            for item in changes(self.log, after=self._read, upto=last, wanted=self.wanted):
+                self._newest.append(item)
                 self._unwritten = True
         self._read = last
         if not self._unwritten:
             return False
         shown = list(reversed(self._newest))
         known = self._excerpts
-        self._excerpts = {told.id: known[told.id] if told.id in known else self.excerpt(told) for told in shown}
+        self._excerpts = {item.id: known[item.id] if item.id in known else self.excerpt(item) for item in shown}
         crawl = identity(self.log).urn
         written = False
         for file, form in ((ATOM, atom), (JSON, json_feed)):

@@ -135,8 +135,8 @@ def mailbox(given: str, option: str) -> Address:
             raise ValueError(given)
     except (ValueError, IndexError, MessageError):
         raise InputError(f"{option} {plain(given)!r} is not a mail address: write it like name@example.org") from None
-    found: Address = address
-    return found
+    checked: Address = address
+    return checked
 
 
 class Mail:
@@ -185,25 +185,25 @@ def _more(delivery: Delivery) -> str:
 
 def _text(delivery: Delivery, title: str) -> str:
     blocks = [f"{title}: {counts(delivery.tally)}" if title else counts(delivery.tally)]
-    for told in delivery.changes:
-        lines = [name(told), plain(told.url, 2_000), *_story(delivery, told), f"Seen {day_and_time(told.at)}."]
+    for item in delivery.changes:
+        lines = [name(item), plain(item.url, 2_000), *_story(delivery, item), f"Seen {day_and_time(item.at)}."]
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, *filter(None, [_more(delivery)])]) + "\n"
 
 
-def _story(delivery: Delivery, told: Told) -> list[str]:
-    return [f"  {line}" for line in story(told, delivery.excerpt(told)).split("\n")]
+def _story(delivery: Delivery, item: Told) -> list[str]:
+    return [f"  {line}" for line in story(item, delivery.excerpt(item)).split("\n")]
 
 
 def _html(delivery: Delivery, title: str) -> str:
     items = []
-    for told in delivery.changes:
-        url, called = escape(plain(told.url, 2_000)), escape(name(told))
-        linked = f'<a href="{url}">{called}</a>' if is_http(told.url) else called
-        lines = "<br>".join(escape(line.strip()) for line in _story(delivery, told)[1:])
+    for item in delivery.changes:
+        url, called = escape(plain(item.url, 2_000)), escape(name(item))
+        linked = f'<a href="{url}">{called}</a>' if is_http(item.url) else called
+        lines = "<br>".join(escape(line.strip()) for line in _story(delivery, item)[1:])
         items.append(
-            f"<li style='margin-bottom: .8em'><b>{linked}</b> ({escape(label(told.change))})<br>"
-            f"{lines}{'<br>' if lines else ''}<small>{escape(day_and_time(told.at))}</small></li>"
+            f"<li style='margin-bottom: .8em'><b>{linked}</b> ({escape(label(item.change))})<br>"
+            f"{lines}{'<br>' if lines else ''}<small>{escape(day_and_time(item.at))}</small></li>"
         )
     more = f"<p>{escape(_more(delivery))}</p>" if _more(delivery) else ""
     return (

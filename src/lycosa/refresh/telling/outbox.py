@@ -141,8 +141,8 @@ class Outbox:
         self._at_work = True
         notes: list[str] = []
         try:
-            told = (self._serve(self._standing[key], target, notes) for key, target in self.targets.items())
-            for result in await asyncio.gather(*told, return_exceptions=True):
+            deliveries = (self._serve(self._standing[key], target, notes) for key, target in self.targets.items())
+            for result in await asyncio.gather(*deliveries, return_exceptions=True):
                 if isinstance(result, BaseException):
                     raise result
         finally:
@@ -187,22 +187,22 @@ class Outbox:
     async def _prepare(self, standing: Standing, target: Target) -> Delivery | None:
         """What the target has not had yet, as much as goes into one delivery; None if there is nothing."""
         last = standing.pending or end(self.log)
-        found: list[Told] = []
+        items: list[Told] = []
         found_of: Counter[str] = Counter()
         at, full = standing.cursor, False
         while at < last and not full:
             upto = min(at + WINDOW, last)
-            for told in changes(self.log, after=at, upto=upto, wanted=self.wanted):
-                if len(found) < target.most:
-                    found.append(told)
+            for item in changes(self.log, after=at, upto=upto, wanted=self.wanted):
+                if len(items) < target.most:
+                    items.append(item)
                 if target.every:  # a digest tells of all, if only by their number
-                    found_of[told.change.what] += 1
-                elif len(found) == target.most:
-                    last, full = told.seq, True
+                    found_of[item.change.what] += 1
+                elif len(items) == target.most:
+                    last, full = item.seq, True
                     break
             at = upto
             await asyncio.sleep(0)
-        if not found:
+        if not items:
             if (standing.cursor, standing.pending) != (last, 0):
                 standing.cursor, standing.pending, standing.attempts, standing.next = last, 0, 0, 0.0
                 self._keep(standing)
@@ -212,12 +212,12 @@ class Outbox:
             standing.pending = last
         crawl = identity(self.log)
         return Delivery(
-            id=uuid5(crawl, f"{target.key} {last} {' '.join(told.id for told in found)}").urn,
+            id=uuid5(crawl, f"{target.key} {last} {' '.join(item.id for item in items)}").urn,
             crawl=crawl.urn,
             title=self.title,
-            changes=found,
+            changes=items,
             at=self.clock(),
-            tally=found_of if target.every else tally(found),
+            tally=found_of if target.every else tally(items),
             excerpt=self.excerpt,
         )
 

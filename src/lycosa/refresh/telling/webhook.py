@@ -82,9 +82,9 @@ def masked(address: str) -> str:
 def body_of(delivery: Delivery) -> bytes:
     """What is posted: the same bytes at each attempt."""
     changes = []
-    for told in delivery.changes:
-        excerpt = plain(delivery.excerpt(told), 1_000)
-        changes.append({**facts(told), **({"excerpt": excerpt} if excerpt else {})})
+    for item in delivery.changes:
+        excerpt = plain(delivery.excerpt(item), 1_000)
+        changes.append({**facts(item), **({"excerpt": excerpt} if excerpt else {})})
     about = {"id": delivery.id, "crawl": delivery.crawl, "title": plain(delivery.title), "changes": changes}
     return json.dumps(about).encode()
 

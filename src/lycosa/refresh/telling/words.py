@@ -21,7 +21,7 @@ LONGEST = 300
 """Characters of a title, or of anything else that a page had a say in."""
 
 
-def nothing(told: Told) -> str:
+def nothing(item: Told) -> str:
     """No excerpt."""
     return ""
 
@@ -36,9 +36,9 @@ def plain(text: str, most: int = LONGEST) -> str:
     return clip(visible(text), most)
 
 
-def name(told: Told) -> str:
+def name(item: Told) -> str:
     """What to call the page: its title, or else its address."""
-    return plain(told.title) or plain(told.url)
+    return plain(item.title) or plain(item.url)
 
 
 def label(change: Change) -> str:
@@ -69,28 +69,28 @@ def reasons(change: Change) -> list[str]:
     >>> reasons(Change("changed", "text", 0.5, ["simhash"], ["9 of 64 bits"])), reasons(Change("moved", target="b"))
     (['simhash: 9 of 64 bits'], ['to b'])
     """
-    told = [f"{plain(by)}: {plain(says)}" for by, says in zip(change.by, change.says, strict=False)]
-    told += [plain(says) for says in change.says[len(change.by) :]]
-    if change.what == "moved" and change.target and not any(change.target in line for line in told):
-        told.insert(0, f"to {plain(change.target, 2_000)}")
-    return [line for line in told if line]
+    lines = [f"{plain(by)}: {plain(says)}" for by, says in zip(change.by, change.says, strict=False)]
+    lines += [plain(says) for says in change.says[len(change.by) :]]
+    if change.what == "moved" and change.target and not any(change.target in line for line in lines):
+        lines.insert(0, f"to {plain(change.target, 2_000)}")
+    return [line for line in lines if line]
 
 
-def story(told: Told, excerpt: str = "") -> str:
+def story(item: Told, excerpt: str = "") -> str:
     """All of it, in a few lines."""
-    lines = [f"{label(told.change)[:1].upper()}{label(told.change)[1:]}.", *reasons(told.change)]
-    if told.origin:
-        lines.append(f"An image on {plain(told.origin, 2_000)}")
+    lines = [f"{label(item.change)[:1].upper()}{label(item.change)[1:]}.", *reasons(item.change)]
+    if item.origin:
+        lines.append(f"An image on {plain(item.origin, 2_000)}")
     if excerpt:
         lines.append(plain(excerpt, 1_000))
-    if told.follows:
-        lines.append(f"The version before is of {day_and_time(told.follows)}.")
+    if item.follows:
+        lines.append(f"The version before is of {day_and_time(item.follows)}.")
     return "\n".join(lines)
 
 
 def tally(changes: Iterable[Told]) -> Counter[str]:
     """How many of each."""
-    return Counter(told.change.what for told in changes)
+    return Counter(item.change.what for item in changes)
 
 
 def counts(tally: Mapping[str, int]) -> str:
@@ -120,23 +120,23 @@ def stamp(at: float) -> str:
     return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def facts(told: Told) -> dict[str, Any]:
+def facts(item: Told) -> dict[str, Any]:
     """A change as data: for feeds, webhooks and `lycosa changes --json`."""
-    change = told.change
+    change = item.change
     return {
-        "id": told.id,
-        "seq": told.seq,
+        "id": item.id,
+        "seq": item.seq,
         "what": change.what,
         "kind": change.kind if change.what == "changed" else None,
         "magnitude": round(change.magnitude, 4) if change.what == "changed" else None,
-        "url": plain(told.url, 10_000),
-        "host": told.host,
-        "title": plain(told.title),
-        "at": stamp(told.at),
-        "follows": stamp(told.follows) if told.follows else None,
-        "score": round(told.beta, 4),
-        "score_before": round(told.was, 4),
+        "url": plain(item.url, 10_000),
+        "host": item.host,
+        "title": plain(item.title),
+        "at": stamp(item.at),
+        "follows": stamp(item.follows) if item.follows else None,
+        "score": round(item.beta, 4),
+        "score_before": round(item.was, 4),
         "moved_to": plain(change.target, 10_000) or None,
-        "shown_on": plain(told.origin, 10_000) or None,
+        "shown_on": plain(item.origin, 10_000) or None,
         "says": reasons(change),
     }

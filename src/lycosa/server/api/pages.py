@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
-from lycosa.collection.asking import questions
+from lycosa.collection.best import questions
 from lycosa.collection.filters import Filters
 from lycosa.collection.reading import INFLATED, Collection
 from lycosa.collection.rows import PageRow

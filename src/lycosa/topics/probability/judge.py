@@ -18,9 +18,9 @@ from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
+from lycosa.topics.counting import Phrases, folded
 from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
-from lycosa.topics.phrases import Phrases, folded
 from lycosa.topics.probability.asking import asked
 from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
 from lycosa.topics.probability.pages import Pages

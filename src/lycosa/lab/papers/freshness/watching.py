@@ -23,10 +23,9 @@ from lycosa.crawling.request import Request
 from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.measuring import DAY, Look, Upkeep, count_fates, measure, timeline
 from lycosa.refresh.change import change_of
-from lycosa.refresh.histories import Histories
 from lycosa.refresh.keeper import Keeper, Keeping
-from lycosa.refresh.rates import Floats
-from lycosa.refresh.schedules.automatic import Known
+from lycosa.refresh.rates import Floats, Histories
+from lycosa.refresh.schedules import Known
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import Directory
 from lycosa.store.versions import Versions

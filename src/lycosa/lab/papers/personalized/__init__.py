@@ -42,9 +42,8 @@ from lycosa.lab.papers.weighing import (
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.query import Query
-from lycosa.topics.weighted_content import WeightedContent
-from lycosa.topics.word_frequency import WordFrequency
+from lycosa.topics.counting import WordFrequency
+from lycosa.topics.query import Query, WeightedContent
 
 SOURCE = "Trivedi et al. 2014"
 

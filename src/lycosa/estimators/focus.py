@@ -1,27 +1,178 @@
-"""The apprentice: a second classifier, which learns from the first one which links of a page are worth following.
+"""Focus: pages off the topic lead nowhere (hard), or links are worth what their page is (soft); with a distiller of
+hubs, and an apprentice that tells the links of a page apart.
 
 Paper items:
+    rules-hard-focus: `--strategy hard-focus`. Test:
+        estimators/test_hard_focus.py::test_the_best_class_has_to_be_wanted. Departs: seeds are followed whatever they
+        score unless `trust_seeds=no`.
+    rules-hard-threshold: `--strategy hard-focus,least=.5`. Test: estimators/test_hard_focus.py::test_the_limit.
+    batsakis-hits: `--strategy soft-focus,distiller=yes`. Test:
+        estimators/test_distiller.py::test_two_hubs_and_two_authorities_by_hand. Departs: ranks links while crawling,
+        not seeds beforehand.
     batsakis-two-classifiers: `--strategy soft-focus,apprentice=yes`. Test:
         estimators/test_apprentice.py::test_naive_bayes_by_hand.
     rules-apprentice: `--strategy soft-focus,apprentice=yes`. Test:
         estimators/test_apprentice.py::test_the_class_of_the_page.
+    rules-soft-focus: `--strategy soft-focus`. Test:
+        estimators/test_soft_focus.py::test_links_get_the_beta_of_their_pages.
+    rules-distiller: `--strategy soft-focus,distiller=yes`. Test:
+        estimators/test_soft_focus.py::test_links_of_the_best_hub_come_first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
+from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
+from lycosa.estimators.parents import Merge, Parents, SaidByParents
+from lycosa.estimators.redirects import Redirects, check_rounds
 from lycosa.text.addresses import words_of
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+
+LEAST = 0.5
+"""The paper's limit for a classifier's score."""
+
+
+@dataclass
+class HardFocus(SaidByParents):
+    """Follow the links of pages on the topic only; the crawl is pruned at all others.
+
+    A page is off the topic if its best class is not a wanted one, or if its beta is below a limit. Its links are not
+    fetched, unless a page on the topic links to them, too; they are then worth that page's beta, the largest if there
+    are several. What no page links to at all is worth 0.
+
+    Parameters:
+        least        the limit. Unless given it is .5 for a page that was put into a class, and the topic's own
+                     threshold for one that was not (a topic of words has no classes, and its scores their own scale)
+        trust_seeds  follow the links of the seeds, whatever they score
+
+    As published, `trust_seeds=no`, the crawl has nothing left to fetch when all seeds are off the topic. The papers
+    take their seeds out of a directory's listing of the topic. A person may begin at a portal or a search page, which
+    is about nothing, and has then said which links to follow: so seeds are trusted unless told otherwise. A list of
+    addresses (a sitemap, a feed) is no page and on no topic: its links are followed always.
+
+    Paper: Altingovde, Ulusoy 2004 (baseline crawler); Chakrabarti, van den Berg, Dom 1999.
+
+    >>> from lycosa.core.types import Links
+    >>> table, focus = Table(), HardFocus(trust_seeds=False)
+    >>> for node, beta in (("on", .7), ("off", .3)):
+    ...     _ = table.add_seed(node)
+    ...     links = Links.to(f"only {node}", "both")
+    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=links)), table)
+    >>> dict(zip([table.nodes[row] for row in rows], (focus.score(rows, table) > PRUNED).tolist()))
+    {'only off': False, 'both': True}
+    """
+
+    least: float | None = None
+    trust_seeds: bool = True
+    threshold: float | None = None
+    priority_: Parents = learned(Parents)
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Let the page speak for its links, or against them."""
+        trusted = step.visit.kind == "sitemap" or (self.trust_seeds and bool(table.is_seed[step.row]))
+        follow = trusted or self.on_topic(step.visit)
+        return self.priority_.tell(step, table, max(0.0, step.visit.beta) if follow else PRUNED)
+
+    def on_topic(self, visit: Visit) -> bool:
+        """Whether the links of a page may be followed."""
+        wanted = visit.data.get("target")
+        least = self.least
+        if least is None:
+            least = LEAST if wanted is not None or self.threshold is None else self.threshold
+        return wanted is not False and visit.beta >= least
+
+
+@dataclass
+class Distiller:
+    """Which of the crawled pages are good lists of good pages. No strategy of its own: links of good hubs are worth
+    more, and soft focus with a distiller says how much.
+
+    An authority is a relevant page that good hubs link to, a hub a page that links to good authorities (HITS). Each
+    link carries weights, so that the topic does not drift to whatever is linked to most:
+
+        a(v) = sum over links (u, v) of beta(u) * h(u)     for pages with beta(v) >= least; 0 for all others
+        h(u) = sum over links (u, v) of beta(v) * a(v)
+
+    so a page's word counts as much as it is about the topic. Both are scaled to a maximum of 1 in each of the
+    `iterations`, which start from h = 1. Only crawled pages take part, since of others no relevance is known. Links
+    within one host praise their own house: with `same_host="drop"` they don't count, with `keep` they do, and `auto`
+    drops them once the crawl has seen a second host. A link to a redirect is a link to its target.
+
+    All is computed anew at every `period` visits; between them `hub` stays as it is (0 for new pages).
+
+    Paper: Chakrabarti, van den Berg, Dom 1999 (distillation); Altingovde and Ulusoy 2004 name it and leave it out. The
+    number of iterations and the limit `least` are our choice.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, distiller = Table(), Distiller(period=1)
+    >>> for node, beta, links in (("list", .5, ("page",)), ("page", 1., ())):
+    ...     _ = table.add_seed(node)
+    ...     visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to(*links))
+    ...     recomputed = distiller.learn(table.absorb(visit), table)
+    >>> recomputed, distiller.hub[:2].tolist()
+    (True, [1.0, 0.0])
+    """
+
+    period: int = 100
+    iterations: int = 10
+    least: float = 0.1
+    same_host: Literal["auto", "keep", "drop"] = "auto"
+    hub: NDArray[np.float64] = column()
+    """Of each row how good a hub it is, from 0 to 1; at least as long as the table was when `learn` last saw it."""
+    authority: NDArray[np.float64] = column()
+    """Of each row how good an authority it is, from 0 to 1."""
+    steps_: int = learned(int)
+    beta_: NDArray[np.float64] = column()
+    redirects_: Redirects = learned(Redirects)
+
+    def __post_init__(self) -> None:
+        check_rounds(self.iterations, self.period)
+        if self.same_host not in ("auto", "keep", "drop"):
+            raise ValueError(f"same_host is {self.same_host!r}: it has to be auto, keep or drop")
+
+    def learn(self, step: Step, table: Table) -> bool:
+        """See a visit; whether the hub scores were computed anew."""
+        size = len(table)
+        self.hub, self.authority = fit(self.hub, size), fit(self.authority, size)
+        self.beta_ = fit(self.beta_, size)
+        self.redirects_.learn(step, table)
+        if step.visit.outcome == "ok":
+            self.beta_[step.row] = step.visit.beta
+        self.steps_ += 1
+        if self.steps_ % self.period:
+            return False
+        self._distil(table)
+        return True
+
+    def _distil(self, table: Table) -> None:
+        size, beta = len(table), self.beta_
+        parent, child = self.redirects_.edges(table)
+        counts = (beta[child] >= self.least) & (beta[child] > 0) & (beta[parent] > 0)
+        if self.same_host == "drop" or (self.same_host == "auto" and len(table.lanes) > 1):
+            counts &= table.lane[parent] != table.lane[child]
+        parent, child = parent[counts], child[counts]
+        forward, backward = beta[child], beta[parent]
+        hub = np.ones(size)
+        authority = np.zeros(size)
+        for _ in range(self.iterations):
+            authority = _scaled(np.bincount(child, hub[parent] * backward, size))
+            hub = _scaled(np.bincount(parent, authority[child] * forward, size))
+        self.hub[:size], self.authority[:size] = hub, authority
+
+
+def _scaled(column: NDArray[Any]) -> NDArray[np.float64]:
+    return column / (column.max(initial=0.0) or 1.0)
+
 
 SLOTS = 1 << 16
 """Features share so many slots, by their hash; slot 0 is none's."""
@@ -268,3 +419,90 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
     word = np.fromiter(map(_hashed, tokens), np.int64, len(tokens))
     text = np.cumsum(word == _CUT)
     return text[word > 0], word[word > 0]
+
+
+RAISED = 1e6
+"""What a link of a good hub is worth beside its score: more than any sum of betas."""
+
+
+@dataclass
+class SoftFocus:
+    """Every link of a page gets the page's beta, its relevance to the wanted classes. Nothing is pruned.
+
+    With several parents it is the `max` of them, or the `sum`, the `mean`, the `last`: the papers don't say.
+
+    Parameters:
+        merge       what a link found on several pages is worth
+        distiller   now and then look for hubs, pages that link to many relevant pages, and fetch the rest of their
+                    links before everything else: those of the `hubs` best, by their scores, until the next look. It is
+                    what the distiller does in the paper; the number is ours
+        apprentice  tell the links of a page apart, by the words in and around them, as a second classifier learns to do
+                    while the crawl goes on. The score is then the mean of the beta above and of the apprentice's
+                    estimate; as long as that has seen too little, the beta alone. In the paper the estimate alone
+                    counts. We keep the page's word, as an estimate from few words is a bold one
+
+    Paper: Chakrabarti, van den Berg, Dom 1999; Chakrabarti, Punera, Subramanyam 2002 (apprentice); Altingovde, Ulusoy
+    2004, whose baseline it is, with neither of the two.
+
+    >>> from lycosa.core.types import Links, Visit
+    >>> table, focus = Table(), SoftFocus()
+    >>> for node, beta in (("a", .3), ("b", .8)):
+    ...     _ = table.add_seed(node)
+    ...     rows = focus.learn(table.absorb(Visit(node, "page", "ok", 1, beta=beta, links=Links.to("c"))), table)
+    >>> focus.score(rows, table).tolist()
+    [0.8]
+    """
+
+    merge: Merge = "max"
+    distiller: bool = False
+    apprentice: bool = False
+    hubs: int = 10
+    parents_: Parents = learned()
+    distiller_: Distiller | None = learned()
+    apprentice_: Apprentice | None = learned()
+    raised_: NDArray[np.bool_] = column(np.bool_)
+    """Whether a row is a link of one of the best hubs."""
+
+    def __post_init__(self) -> None:
+        if self.hubs < 1:
+            raise ValueError(f"hubs is {self.hubs}: it has to be 1 or more; leave out the distiller for none")
+        self.parents_ = Parents(self.merge)
+        self.distiller_ = Distiller() if self.distiller else None
+        self.apprentice_ = Apprentice() if self.apprentice else None
+
+    @property
+    def proportional(self) -> bool:
+        """A link that was raised is worth no more than others: it is only to come first."""
+        return not self.distiller
+
+    def learn(self, step: Step, table: Table) -> Rows:
+        """Let the page speak for its links; hubs and the apprentice may change what others are worth."""
+        rows = self.parents_.tell(step, table, max(0.0, step.visit.beta))
+        if self.apprentice_ is not None:
+            rows = self.apprentice_.learn(step, table)
+        if self.distiller_ is not None:
+            self.raised_ = fit(self.raised_, len(table))
+            if step.visit.outcome == "redirect":
+                self.raised_[step.children] |= self.raised_[step.row]
+            if self.distiller_.learn(step, table):
+                rows = np.union1d(rows, self._raise(self.distiller_, table)).astype(np.int32)
+        return rows
+
+    def score(self, rows: Rows, table: Table) -> Scores:
+        """The beta of the pages that link here, 0 if none does; with what hubs and the apprentice have to say."""
+        score = self.parents_.score(rows, table)
+        if self.apprentice_ is not None:
+            estimate = self.apprentice_.probability(rows, table)
+            score = np.where(np.isnan(estimate), score, (score + np.nan_to_num(estimate)) / 2)
+        if self.distiller_ is not None:
+            score = score + RAISED * fit(self.raised_, len(table))[rows]
+        return score
+
+    def _raise(self, distiller: Distiller, table: Table) -> Rows:
+        """Raise the links of the best hubs, and no others; the rows that were raised before, or are now."""
+        before = self.raised_.copy()
+        self.raised_[:] = False
+        good = np.flatnonzero(distiller.hub[: len(table)])
+        for row in good[np.argsort(-distiller.hub[good], kind="stable")][: self.hubs].tolist():
+            self.raised_[distiller.redirects_.ends(table.edges.children(row))] = True
+        return np.flatnonzero(before | self.raised_).astype(np.int32)

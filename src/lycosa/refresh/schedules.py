@@ -1,0 +1,384 @@
+"""When to look at each page again. `SCHEDULES` names what `--schedule` accepts; `make_schedule` makes one.
+
+What all schedules have in common is the budget, the bounds, and what becomes of pages that fail or have vanished. Three
+are those that others have, for comparison; ours looks where a look keeps most fresh, with rates that are learned; and
+one, for experiments, is told the true ones.
+
+>>> make_schedule("fixed,every=1d", per_second=0.1).every
+86400.0
+
+Paper items:
+    batsakis-refresh: `lycosa refresh --schedule`. Test:
+        refresh/test_refresh_schedules.py::test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.durations import seconds, spoken
+from lycosa.core.errors import InputError
+from lycosa.core.registry import Entry, Registry
+from lycosa.core.spec import check_parts, parse
+from lycosa.core.strategies import GOLDEN, splitmix
+from lycosa.core.types import Rows
+from lycosa.refresh.allocation import allocate, claim, gain, waiting
+from lycosa.refresh.rates import Floats, Histories, Posterior, Rates
+
+LEAST = 600.0
+"""No page is looked at more often than this."""
+MOST = 60 * 86_400.0
+"""Each page is looked at once in this time, as far as the budget allows, so that a wrong estimate can be noticed."""
+DAY = 86_400.0
+"""After a page has vanished, doubled each time that it is still not there, up to MOST."""
+PAUSE = 3600.0
+"""After a failure, doubled with each that follows it, up to MOST."""
+CATCH_UP = 3600.0
+"""A budget that was not spent can be spent for so long."""
+
+_SAMPLE = 8_192
+"""The price is found from so many pages at most: it is then right to a percent or so."""
+
+ENTRIES = {
+    "automatic": Entry(
+        "schedules", "Automatic", "learns how often each page changes, and looks where a look keeps most fresh",
+        "Cho, Garcia-Molina 2003",
+    ),
+    "adaptive": Entry("schedules", "Adaptive", "sooner by a factor after a change, later after none, as Nutch does"),
+    "fixed": Entry("schedules", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
+    "proportional": Entry("schedules", "Proportional", "in proportion to how often a page changes: the naive way"),
+    "known": Entry(
+        "schedules", "Known", "told how often each page changes: the optimum, for experiments",
+        "Cho, Garcia-Molina 2003",
+    ),
+}  # fmt: skip
+SCHEDULES = Registry("schedule", "lycosa.refresh", ENTRIES)
+
+
+def make_schedule(text: str, per_second: float, **known: Any) -> Schedule:
+    """The schedule of a name with parameters, or of a class of the user's own, `module:Class`.
+
+    `known` is what a schedule is given and no one can type: the true rates, for `known`.
+    """
+    name, given = parse(text)
+    schedule: Schedule = SCHEDULES.make(name, given, per_second=per_second, **known)
+    if name not in SCHEDULES:
+        check_parts(schedule, ("due", "claim", "per_second"), name)
+    return schedule
+
+
+class Schedule(ABC):
+    """Says when pages are due, and whose turn it is when more are due than the budget allows.
+
+    `per_second` is that budget: looks a second. It may be set anew at any time. A budget that is not spent is lost: if
+    `spending`, pages are due earlier than they would be where otherwise fewer were due than the budget allows, the
+    next ones first. So it is in the first days, when all pages have just been seen.
+    """
+
+    spending = True
+
+    def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
+        self.per_second = per_second
+        self.least = seconds(least, "least")
+        self.most = seconds(most, "most")
+        if self.least > self.most:
+            raise InputError(f"least ({spoken(self.least)}) is longer than most ({spoken(self.most)})")
+
+    @abstractmethod
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """How long to wait after the last look at pages. `everything`: these are all there are."""
+
+    def due(self, histories: Histories, which: Rows | int | None = None) -> Floats:
+        """When the next look at each page is due; all pages if none are named.
+
+        For all pages, what they share (price, prior) is brought up to date; for some it is used as it last was.
+        """
+        rows = histories.rows(which)
+        times = histories.last[rows] + self.intervals(histories, rows, which is None)
+        if which is None and self.spending and self.per_second > 0 and len(rows):
+            times = self._spent(histories, times)
+        return self._kept_away(histories, rows, times)
+
+    def _spent(self, histories: Histories, times: Floats) -> Floats:
+        """The n-th look is due, at the latest, when the budget allows so many after the last request.
+
+        Counted from the last request and not from now: each time it is asked the first would be yet to come. But not
+        from long ago either: what was not spent while nobody watched is lost, but for an hour's worth.
+        """
+        n, rate = len(times), self.per_second
+        earliest = histories.last[:n] + self.least
+        spent = max(float(histories.tried[:n].max()), histories.now - max(CATCH_UP, 2 / rate))
+        watched = np.flatnonzero(~histories.dropped[:n] & (histories.failures[:n] == 0))
+        by_time = watched[np.argsort(times[watched], kind="stable")]
+        # Some can't be earlier, or not when it is their turn: they keep their times, and take their share then.
+        slot = spent + np.arange(1, len(by_time) + 1) / rate
+        is_held = earliest[by_time] >= np.minimum(times[by_time], slot)
+        held, free = by_time[is_held], by_time[~is_held]
+        taken = times[held]
+        room = np.maximum.accumulate(rate * (taken - spent) - np.arange(len(taken)))  # looks left for others by then
+        turn = np.arange(1, len(free) + 1)
+        sooner = times.copy()
+        at_latest = spent + (turn + np.searchsorted(room, turn)) / rate
+        sooner[free] = np.minimum(times[free], np.maximum(earliest[free], at_latest))
+        return sooner
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """The page with the largest is looked at first. Here: how long it is overdue."""
+        overdue: Floats = now - self.due(histories, histories.rows(which))
+        return overdue
+
+    def _kept_away(self, histories: Histories, rows: Rows, times: Floats) -> Floats:
+        """What failed is left alone for a while, what has vanished for longer, and longer each time."""
+        failures = histories.failures[rows]
+        if failures.any() or histories.dropped[rows].any():
+            pause = np.minimum(PAUSE * 2.0 ** np.minimum(failures - 1, 40), self.most)
+            times = np.where(failures > 0, np.maximum(times, histories.tried[rows] + pause), times)
+            gone = np.minimum(DAY * 2.0 ** np.clip(failures - 1, 0, 40), self.most)
+            times = np.where(histories.dropped[rows], histories.tried[rows] + gone, times)
+        return times
+
+    def share(self, histories: Histories) -> float:
+        """How long it takes to look at all pages once; for ever without a budget."""
+        watched = len(histories) - int(np.count_nonzero(histories.dropped[: len(histories)]))
+        return max(1, watched) / self.per_second if self.per_second > 0 else np.inf
+
+
+class Fixed(Schedule):
+    """Every page after the same time: `every`, or by default as often as the budget allows.
+
+    Not as bad as it looks: for pages equally relevant it beats visits in proportion to the rate of change, whatever
+    the rates are.
+
+    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers", the uniform policy.
+
+    >>> histories = Histories(); page = histories.add(1000.0)
+    >>> Fixed(every="1h").due(histories).tolist(), Fixed(per_second=1 / 7200).due(histories).tolist()
+    ([4600.0], [8200.0])
+    """
+
+    def __init__(
+        self, per_second: float = 0.0, every: float | str = "", least: float | str = LEAST, most: float | str = MOST
+    ) -> None:
+        super().__init__(per_second, least, most)
+        self.every = seconds(every, "every") if every else 0.0
+        self.spending = not self.every
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """The same for all."""
+        return np.full(len(rows), self.every or max(self.least, self.share(histories)))
+
+
+class Adaptive(Schedule):
+    """The interval of a page is multiplied by (1 - rate) after a change, by (1 + rate) after none.
+
+    As Apache Nutch's AdaptiveFetchSchedule does, which has .2 for both. It knows of no budget: where more is due than
+    the budget allows, looks come late, those longest overdue first. It finds intervals in which a page changes with a
+    certain probability, whatever the page is worth, and follows what cannot be followed.
+
+    With `spend` pages are looked at earlier than that where a budget would be left.
+
+    The interval is that of the last 64 looks, from `start` on: what was before has been forgotten by then.
+
+    >>> histories = Histories(); page = histories.add(0.0)
+    >>> histories.look(page, 100.0, changed=True); histories.look(page, 200.0, changed=False)
+    >>> (Adaptive(start="1d").due(histories) - 200.0).round(6).tolist()  # 86400 * .8 * 1.2
+    [82944.0]
+    """
+
+    def __init__(
+        self,
+        per_second: float = 0.0,
+        rate: float = 0.2,
+        start: float | str = "1d",
+        least: float | str = "1h",
+        most: float | str = "30d",
+        spend: bool = False,
+    ) -> None:
+        super().__init__(per_second, least, most)
+        self.spending = spend
+        if not 0 < rate < 1:
+            raise ValueError(f"rate is {rate}: it has to be between 0 and 1")
+        self.rate = rate
+        self.start = min(max(seconds(start, "start"), self.least), self.most)
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """Look by look, oldest first."""
+        interval = np.full(len(rows), self.start)
+        looks, marks = histories.looks[rows], histories.marks[rows]
+        for age in range(min(64, int(looks.max(initial=0))) - 1, -1, -1):
+            changed = (marks >> np.uint64(age)) & np.uint64(1)
+            moved = np.clip(interval * np.where(changed, 1 - self.rate, 1 + self.rate), self.least, self.most)
+            interval = np.where(looks > age, moved, interval)
+        return interval
+
+
+class Proportional(Schedule):
+    """Visits in proportion to the rate at which a page changes: f = budget * lambda / (sum of lambda).
+
+    What everyone thinks of first, and worse than treating all alike: the fastest pages take the budget and are never
+    fresh. Rates are estimated as for `automatic`.
+
+    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers".
+    """
+
+    def __init__(self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST) -> None:
+        super().__init__(per_second, least, most)
+        self._rates = Rates()
+        self._sum = 0.0
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """One over the page's share of the budget."""
+        if everything:
+            self._rates.review(histories)
+        rate, _ = self._rates.posterior(histories, rows)
+        if everything:
+            self._sum = float(rate[~histories.dropped[rows]].sum())
+        wait = np.full(len(rows), self.most)
+        np.divide(self._sum, self.per_second * rate, out=wait, where=self.per_second * rate > 0)
+        bounded: Floats = np.clip(wait, self.least, self.most)
+        return bounded
+
+
+class Automatic(Schedule):
+    """A look at a page when its claim has reached the price at which the budget is spent.
+
+    The rate of each page is estimated from its history (rates.py) with a prior by host and relevance. The claim
+    is the mean over what the rate may be (allocation.py), so that doubt makes us look; drawing rates at random
+    (Thompson) was much worse in benchmarks/refresh_schedules.py, and going by the estimate alone a little worse where
+    looks are few.
+
+    `rest` is the share of the budget, at most, that goes to pages whose claims would not reach the price within `most`.
+
+    Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers"; that rates have to be
+    learned on the way, and what a page is worth, is ours.
+
+    >>> histories = Histories()
+    >>> for weight in (0.1, 0.9): page = histories.add(0.0, weight=weight); histories.look(page, 86_400.0, changed=True)
+    >>> less, more = Automatic(per_second=1 / 86_400).due(histories)
+    >>> bool(more < less)
+    True
+    """
+
+    def __init__(
+        self, per_second: float = 0.0, least: float | str = LEAST, most: float | str = MOST, rest: float = 0.1
+    ) -> None:
+        super().__init__(per_second, least, most)
+        if not 0 <= rest <= 1:
+            raise ValueError(f"rest is {rest}: it has to be from 0 to 1, a share of the budget")
+        self.rest = rest
+        self.price = 0.0
+        self._rates = Rates()
+        self._longest = self.most
+        self._wait: Floats = np.zeros(0)
+
+    def posterior(self, histories: Histories, which: Rows | int | None = None) -> Posterior:
+        """What is known of the rates of pages, as of the last `due`."""
+        return self._rates.posterior(histories, histories.rows(which))
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """Until the claim reaches the price."""
+        self._wait = fit(self._wait, len(histories))
+        if everything:
+            self._rates.review(histories)
+        known = self._rates.posterior(histories, rows)
+        weight = histories.weight[rows]
+        if everything:
+            self._longest = max(self.most, self.share(histories) / self.rest if self.rest > 0 else np.inf)
+            self._find_price(histories, rows, weight, known)
+        if self.price <= 0:
+            return np.full(len(rows), self.least if self.per_second > 0 else np.inf)
+        wait = self._until(self.price, weight, known, self._wait[rows])
+        self._wait[rows] = wait
+        return wait
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """What a look brings; for a page that has waited for as long as any should, no less than the price."""
+        rows = histories.rows(which)
+        waited = now - histories.last[rows]
+        worth = claim(waited, histories.weight[rows], *self._rates.posterior(histories, rows))
+        bar = self.price if self.price < np.inf else 1.0
+        return np.maximum(worth, bar * np.clip(waited / self._longest, 0.0, 2.0))
+
+    def _until(self, price: float, weight: Floats, known: Posterior, start: Floats) -> Floats:
+        longest = np.full(len(weight), min(self._longest, 1e12))
+        return np.maximum(waiting(price, weight, *known, longest, start), self.least)
+
+    def _find_price(self, histories: Histories, rows: Rows, weight: Floats, known: Posterior) -> None:
+        """The price at which the visits of all pages are what the budget allows."""
+        chosen = np.flatnonzero(~histories.dropped[rows] & (weight > 0))
+        watched = len(chosen)
+        if watched > _SAMPLE:  # by a hash of the number, so that no pattern in it matters
+            drawn = splitmix(rows[chosen].astype(np.uint64) * GOLDEN) % np.uint64(-(-watched // _SAMPLE))
+            chosen = chosen[drawn == 0]
+        if not len(chosen):
+            self.price = np.inf  # nothing is worth a look: all are looked at in turn
+            return
+        if not 1 / self._longest < self.per_second / watched < 1 / self.least:
+            self.price = 0.0
+            return
+        w, some, wait = weight[chosen], Posterior(known.rate[chosen], known.shape[chosen]), self._wait[rows[chosen]]
+        mean = watched / self.per_second
+        usual = float(np.median(claim(np.full(len(chosen), mean), w, *some)))
+        at = np.log(self.price if 0 < self.price < np.inf else usual)
+        low, high, before = -np.inf, np.inf, (np.nan, np.nan)
+        for _ in range(40):  # secants in (log price, log visits), where the curve is nearly straight
+            wait = self._until(float(np.exp(at)), w, some, wait)
+            off = float(np.log((mean / wait).mean()))
+            if abs(off) < 1e-3:
+                break
+            low, high = (at, high) if off > 0 else (low, at)
+            slope = (off - before[1]) / (at - before[0]) if at != before[0] else np.nan
+            before = (at, off)
+            at -= off / (min(max(slope, -5.0), -0.1) if slope == slope else -0.5)
+            if not low < at < high:
+                at = (low + high) / 2
+        self.price = float(np.exp(at))
+
+
+class Known(Schedule):
+    """Visits as allocation.py gives them out, with the true rates, one for each page of the histories.
+
+    No schedule that learns can be better for long, if pages change at constant rates. Where they change by the clock
+    or in bursts, it is the best that can be done by someone who does not know when.
+    """
+
+    def __init__(
+        self,
+        rates: NDArray[np.float64] | None = None,
+        per_second: float = 0.0,
+        least: float | str = LEAST,
+        most: float | str = MOST,
+    ) -> None:
+        super().__init__(per_second, least, most)
+        if rates is None:
+            raise InputError(
+                "the schedule 'known' has to be told the true rates: it is for experiments, take automatic"
+            )
+        self.rates = rates
+        self._visits: Floats = np.zeros(0)
+        self._price = 0.0
+
+    def intervals(self, histories: Histories, rows: Rows, everything: bool) -> Floats:
+        """One over the visits."""
+        if everything or len(self._visits) < len(histories):
+            weight = np.where(histories.dropped[: len(histories)], 0.0, histories.weight[: len(histories)])
+            allocation = allocate(
+                weight, self.rates[: len(histories)], self.per_second, 0.0, 1 / self.least, self._price
+            )
+            self._visits, self._price = allocation
+        visits = self._visits[rows]
+        wait = np.full(len(rows), np.inf)
+        np.divide(1.0, visits, out=wait, where=visits > 0)
+        return wait
+
+    def claim(self, histories: Histories, which: Rows | int | None, now: float) -> Floats:
+        """w/lambda (1 - (1 + r) exp(-r)) with r = lambda times the time since the last look."""
+        rows = histories.rows(which)
+        rate = np.maximum(self.rates[rows], 1e-300)
+        worth: Floats = histories.weight[rows] / rate * gain(rate * np.maximum(now - histories.last[rows], 0.0))
+        return worth
