@@ -89,7 +89,13 @@ RISK = "no page"
 """What a score loses as the request may give no page."""
 
 SMELT = 3
-"""Finds after which looking at new places counts half."""
+"""Finds after which looking at new places counts half, and the oldest link no longer has a turn."""
+
+OLDEST = "oldest link"
+"""What a score has more as it is its turn."""
+
+LEAD = 0.01
+"""How much better than the best the link is whose turn it is."""
 
 Column = NDArray[np.float64]
 Groups = NDArray[np.float32]
@@ -203,6 +209,9 @@ class Scent:
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     positives_: int = field(default=0, init=False, repr=False, compare=False)
     finds_: int = field(default=0, init=False, repr=False, compare=False)
+    oldest_: int = field(default=0, init=False, repr=False, compare=False)  # no row before it is open
+    turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
+    lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
 
     def __post_init__(self) -> None:
         if not 0 <= self.credit <= 1:
@@ -216,7 +225,9 @@ class Scent:
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
-        self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability, exact=self.exact)
+        self.sharpening_ = Sharpening(
+            topic, feedback=self.sharpen, probability=self.probability, exact=self.exact, relative=self.lean
+        )
         weights = WEIGHTS | LEAN if self.lean else WEIGHTS
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
         self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
@@ -261,6 +272,7 @@ class Scent:
         if len(step.children) and visit.outcome != "redirect":
             self._links(step, table)
         touched.append(self.elite_.due(table))
+        touched.append(self._turn(table))
         rows: NDArray[np.intp] = distinct(np.concatenate(touched))
         rows = rows[table.state.take(rows) == OPEN]
         terms = self._features(rows, table)
@@ -268,7 +280,23 @@ class Scent:
         scores = self._risked(ANY + self.weights_ @ terms, rows)
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
+        if self.turn_ >= 0:
+            at = int(rows.searchsorted(self.turn_))
+            self.lead_ = float(scores.max()) + LEAD - float(scores[at])
+            scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
+
+    def _turn(self, table: Table) -> NDArray[np.intp]:
+        """While little was found, after every second page it is the turn of the link that has been open for longest.
+
+        Returned are that link and the one before, which may still be open: both have another score now.
+        """
+        before, self.turn_ = self.turn_, -1
+        if self.lean and self.finds_ < SMELT and self.pages_ % 2 == 0:
+            while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
+                self.oldest_ += 1
+            self.turn_ = self.oldest_ if self.oldest_ < len(table) else -1
+        return np.array([row for row in (before, self.turn_) if row >= 0], np.intp)
 
     def _ends(self, step: Step, table: Table) -> bool:
         """Whether a row's requests have come to an end, with a page or without; for the first time, and for good."""
@@ -357,6 +385,7 @@ class Scent:
         if self.meaning_ is not None and self.directed_:
             self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
         trails.retell(table.edges)
+        self.turn_ = -1
         best = self.elite_.foremost(table)
         terms = self._features(best, table)
         self.scored_ = best, terms
@@ -458,6 +487,8 @@ class Scent:
             whole = ANY + values.sum(axis=0)
             columns[RISK] = np.zeros(len(rows))
             columns[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
+        if self.turn_ >= 0:
+            columns[OLDEST] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
