@@ -290,17 +290,6 @@ def test_our_own_reading_takes_the_logarithm_of_counts() -> None:
     assert pytest.approx(expected) == reading.page("coral coral coral sea", 0.1)
 
 
-def test_while_no_page_is_likely_those_count_that_are_half_as_likely_as_the_best() -> None:
-    """From .2 on a page counts, whatever the best is; scent-1 knows no other line."""
-    reading = Reading(probability=True)
-    assert [0.04, 0.02, 0.0] == [reading.page("coral", beta) for beta in (0.04, 0.02, 0.019)]
-    assert [0.9, 0.0, 0.2] == [reading.page("coral", beta) for beta in (0.9, 0.19, 0.2)]
-    worth = np.array([0.0, 0.02, 0.06, 0.0, 0.0, 0.0, 0.03])
-    assert [0.0, 0.06, 0.0, 0.0, 0.0, 0.03] == reading.sharpening.relearn(worth)[1].tolist()
-    plain = Reading(probability=True, relative=False)
-    assert [0.0, 0.0, 0.2] == [plain.page("coral", beta) for beta in (0.04, 0.19, 0.2)]
-
-
 def test_what_cannot_be_read_is_the_judges() -> None:
     """A topic without words, a page without words, and pages of which none has had the topic's words."""
     assert 0.4 == Reading().page("coral", 0.4)

@@ -225,9 +225,7 @@ class Scent:
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
-        self.sharpening_ = Sharpening(
-            topic, feedback=self.sharpen, probability=self.probability, exact=self.exact, relative=self.lean
-        )
+        self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability, exact=self.exact)
         weights = WEIGHTS | LEAN if self.lean else WEIGHTS
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
         self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])

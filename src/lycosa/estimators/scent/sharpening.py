@@ -14,9 +14,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
 
-UNLIKELY, RELATIVE = 0.2, 0.5
-"""Below this probability a page is taken for one that is worth nothing: it is noise, and there is much of it. While no
-page is likely, those count that are half as likely as the best: they are all that there is to go by."""
+UNLIKELY = 0.2
+"""Below this probability a page is taken for one that is worth nothing: it is noise, and there is much of it."""
 
 OWN, OWN_BESIDE = 0.8, 0.2
 """The share of our own reading in what the query says of a page; the rest is the judge's. It is less beside one that
@@ -79,17 +78,9 @@ class Sharpening:
     """
 
     def __init__(
-        self,
-        topic: Mapping[str, float],
-        *,
-        feedback: bool = True,
-        probability: bool = False,
-        exact: bool = False,
-        relative: bool = True,
+        self, topic: Mapping[str, float], *, feedback: bool = True, probability: bool = False, exact: bool = False
     ) -> None:
         self.probability = probability
-        self.relative = relative
-        self._best = 0.0  # the highest probability of a page so far
         self.feedback = feedback and not probability and not exact
         self.lifts = np.zeros((SLOTS, 2), np.float32)
         """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
@@ -120,18 +111,12 @@ class Sharpening:
         qf, qq, ff, q, f = (self._agreement / n).tolist()
         return bool(qf - q * f > TRUST * math.sqrt(max((qq - q * q) * (ff - f * f), 1e-18)))
 
-    @property
-    def unlikely(self) -> float:
-        """The probability below which a page is worth nothing."""
-        return min(UNLIKELY, RELATIVE * self._best) if self.relative else UNLIKELY
-
     def learn(self, row: int, visit: Visit, table: Table, words: LinkWords) -> float:
         """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
         if self.probability:
             self._kept[row] = _COPY
         if visit.same_as:
             return 0.0
-        self._best = max(self._best, visit.beta)
         read = self._read(visit, table, words)
         if self.probability:
             self._kept[row] = _Kept(read.own, visit.data.get("quality", 1.0), read.slots.astype(np.int32))
@@ -155,9 +140,7 @@ class Sharpening:
         """
         kept = self._kept.values()
         rows, own = np.fromiter(self._kept, np.intp, len(kept)), np.array([page.own for page in kept])
-        said = worth[rows] * [page.quality > 0.0 for page in kept]
-        self._best = float(said.max(initial=0.0))
-        query = np.where(said < self.unlikely, 0.0, said)
+        query = np.where(worth[rows] < UNLIKELY, 0.0, worth[rows]) * [page.quality > 0.0 for page in kept]
         self._beta, self._own = float(query.sum()), float(own.sum())
         if self._beta and self._own:
             query = (1.0 - OWN_BESIDE) * query + OWN_BESIDE * own * (self._beta / self._own)
@@ -196,7 +179,7 @@ class Sharpening:
         frequency = _FREQUENCY.take(visit.terms.counts)
         length = math.sqrt(frequency @ frequency)
         beta = own = said = 0.0
-        query = 0.0 if self.probability and visit.beta < self.unlikely else visit.beta
+        query = 0.0 if self.probability and visit.beta < UNLIKELY else visit.beta
         if self._worded and length:
             beta, own = query, float(frequency @ self._topic.take(slots)) / length
             betas, owns = self._beta + beta, self._own + own
