@@ -69,8 +69,12 @@ WEIGHTS = {
 
 TERMS = tuple(WEIGHTS)
 
-LEAN = {"many pages": 0.0, "learned meaning": 0.0, "siblings": 0.0, "new places": 0.6}
-"""Of these three terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
+LEAN = {
+    **dict.fromkeys(("many pages", "learned meaning", "siblings"), 0.0),
+    **dict.fromkeys(("popularity", "promise", "context meaning", "address words"), 0.0),
+    "new places": 0.6,
+}
+"""Of these seven terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
 off the topic more curiosity finds more."""
 
 SHRINK = 3.0
@@ -117,30 +121,31 @@ class Scent:
 
         weight  term               what it is
         .4      pages              sum of the parents' b over (their number + 2), by s
-        .15     many pages         log(1 + sum of the parents' b / s)
-        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
-        .15     promise            log(1 + sum over parents of alpha b / s)
         .3      anchor             the largest alpha: what the topic says of the anchor
         .3      context            what it says of the words around the link
         .5      address            what it says of the words of the URL
         .8      anchor meaning     cosine of the anchor's word vectors with the topic's
-        .4      context meaning    the same of the context
-        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
-        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
-        .5      neighbours         of those within 4 places: sum of .6^d b over (sum of .6^d + .7)
+        .5      neighbours         of fetched links within 4 places: sum of .6^d b over (sum of .6^d + .7)
         .3      directory          mean b of its directory, backed off to its host's, and that to m0
         .3      anchor words       lift of the anchor's stems by what links with them led to
         .4      anchor in pages    lift of the anchor's stems by the pages that have them in their text
         .4      context in pages   the same of the context's stems
-        .2      address words      lift of the URL's stems by what links with them led to
-        .3      new places         curiosity, below
+        .6      new places         curiosity, below
         .6      place              lift of the path of tags to it, by what links that stand there on pages of the same
                                    host led to, shrunk by ten pages to that of the tags without ids and classes
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
-    Unless `lean` is off, many pages, learned meaning and siblings are left out, as nothing is lost without them, and
-    new places count .6. All of it is multiplied by the probability that the link gives a page, once a request has given
-    none (Risk).
+    All of it is multiplied by the probability that the link gives a page, once a request has given none (Risk).
+    Nothing is lost without seven more, which are there if `lean` is off (new places then count .3):
+
+        .15     many pages         log(1 + sum of the parents' b / s)
+        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
+        .15     promise            log(1 + sum over parents of alpha b / s)
+        .4      context meaning    cosine of the context's word vectors with the topic's
+        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
+        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
+        .2      address words      lift of the URL's stems by what links with them led to
+
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 
@@ -149,7 +154,8 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
     a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
-    crawl's threshold.
+    crawl's threshold. And while there are fewer than three finds, every second page is the link that has been open for
+    longest (not unless `lean`): it gets what it lacks to be the best.
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
@@ -204,6 +210,7 @@ class Scent:
     places_: Groups = field(init=False, repr=False, compare=False)  # of links, by their paths
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
+    around_: bool = field(init=False, repr=False, compare=False)  # whether there is a context meaning
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -230,6 +237,7 @@ class Scent:
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
         self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
         self.directed_ = bool(self.mixing_.fixed[TERMS.index("learned meaning")])
+        self.around_ = bool(self.mixing_.fixed[TERMS.index("context meaning")])
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
         self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
         self.places_ = np.zeros((2 * PATHS, 2), np.float32)
@@ -448,7 +456,9 @@ class Scent:
         owner, slots = self.words_.read_links(links, chosen, step.visit.language)
         in_address = int(owner.searchsorted(2 * n))
         if self.meaning_ is not None:
-            near, scale = self.meaning_.similar(*self.meaning_.sums(owner[:in_address], slots[:in_address], 2 * n))
+            begin = 0 if self.around_ else int(owner.searchsorted(n))  # of anchors alone
+            words = owner[begin:in_address], slots[begin:in_address]
+            near, scale = self.meaning_.similar(*self.meaning_.sums(*words, 2 * n))
             trails.known[rows, CONTEXT_NEAR] = near[:n]
             trails.known[rows, ANCHOR_NEAR], trails.known[rows, ANCHOR_SCALE] = near[n:], scale[n:]
         slots[in_address:] += SLOTS
