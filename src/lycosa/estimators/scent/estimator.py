@@ -93,7 +93,7 @@ RISK = "no page"
 """What a score loses as the request may give no page."""
 
 SMELT = 3
-"""Finds after which looking at new places counts half, and the oldest link no longer has a turn."""
+"""Finds after which looking at new places counts half."""
 
 OLDEST = "oldest link"
 """What a score has more as it is its turn."""
@@ -154,8 +154,8 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
     a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
-    crawl's threshold. And while there are fewer than three finds, every second page is the link that has been open for
-    longest (not unless `lean`): it gets what it lacks to be the best.
+    crawl's threshold. And before the first find every second page is the link that has been open for longest (not
+    unless `lean`): it gets what it lacks to be the best.
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
@@ -293,12 +293,12 @@ class Scent:
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
-        """While little was found, after every second page it is the turn of the link that has been open for longest.
+        """While nothing was found, after every second page it is the turn of the link that has been open for longest.
 
         Returned are that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
-        if self.lean and self.finds_ < SMELT and self.pages_ % 2 == 0:
+        if self.lean and not self.finds_ and self.pages_ % 2 == 0:
             while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
                 self.oldest_ += 1
             self.turn_ = self.oldest_ if self.oldest_ < len(table) else -1
