@@ -70,11 +70,10 @@ WEIGHTS = {
 TERMS = tuple(WEIGHTS)
 
 LEAN = {
-    **dict.fromkeys(("many pages", "learned meaning", "siblings"), 0.0),
-    **dict.fromkeys(("popularity", "promise", "context meaning", "address words"), 0.0),
+    **dict.fromkeys(("many pages", "learned meaning", "siblings", "context meaning", "address words"), 0.0),
     "new places": 0.6,
 }
-"""Of these seven terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
+"""Of these five terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
 off the topic more curiosity finds more."""
 
 SHRINK = 3.0
@@ -121,6 +120,8 @@ class Scent:
 
         weight  term               what it is
         .4      pages              sum of the parents' b over (their number + 2), by s
+        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
+        .15     promise            log(1 + sum over parents of alpha b / s)
         .3      anchor             the largest alpha: what the topic says of the anchor
         .3      context            what it says of the words around the link
         .5      address            what it says of the words of the URL
@@ -136,11 +137,9 @@ class Scent:
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
     All of it is multiplied by the probability that the link gives a page, once a request has given none (Risk).
-    Nothing is lost without seven more, which are there if `lean` is off (new places then count .3):
+    Nothing is lost without five more, which are there if `lean` is off (new places then count .3):
 
         .15     many pages         log(1 + sum of the parents' b / s)
-        -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
-        .15     promise            log(1 + sum over parents of alpha b / s)
         .4      context meaning    cosine of the context's word vectors with the topic's
         .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
         .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
