@@ -212,15 +212,15 @@ def test_scent_1_is_scent_with_all_that_is_new_switched_off() -> None:
     assert {"place": 0.0} | {name: WEIGHTS[name] for name in WEIGHTS if name != "place"} == weights(made)
 
 
-def test_lean_leaves_out_three_terms() -> None:
+def test_lean_leaves_out_five_terms() -> None:
     """And counts new places twice; what is left out is not looked at either."""
     made: Any = estimator("scent", words="coral")
-    assert {"many pages", "learned meaning", "siblings"} == {
-        name for name, weight in weights(made).items() if not weight
-    }
+    left_out = {name for name, weight in weights(made).items() if not weight}
+    assert left_out == {"many pages", "learned meaning", "siblings", "context meaning", "address words"}
     assert 2 * WEIGHTS["new places"] == weights(made)["new places"]
     assert not made.trails_.siblings
     assert not made.directed_
+    assert not made.around_
 
 
 @pytest.mark.parametrize(
@@ -247,6 +247,38 @@ def test_upwards_by_hand(url: str, names: int) -> None:
     seen = 0 if names > 1 or url.endswith("fish/") else 1
     curiosity = (1 / math.sqrt(2) + 1 / math.sqrt(1 + seen)) / 2 + 1 - names / 8
     assert scent.terms(rows, table)["new places"][0] == pytest.approx(0.6 * curiosity, abs=1e-6)
+
+
+def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
+    """After two pages, four, ...: it leads by a little, and says so. With a find it has no turn any more."""
+    scent, table = Scent(vectors=False, adapt=False, threshold=0.5), Table()
+    for name in "abcdefg":
+        table.add_seed(f"http://{name}.test/")
+    turns = []
+    for name, beta in zip("abcdefg", (0.0, 0.4, 0.0, 0.0, 0.9, 0.0, 0.0), strict=True):
+        links = Links.to(f"http://deep.test/1/2/3/{name}", anchors=["coral"])
+        scent.learn(table.absorb(Visit(f"http://{name}.test/", "page", "ok", pick=1, beta=beta, links=links)), table)
+        rows = table.rows()
+        turns.append(scent.turn_)
+        said = np.sum(list(scent.terms(rows, table).values()), axis=0)
+        if scent.turn_ >= 0:
+            assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
+            assert "oldest link" in scent.explain(scent.turn_, table)
+            assert said[0] == pytest.approx(scent.score(rows, table)[0], abs=0.01)
+        else:
+            assert "oldest link" not in scent.explain(int(rows[0]), table)
+    assert [-1, 2, -1, 4, -1, -1, -1] == turns
+
+
+def test_scent_1_gives_no_link_a_turn() -> None:
+    made: Any = estimator("scent-1", words="coral")
+    table = Table()
+    table.add_seed("http://a.test/")
+    table.add_seed("http://b.test/")
+    for name in "ab":
+        visit = Visit(f"http://{name}.test/", "page", "ok", 1, links=Links.to(f"http://{name}/1"))
+        made.learn(table.absorb(visit), table)
+        assert made.turn_ == -1
 
 
 def weights(made: Scent) -> dict[str, float]:

@@ -69,8 +69,11 @@ WEIGHTS = {
 
 TERMS = tuple(WEIGHTS)
 
-LEAN = {"many pages": 0.0, "learned meaning": 0.0, "siblings": 0.0, "new places": 0.6}
-"""Of these three terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
+LEAN = {
+    **dict.fromkeys(("many pages", "learned meaning", "siblings", "context meaning", "address words"), 0.0),
+    "new places": 0.6,
+}
+"""Of these five terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
 off the topic more curiosity finds more."""
 
 SHRINK = 3.0
@@ -90,6 +93,12 @@ RISK = "no page"
 
 SMELT = 3
 """Finds after which looking at new places counts half."""
+
+OLDEST = "oldest link"
+"""What a score has more as it is its turn."""
+
+LEAD = 0.01
+"""How much better than the best the link is whose turn it is."""
 
 Column = NDArray[np.float64]
 Groups = NDArray[np.float32]
@@ -111,30 +120,32 @@ class Scent:
 
         weight  term               what it is
         .4      pages              sum of the parents' b over (their number + 2), by s
-        .15     many pages         log(1 + sum of the parents' b / s)
         -.1     popularity         log(1 + number of parents): what everyone links to is nobody's
         .15     promise            log(1 + sum over parents of alpha b / s)
         .3      anchor             the largest alpha: what the topic says of the anchor
         .3      context            what it says of the words around the link
         .5      address            what it says of the words of the URL
         .8      anchor meaning     cosine of the anchor's word vectors with the topic's
-        .4      context meaning    the same of the context
-        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
-        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
-        .5      neighbours         of those within 4 places: sum of .6^d b over (sum of .6^d + .7)
+        .5      neighbours         of fetched links within 4 places: sum of .6^d b over (sum of .6^d + .7)
         .3      directory          mean b of its directory, backed off to its host's, and that to m0
         .3      anchor words       lift of the anchor's stems by what links with them led to
         .4      anchor in pages    lift of the anchor's stems by the pages that have them in their text
         .4      context in pages   the same of the context's stems
-        .2      address words      lift of the URL's stems by what links with them led to
-        .3      new places         curiosity, below
+        .6      new places         curiosity, below
         .6      place              lift of the path of tags to it, by what links that stand there on pages of the same
                                    host led to, shrunk by ten pages to that of the tags without ids and classes
 
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
-    Unless `lean` is off, many pages, learned meaning and siblings are left out, as nothing is lost without them, and
-    new places count .6. All of it is multiplied by the root of the probability that the link gives a page, once a
-    request has given none (Risk).
+    All of it is multiplied by the root of the probability that the link gives a page, once a request has given none
+    (Risk).
+    Nothing is lost without five more, which are there if `lean` is off (new places then count .3):
+
+        .15     many pages         log(1 + sum of the parents' b / s)
+        .4      context meaning    cosine of the context's word vectors with the topic's
+        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
+        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
+        .2      address words      lift of the URL's stems by what links with them led to
+
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
 
@@ -143,7 +154,8 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
     a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
-    crawl's threshold.
+    crawl's threshold. And before the first find every second page is the link that has been open for longest (not
+    unless `lean`): it gets what it lacks to be the best.
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
@@ -198,11 +210,15 @@ class Scent:
     places_: Groups = field(init=False, repr=False, compare=False)  # of links, by their paths
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
+    around_: bool = field(init=False, repr=False, compare=False)  # whether there is a context meaning
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     positives_: int = field(default=0, init=False, repr=False, compare=False)
     finds_: int = field(default=0, init=False, repr=False, compare=False)
+    oldest_: int = field(default=0, init=False, repr=False, compare=False)  # no row before it is open
+    turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
+    lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
 
     def __post_init__(self) -> None:
         if not 0 <= self.credit <= 1:
@@ -221,6 +237,7 @@ class Scent:
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
         self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
         self.directed_ = bool(self.mixing_.fixed[TERMS.index("learned meaning")])
+        self.around_ = bool(self.mixing_.fixed[TERMS.index("context meaning")])
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
         self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
         self.places_ = np.zeros((2 * PATHS, 2), np.float32)
@@ -261,6 +278,7 @@ class Scent:
         if len(step.children) and visit.outcome != "redirect":
             self._links(step, table)
         touched.append(self.elite_.due(table))
+        touched.append(self._turn(table))
         rows: NDArray[np.intp] = distinct(np.concatenate(touched))
         rows = rows[table.state.take(rows) == OPEN]
         terms = self._features(rows, table)
@@ -268,7 +286,23 @@ class Scent:
         scores = self._risked(ANY + self.weights_ @ terms, rows, table)
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
+        if self.turn_ >= 0:
+            at = int(rows.searchsorted(self.turn_))
+            self.lead_ = float(scores.max()) + LEAD - float(scores[at])
+            scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
+
+    def _turn(self, table: Table) -> NDArray[np.intp]:
+        """While nothing was found, after every second page it is the turn of the link that has been open for longest.
+
+        Returned are that link and the one before, which may still be open: both have another score now.
+        """
+        before, self.turn_ = self.turn_, -1
+        if self.lean and not self.finds_ and self.pages_ % 2 == 0:
+            while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
+                self.oldest_ += 1
+            self.turn_ = self.oldest_ if self.oldest_ < len(table) else -1
+        return np.array([row for row in (before, self.turn_) if row >= 0], np.intp)
 
     def _ends(self, step: Step, table: Table) -> bool:
         """Whether a row's requests have come to an end, with a page or without; for the first time, and for good."""
@@ -362,6 +396,7 @@ class Scent:
         if self.meaning_ is not None and self.directed_:
             self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
         trails.retell(table.edges)
+        self.turn_ = -1
         best = self.elite_.foremost(table)
         terms = self._features(best, table)
         self.scored_ = best, terms
@@ -426,7 +461,9 @@ class Scent:
         owner, slots = self.words_.read_links(links, chosen, step.visit.language)
         in_address = int(owner.searchsorted(2 * n))
         if self.meaning_ is not None:
-            near, scale = self.meaning_.similar(*self.meaning_.sums(owner[:in_address], slots[:in_address], 2 * n))
+            begin = 0 if self.around_ else int(owner.searchsorted(n))  # of anchors alone
+            words = owner[begin:in_address], slots[begin:in_address]
+            near, scale = self.meaning_.similar(*self.meaning_.sums(*words, 2 * n))
             trails.known[rows, CONTEXT_NEAR] = near[:n]
             trails.known[rows, ANCHOR_NEAR], trails.known[rows, ANCHOR_SCALE] = near[n:], scale[n:]
         slots[in_address:] += SLOTS
@@ -462,7 +499,9 @@ class Scent:
         if self.risk_.failures:
             whole = ANY + values.sum(axis=0)
             columns[RISK] = np.zeros(len(rows))
-            columns[RISK][met] = self._risked(whole[met], rows[met], table) - whole[met]
+            columns[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
+        if self.turn_ >= 0:
+            columns[OLDEST] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
