@@ -499,7 +499,7 @@ class Scent:
         if self.risk_.failures:
             whole = ANY + values.sum(axis=0)
             columns[RISK] = np.zeros(len(rows))
-            columns[RISK][met] = self._risked(whole[met], rows[met]) - whole[met]
+            columns[RISK][met] = self._risked(whole[met], rows[met], table) - whole[met]
         if self.turn_ >= 0:
             columns[OLDEST] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
