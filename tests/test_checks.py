@@ -14,6 +14,7 @@ from lycosa.checks import CHECKS, CheckFailed, check_estimator, check_space, che
 from lycosa.checks.estimators import ESTIMATOR_CHECKS, a_crawl_can_be_resumed, other_scores_stay
 from lycosa.checks.failing import passed
 from lycosa.checks.strategies import STRATEGY_CHECKS, a_strategy_does_not_grow
+from lycosa.checks.topics import ten_thousand_links
 from lycosa.core.columns import fit
 from lycosa.core.frontier import PRUNED, Frontier
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
@@ -353,6 +354,17 @@ def test_broken_estimators_fail(make: Callable[[], Estimator], check: str) -> No
         check_estimator(make)
     assert check == failure.value.check
     assert str(failure.value).startswith(f"{check}: ")
+
+
+@pytest.mark.parametrize("kind", ["topics", "estimators", "strategies"])
+def test_who_takes_too_long_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPU time counts, which is the same on a busy machine; here no time at all is allowed."""
+    monkeypatch.setattr(f"lycosa.checks.{kind}.SECONDS", 0.0)
+    made = {"topics": lambda: Query("coral"), "estimators": BestFirst, "strategies": lambda: Greedy(BestFirst())}
+    checks = {"topics": (ten_thousand_links,), "estimators": ESTIMATOR_CHECKS, "strategies": STRATEGY_CHECKS}[kind]
+    check = next(check for check in checks if "ten_thousand_links" in check.__name__)
+    with pytest.raises(CheckFailed, match="took"):
+        passed(check, made[kind])
 
 
 def test_a_crawl_that_can_not_be_resumed_fails() -> None:
