@@ -113,7 +113,7 @@ def test_one_host_gets_one_at_a_time() -> None:
 @pytest.mark.parametrize("per_host", [1, 3])
 def test_retries_and_redirects_keep_the_pause(per_host: int) -> None:
     """Every request counts, be it for robots.txt, along a redirect or another attempt."""
-    web = Web(pages=100, hosts=12, traps=(*TRAPS, "slow"))
+    web = Web(pages=200, hosts=12, traps=(*TRAPS, "slow"))
     seeds = [*web.seeds(TOPIC), *web.trap_urls("failing"), *web.trap_urls("robots"), *web.trap_urls("slow")]
     engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host))
     hits = hits_of(engine)
