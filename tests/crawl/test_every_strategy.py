@@ -52,6 +52,9 @@ KINDS = (
 """One for each kind of frontier (heaps, batches, scans, arms), and for each kind of knowledge that a strategy needs."""
 
 VARIANTS = (
+    "scent-1",
+    "mab_discounted",
+    "hybrid-anchor,file={browsing}",
     "best-first,batch=20,dry=random",
     "nr,batch=5,ties=random",
     "n-best-first,n=5",
