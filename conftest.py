@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import secrets
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED)
+settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED, max_examples=50)
 settings.load_profile("any machine")
 
 MEMORY = Path("/dev/shm")
@@ -69,6 +70,24 @@ def wordnet() -> Ontology:
             pytest.fail(told)
         pytest.skip(told)
     return ontology()
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: it is not looked through for garbage again and again. Commands that tune the
+    collector do so for a process of their own; here many run in one, and what they leave has to go.
+    """
+    gc.collect()
+    gc.freeze()
+    for name in ("freeze", "unfreeze", "set_threshold"):
+        setattr(gc, name, lambda *given: None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After each file, engines go: few large things that refer to each other, and Python counts things, not bytes."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -70,7 +70,7 @@ RUN = {
     "backup": ["backup", "{data}", "{mine}/backup.tar"],
     "restore": ["restore", "{mine}/backup.tar", "{mine}/restored"],
 }
-"""What is run in every kind of terminal."""
+"""What is run in terminals."""
 
 LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "browse": "", "serve": ""}
 """Commands that show what another one shows, or serve until they are stopped and print two lines."""
@@ -90,6 +90,10 @@ KINDS = {
 }
 COLOURED = ("crawl", "show", "seeds")
 """Where colours are looked for at all."""
+
+MOVING = (*COLOURED, "search", "train", "lab index", "lab run", "watch")
+ONLY = {"colours": COLOURED, "forced pipe": MOVING, "dumb": MOVING}
+"""Where not all commands are run, but those with colours, or those that tell how far they are."""
 
 Told = dict[str, dict[str, str]]
 
@@ -141,7 +145,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
             commands[kind] = {
                 name: [part.format(**words, mine=mine) for part in parts] + (config if name == "crawl" else [])
                 for name, parts in RUN.items()
-                if kind != "colours" or name in COLOURED
+                if name in ONLY.get(kind, RUN)
             }
         unread = {name: [part.format(**words) for part in RUN.get(name, name.split())] for name in UNREAD}
         wordnet = {"LYCOSA_WORDNET": str(tiny_wordnet.write(home / "wordnet"))}
@@ -161,15 +165,16 @@ def test_every_command_is_looked_at() -> None:
 def test_files_and_dumb_terminals_get_text(told: Told) -> None:
     """What goes into a file, a pipe or a terminal with TERM=dumb has no colours and moves no cursor."""
     for kind in ("pipe", "dumb"):
-        for name in RUN:
-            assert told[kind][name].strip(), name
-            assert "\x1b" not in told[kind][name], name
+        for name, text in told[kind].items():
+            assert text.strip(), name
+            assert "\x1b" not in text, name
+    assert set(RUN) == set(told["pipe"])
 
 
 def test_forced_colours_move_nothing(told: Told) -> None:
     """FORCE_COLOR brings colours into a pipe, but no cursor movements: a log file has no cursor."""
-    for name in RUN:
-        escapes = ESCAPE.findall(told["forced pipe"][name])
+    for name, text in told["forced pipe"].items():
+        escapes = ESCAPE.findall(text)
         assert [] == [escape for escape in escapes if not STYLE.fullmatch(escape)], name
 
 

@@ -144,7 +144,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(OPERATIONS)
 def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:
     """Under any sequence of ranking, taking, finishing and waiting, the best row of the ready lanes is taken."""

@@ -341,14 +341,14 @@ def play(
     assert [] == [row for lane in range(LANES) for row in model.candidates(lane)], "something was left"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(WITH_HOLDS, SEEDS)
 def test_order_with_levels_equals_brute_force(operations: list[tuple[str, int, float]], seeds: frozenset[int]) -> None:
     """Whatever was ranked, held, released, taken and finished: free before held, held never beside a free one."""
     play(operations, seeds=seeds)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(OPERATIONS, st.sampled_from([0.3, 0.7, 1.0]), st.booleans())
 def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], choosy: float, busy: bool) -> None:
     """A row is taken unless it promises less than the share of the best that rests, and everything is in the end."""
@@ -356,7 +356,7 @@ def test_choosy_equals_brute_force(operations: list[tuple[str, int, float]], cho
     play(short, choosy=choosy, patience=300.0, busy=busy)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(OPERATIONS, SEEDS, st.booleans())
 def test_a_crawl_that_is_not_choosy_is_as_before(
     operations: list[tuple[str, int, float]], seeds: frozenset[int], busy: bool
@@ -377,7 +377,7 @@ JUST_IN_TIME = [
 """At 5.3 s a lane will be ready at 8.3 s: in the three that are worth waiting, though 8.3 - 3 is more than 5.3."""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(WITH_HOLDS, SEEDS, st.sampled_from([0.0, 0.7, 1.0]), st.sampled_from([0.0, 2.0, 300.0]), st.booleans())
 @example(TWO_HELD, frozenset(), 0.0, 300.0, False)
 @example(JUST_IN_TIME, frozenset(), 0.7, 300.0, False)
@@ -468,7 +468,7 @@ def test_a_seed_that_rests_holds_no_one_up() -> None:
     assert "b1" == take(made)
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(SCORES, st.sampled_from([FREE, FREE, HELD, SHUT])), min_size=1, max_size=ROWS),
     st.sampled_from([0.0, 0.7, 1.0]),

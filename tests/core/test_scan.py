@@ -406,7 +406,7 @@ RANKED = st.lists(st.tuples(NUMBER, NUMBER), min_size=ROWS, max_size=ROWS).map(
 
 
 @pytest.mark.parametrize("linear", [True, False])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     operations=st.builds(list.__add__, RANKED, st.lists(OPERATION, max_size=60)),
     seeds=st.frozensets(st.integers(0, ROWS - 1), max_size=2),

@@ -52,6 +52,9 @@ KINDS = (
 """One for each kind of frontier (heaps, batches, scans, arms), and for each kind of knowledge that a strategy needs."""
 
 VARIANTS = (
+    "scent-1",
+    "mab_discounted",
+    "hybrid-anchor,file={browsing}",
     "best-first,batch=20,dry=random",
     "nr,batch=5,ties=random",
     "n-best-first,n=5",
@@ -63,7 +66,11 @@ VARIANTS = (
 PRUNING = ("hard-focus", "url-optimisation", "personalised", "fish-search", "shark-search")
 """These may run out of links that they are willing to follow."""
 
-PLAIN = [f"{name},{NEEDED[name]}" if name in NEEDED else name for name in STRATEGIES if name not in KINDS]
+TRIED = {STRATEGIES[strategy.partition(",")[0]].module for strategy in (*KINDS, *VARIANTS)}
+OTHERS = {entry.module: name for name, entry in STRATEGIES.items() if entry.module not in TRIED}
+PLAIN = [f"{name},{NEEDED[name]}" if name in NEEDED else name for name in OTHERS.values()]
+"""One of each other module. That all of them can be replayed, `lycosa.checks` proves."""
+
 PAGES = {**dict.fromkeys(PLAIN, 13), **dict.fromkeys((*KINDS, *VARIANTS), 27)}
 PAGES |= {strategy: 45 for strategy in PAGES if strategy.startswith("mab_")}
 """How many pages each reads before it stops: no multiple of a batch."""

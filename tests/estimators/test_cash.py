@@ -242,7 +242,7 @@ FLOWS = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
 def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:
     """After any sequence of pages, failures, retries, redirects, late seeds: rows + pool = seeds' cash + revisions."""

@@ -94,7 +94,7 @@ _TEXT = st.text(st.characters(codec=None), max_size=12) | st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(_TEXT, min_size=1, max_size=5), st.sampled_from(["en", "", "de", "tr", "ja", "fa"]))
 def test_a_text_is_read_alike_in_any_company(texts: list[str], language: str) -> None:
     """The words of a text do not depend on what is read with it, or was before."""

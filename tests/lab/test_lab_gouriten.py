@@ -34,14 +34,14 @@ from lycosa.lab.subjects import Subject
 
 TABLES = [f"gouriten-table-{number}" for number in range(1, 8)]
 FIGURES = [f"gouriten-figure-{number}" for number in range(1, 4)]
-NODES = 500
+NODES = 320
 """Of graphs made up."""
 
 
 @pytest.fixture(scope="module")
 def small_web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A web of 500 pages with classes."""
-    return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
+    """A web of 320 pages with classes."""
+    return write_index(embedded(pages=320, hosts=15), tmp_path_factory.mktemp("web") / "index", source="small web")
 
 
 @pytest.fixture(scope="module")

@@ -57,8 +57,8 @@ from lycosa.lab.subjects import Subject, subjects_of
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """A web of 500 pages with classes."""
-    return write_index(embedded(pages=500, hosts=15), tmp_path_factory.mktemp("web") / "index", source="embedded")
+    """A web of 320 pages with classes."""
+    return write_index(embedded(pages=320, hosts=15), tmp_path_factory.mktemp("web") / "index", source="embedded")
 
 
 @pytest.fixture(scope="module")

@@ -141,11 +141,10 @@ def test_who_does_not_read_is_not_waited_for() -> None:
     assert "it does not read what it is told" in stranger.ending
 
 
-@pytest.mark.usefixtures("hasty")
 def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
     """A program that leaves another one running."""
     left = tmp_path / "left"
-    hunt(shell(f"sleep 60 & echo $! > {left}; exit 1"))
+    hunt(shell(f"sleep 60 <&- >&- 2>&- & echo $! > {left}; exit 1"))
     stat = Path(f"/proc/{left.read_text().strip()}/stat")
     for _ in range(500):  # killed it is, but a busy machine may take a moment to see to it
         with suppress(FileNotFoundError, ProcessLookupError):

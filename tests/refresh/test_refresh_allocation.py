@@ -142,7 +142,7 @@ def test_a_claim_is_the_mean_over_the_rates_a_page_may_have() -> None:
 
 
 @given(st.floats(1e-4, 1e4), st.floats(0.01, 1), st.floats(1e-9, 1), st.floats(0.1, 60), st.floats(10, 1e7))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_waiting_ends_when_the_claim_is_the_price(
     price: float, weight: float, rate: float, shape: float, start: float
 ) -> None:

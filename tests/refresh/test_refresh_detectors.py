@@ -376,7 +376,7 @@ PIECES = [
 MARKUP = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(MARKUP, MARKUP)
 def test_what_holds_for_any_two_pages(one: str, other: str) -> None:
     """Nothing differs from itself; magnitudes are from 0 to 1; whether it changed does not depend on the direction."""

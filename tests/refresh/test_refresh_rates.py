@@ -71,7 +71,7 @@ def test_without_looks_the_prior_is_what_is_known() -> None:
     st.floats(0.05, 4),
     st.floats(1.0, 1e8),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_any_looks_give_a_rate_where_the_derivative_is_zero(
     told: list[tuple[float, float]], a: float, usual: float
 ) -> None:

@@ -129,7 +129,7 @@ _PIECE = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(_PIECE, max_size=30).map("".join))
 def test_any_markup_is_only_words(source: str) -> None:
     """The same for whatever anybody may think of."""

@@ -241,7 +241,7 @@ def test_nodes_that_are_no_web_addresses(node: str) -> None:
     assert address.section().startswith("/")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(URLS)
 def test_every_canonical_url_can_be_read(url: str) -> None:
     """Whatever the address, it has a host and a section, and a stem that its path begins with."""
@@ -254,7 +254,7 @@ def test_every_canonical_url_can_be_read(url: str) -> None:
     assert smell is None or (smell.kind in (CALENDAR, LOOP, LISTS) and address.path.startswith(smell.stem))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(URLS)
 def test_sections_have_no_digits(url: str) -> None:
     """The folder and the name of a section are free of numbers."""
@@ -262,7 +262,7 @@ def test_sections_have_no_digits(url: str) -> None:
     assert not any(character.isdigit() for character in folder)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=4, unique=True), st.integers(1, 5))
 def test_repeated_folders_collapse(folders: list[str], times: int) -> None:
     """However deep a loop leads, its pages are of one section."""
@@ -271,7 +271,7 @@ def test_repeated_folders_collapse(folders: list[str], times: int) -> None:
     assert Address(once).section() == Address(again).section()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("abc", min_size=1, max_size=3), max_size=5, unique=True), st.text("xyz-", min_size=1))
 def test_an_article_is_not_suspicious_for_its_date(folders: list[str], slug: str) -> None:
     """A date with a name after it is an article, wherever it stands."""

@@ -116,7 +116,7 @@ def test_found_if_near(apart: int) -> None:
         assert (made.original(page("new", asked)) in near) == bool(near)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 2**64 - 1),
     st.lists(st.integers(0, 63), min_size=1, max_size=8, unique=True),

@@ -85,7 +85,7 @@ def test_decoding(body: bytes, charset: str, expected: str) -> None:
     assert expected == decode(body, charset)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.binary(max_size=100),
     st.sampled_from(["", "utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "replacement", "x", "\ud800", "é"]),

@@ -8,7 +8,6 @@ import pickle
 import tracemalloc
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from itertools import pairwise
 from typing import Any
 
 from lycosa.checks.failing import GROWTH, want
@@ -113,26 +112,28 @@ def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> 
     """The bytes that are kept of so many rounds, once it is warm. Much is measured twice: numpy's store fills up.
 
     After `soon` rounds, more than the warm ones, whatever grows has grown, be it by doubling: if less was kept by then
-    than such a part of all rounds may keep, the rest is not run.
+    than such a part of all rounds may keep, the rest is not run; nor after as many rounds again as there were before.
     """
     tracing = tracemalloc.is_tracing()
     if not tracing:
         tracemalloc.start()
+
+    def kept_after(times: int) -> int:
+        for _ in range(times):
+            again()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
     try:
-        sizes: list[int] = []
-        for times in (warm, soon, rounds - soon, rounds) if soon else (warm, rounds, rounds):
-            for _ in range(times):
-                again()
-            gc.collect()
-            sizes.append(tracemalloc.get_traced_memory()[0])
-            if soon and len(sizes) == 2:
-                if sizes[1] - sizes[0] < GROWTH * soon / rounds:
-                    break
-                del sizes[1]
-                soon = 0
-            elif len(sizes) == 2 and sizes[1] - sizes[0] < GROWTH:
-                break
+        first = earlier = kept_after(warm)
+        done = 0
+        for some in (soon, warm + soon + 1) if soon else ():
+            later = kept_after(some)
+            if later - earlier < GROWTH * some / rounds:
+                return later - earlier
+            earlier, done = later, done + some
+        whole = kept_after(rounds - done)
+        return whole - first if whole - first < GROWTH else min(whole - first, kept_after(rounds) - whole)
     finally:
         if not tracing:
             tracemalloc.stop()
-    return min(later - earlier for earlier, later in pairwise(sizes))

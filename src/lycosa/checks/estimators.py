@@ -225,9 +225,9 @@ def a_page_without_any_links(make: MakeEstimator) -> None:
 
 def a_page_with_ten_thousand_links(make: MakeEstimator) -> None:
     """A page with 10,000 links is learned and scored within SECONDS."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     _learn(make, page_visit("start", (f"link {n}" for n in range(10_000)), 0.5, (n % 100 / 100 for n in range(10_000))))
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     want(took < SECONDS, f"a page with 10,000 links took {took:.1f} s: use arrays, not a loop over rows")
 
 

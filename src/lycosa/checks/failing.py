@@ -11,7 +11,7 @@ import numpy as np
 from lycosa.core.protocols import Space
 
 SECONDS = 5.0
-"""What judging or learning one page may take at most, however large it is."""
+"""Of CPU time: what judging or learning one page may take at most, however large it is."""
 
 GROWTH = 16_384
 """Bytes that an estimator or a strategy may grow by when it learns again and again what it knows already."""

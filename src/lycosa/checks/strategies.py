@@ -184,7 +184,7 @@ def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
     strategy, table = make(), Table()
     frontier = _frontier(strategy, table)
     strategy.admit(table.add_seed("start"), table, frontier)
-    begun = time.perf_counter()
+    begun = time.process_time()
     targets = [f"link {n}" for n in range(10_000)]
     visit = page_visit("start", targets, 0.5, (n % 100 / 100 for n in range(10_000)))
     seen = {0: strategy.pick(1, frontier, 0.0).row}
@@ -197,7 +197,7 @@ def a_page_of_ten_thousand_links(make: MakeStrategy) -> None:
         want(pick.row >= 0, f"pick {number} gave nothing, although {table.open_rows} rows are open")
         seen[number] = pick.row
         visit = Visit(table.nodes[pick.row], "page", "ok", number, arm=pick.arm, beta=0.1, links=Links())
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     want(len(set(seen.values())) == len(seen), "a row was picked twice among the links of one page")
     want(took < SECONDS, f"a page with 10,000 links and 100 picks took {took:.1f} s: use arrays, not a loop over rows")
 
