@@ -12,8 +12,6 @@ import traceback
 from pathlib import Path
 from typing import Any, Protocol
 
-from lycosa.cli.live import Progress
-from lycosa.cli.printing import print_json
 from lycosa.core.budget import EXHAUSTED, STOPPED
 from lycosa.core.errors import InputError, LycosaError, NothingFetched
 from lycosa.core.files import allow_many_files
@@ -63,6 +61,8 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
         why = crawl.lost or crawl.engine.tally.complaint or nowhere or crawl.engine.ending
         raise NothingFetched(f"no page could be fetched. {why}")
     if json:
+        from lycosa.cli.printing import print_json
+
         tally = crawl.engine.tally
         print_json(
             {
@@ -94,9 +94,14 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
 
 
 async def _hunt(crawl: Crawl, quiet: bool, farewell: bool) -> None:
-    progress = None if quiet else Progress(crawl)
+    if quiet:
+        await until_stopped(crawl, None)
+        return
+    from lycosa.cli.live import Progress  # what draws in a terminal takes a tenth of a second to load
+
+    progress = Progress(crawl)
     await until_stopped(crawl, progress)
-    if farewell and progress is not None:
+    if farewell:
         progress.farewell()
 
 
