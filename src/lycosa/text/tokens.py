@@ -80,9 +80,13 @@ def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
     mark, end = OPEN_TOKEN.decode(), CLOSE_TOKEN.decode()
     joined = f" {mark} ".join(texts)
     # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
-    easy = joined.isascii() or (language == ENGLISH and not joined.encode("utf-8", "replace").translate(None, _SPACED))
-    if easy and joined.count(mark) == len(texts) - 1 and end not in joined:
-        return fold(joined, language)
+    if joined.count(mark) == len(texts) - 1 and end not in joined:
+        if language == ENGLISH:
+            raw = joined.encode("utf-8", "replace")
+            if raw.isascii() or not raw.translate(None, _SPACED):
+                return raw.translate(_FOLD)
+        elif joined.isascii():
+            return fold(joined, language)
     apart = (fold(text.replace(mark, " ").replace(end, " "), language) for text in texts)
     return (b" " + OPEN_TOKEN + b" ").join(apart)
 
