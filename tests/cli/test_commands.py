@@ -234,6 +234,29 @@ def test_help_needs_no_heavy_imports() -> None:
     assert "loaded: []" in lines
 
 
+def test_plain_options_need_no_validators() -> None:
+    """What can't be wrong is read as it stands, without loading what validates: that takes a quarter of a second."""
+    script = (
+        "import sys, typer; from lycosa.cli.main import app\n"
+        "words = ['coral', 'reef', '--budget', '7', '--delay', '0.5', '--seed', 'http://a.test/', '--quiet']\n"
+        "read = typer.main.get_command(app).load('crawl').make_context('crawl', words).params\n"
+        "print(read['topic'], read['budget'], read['delay'], read['seeds'], read['hosts'], read['quiet'])\n"
+        "print([name for name in ('pydantic', 'rich', 'jinja2', 'lycosa.refresh') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ["['coral', 'reef'] 7 0.5 ['http://a.test/'] () True", "[]"] == done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [(("--budget", "7.5"), "integer"), (("--budget", "x"), "integer"), (("--delay", "x"), "number")],
+)
+def test_what_is_no_number_is_refused(words: tuple[str, ...], complaint: str, command: Command) -> None:
+    done = command("crawl", "coral", *SEED, *words)
+    assert 2 == done.code
+    assert complaint in done.err
+
+
 def test_output_into_a_closed_pipe_is_no_error(crawled: Path) -> None:
     """`lycosa export DIR | head -c 100` ends quietly."""
     line = f"set -o pipefail; {sys.executable} -m lycosa export {crawled} --all --quiet | head -c 100"

@@ -248,6 +248,7 @@ def test_resolve_equals_canonical_for_absolute_urls(url: str, base: str) -> None
         ("http://me.github.io/", "me.github.io", "http://me.github.io", "me.github.io"),
         ("http://github.io/", "github.io", "http://github.io", "github.io"),
         ("http://a.xn--bcher-kva.de/", "a.xn--bcher-kva.de", "http://a.xn--bcher-kva.de", "xn--bcher-kva.de"),
+        ("http://a.b.xn--55qx5d.cn/", "a.b.xn--55qx5d.cn", "http://a.b.xn--55qx5d.cn", "b.xn--55qx5d.cn"),
     ]
 )
 def test_parts(url: str, expected_host: str, expected_origin: str, expected_site: str) -> None:

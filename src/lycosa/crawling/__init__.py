@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
@@ -29,13 +29,14 @@ from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
-from lycosa.refresh.telling.excerpts import Excerpts
-from lycosa.refresh.telling.herald import Crier, Herald
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
 from lycosa.store.labels import labels_in
 from lycosa.store.log import SqliteLog
 from lycosa.web.authority import Authority
+
+if TYPE_CHECKING:
+    from lycosa.refresh.telling.herald import Crier
 
 
 def crawl(
@@ -199,6 +200,9 @@ class Crawl:
 
     def _make_crier(self) -> Crier:
         """Who tells people of changes."""
+        from lycosa.refresh.telling.excerpts import Excerpts  # what a crawl can do without takes a while to load
+        from lycosa.refresh.telling.herald import Crier, Herald
+
         request, log = self.request, self._files.log
         assert isinstance(log, SqliteLog)
         assert request.path is not None

@@ -25,7 +25,6 @@ from lycosa.crawling.seeds import Seeds, read_seeds
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeping
-from lycosa.refresh.telling.herald import targets_of, wanted_by
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
 from lycosa.store.directory import located
@@ -67,6 +66,8 @@ class Request:
         self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
         options.check()
         if self.keeping is not None:
+            from lycosa.refresh.telling.herald import targets_of, wanted_by  # what a crawl can do without
+
             self.keeping.check(options)
             targets_of(options)
             wanted_by(options)

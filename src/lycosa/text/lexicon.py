@@ -9,6 +9,7 @@ taken go through a dictionary, one by one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +78,11 @@ class Lexicon:
         if len(id_of) >= self._most:
             id_of.clear()
             self._keys[:] = 0
-        new = [token for token in dict.fromkeys(tokens) if token not in id_of]
-        if new:
-            id_of.update(zip(new, (look_up or self._look_up)(new), strict=True))
+        ids = list(map(id_of.get, tokens))
+        if None not in ids:
+            return cast(list[int], ids)
+        new = list(dict.fromkeys([token for token, known in zip(tokens, ids, strict=True) if known is None]))
+        id_of.update(zip(new, (look_up or self._look_up)(new), strict=True))
         return [id_of[token] for token in tokens]
 
 

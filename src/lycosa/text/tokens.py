@@ -52,14 +52,23 @@ _LONGEST_TOKEN = 12 * LONGEST
 
 def fold(text: str, language: str = ENGLISH) -> bytes:
     """A text, marked or not, as raw tokens with spaces between them."""
-    text = text.replace("\x01", " \x01 ").replace("\x02", " \x02 ")
-    some = len(text) // 8  # in English, Chinese characters are looked for only where a good part isn't ASCII
     if language != ENGLISH and (code := code_of(language)) != ENGLISH:
-        text, some = language_of(code).prepare(text), 0
-    raw = text.encode("utf-8", "replace")
-    if len(raw) > len(text) + some:
-        raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")
+        text = language_of(code).prepare(text.replace("\x01", " \x01 ").replace("\x02", " \x02 "))
+        raw = text.encode("utf-8", "replace")
+        if len(raw) > len(text):
+            raw = _HAN.sub(r" \1 ", text).encode("utf-8", "replace")
+        return raw.translate(_FOLD)
+    bare = text.encode("utf-8", "replace")
+    raw = _marks_apart(bare)
+    length = len(text) + len(raw) - len(bare)
+    if len(raw) > length + length // 8:  # Chinese characters are looked for only where a good part isn't ASCII
+        raw = _marks_apart(_HAN.sub(r" \1 ", text).encode("utf-8", "replace"))
     return raw.translate(_FOLD)
+
+
+def _marks_apart(text: bytes) -> bytes:
+    """The marks of links with spaces around them: a tenth of what it takes in a `str`."""
+    return text.replace(OPEN_TOKEN, b" \x01 ").replace(CLOSE_TOKEN, b" \x02 ")
 
 
 def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
@@ -71,9 +80,13 @@ def fold_all(texts: Sequence[str], language: str = ENGLISH) -> bytes:
     mark, end = OPEN_TOKEN.decode(), CLOSE_TOKEN.decode()
     joined = f" {mark} ".join(texts)
     # How a text is cut may depend on what else is in it, unless all of it is written with spaces.
-    easy = joined.isascii() or (language == ENGLISH and not joined.encode("utf-8", "replace").translate(None, _SPACED))
-    if easy and joined.count(mark) == len(texts) - 1 and end not in joined:
-        return fold(joined, language)
+    if joined.count(mark) == len(texts) - 1 and end not in joined:
+        if language == ENGLISH:
+            raw = joined.encode("utf-8", "replace")
+            if raw.isascii() or not raw.translate(None, _SPACED):
+                return raw.translate(_FOLD)
+        elif joined.isascii():
+            return fold(joined, language)
     apart = (fold(text.replace(mark, " ").replace(end, " "), language) for text in texts)
     return (b" " + OPEN_TOKEN + b" ").join(apart)
 

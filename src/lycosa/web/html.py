@@ -126,7 +126,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     >>> page.title, page.links.urls, page.links.anchors, page.links.contexts
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
-    tree = parse(tame(decode(body, charset)), positions=False)
+    tree = parse(tame(decode(body, charset), body.count(b"<")), positions=False)  # each is a byte in any charset
     document = Document()
     base, refresh = _head(tree, url, document, agent)
 

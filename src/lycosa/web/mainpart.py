@@ -549,7 +549,7 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
             titles.append(heads[at])
     lines = list(zip(map(_line, written), titles, strict=True))
     # Lines that say nothing are left out, unless all do; so are headings with nothing under them at the end.
-    lines = [(line, title) for line, title in lines if not _is_idle(line)] or lines
+    lines = [each for each in lines if len(each[0]) >= PROSE or (each[0] and not _is_chatter(each[0]))] or lines
     while len(lines) > 1 and lines[-1][1]:
         lines.pop()
     headings = "\n".join(line for line, title in lines if title)
@@ -557,8 +557,9 @@ def _written(parts: _Fragments, kept: list[int]) -> MainPart:
     return MainPart("\n".join(line for line, _ in lines), headings, lead[: LEAD + 200])
 
 
-def _is_idle(line: str) -> bool:
-    return not line or (len(line) < PROSE and _CHATTER.fullmatch(line) is not None)
+@lru_cache(maxsize=2_000)  # pages of a site repeat their short lines
+def _is_chatter(line: str) -> bool:
+    return _CHATTER.fullmatch(line) is not None
 
 
 def _lead(lines: list[str]) -> list[str]:

@@ -44,13 +44,15 @@ _BODY = re.compile(r"<[hHbB](?:[tT][mM][lL]|[oO][dD][yY])(?=[\s/>])")
 _PLAIN_END = re.compile(r"""(?:[ \t\r\n]++[\w:.-]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+[ \t\r\n]*+/?>""")
 
 
-def tame(source: str) -> str:
-    """The same page, not too long, and with nothing in it that multiplies.
+def tame(source: str, most: int = MOST_TAGS) -> str:
+    """The same page, not too long, and with nothing in it that multiplies. `most`: it has no more tags than that.
 
     >>> page = "<p><b a=1>x" * 10_000
     >>> tame(page)[:15], len(tame("<p>" * 1_000_000)) // 3, tame("<b>x") == "<b>x"
     ('<p><span a=1>x<', 300000, True)
     """
+    if len(source) <= SHORT and most * len(source) < HARMLESS:
+        return source
     source = source[:MOST_SOURCE]
     tags = source.count("<")
     if tags > MOST_TAGS:

@@ -170,10 +170,11 @@ def site(url_or_host: str) -> str:
     return _site(host(url_or_host) if "//" in url_or_host else url_or_host)
 
 
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    # Read on first use: loading takes 50 ms, which a command that crawls nothing should not pay.
-    return PublicSuffixList()
+@lru_cache(maxsize=2)
+def _suffixes(encoded: bool) -> PublicSuffixList:
+    # Read on first use, which a command that crawls nothing should not pay: 50 ms if encoded names (xn--) are to be
+    # among them, 15 if not.
+    return PublicSuffixList(accept_encoded_idn=encoded)
 
 
 @lru_cache(maxsize=65_536)
@@ -185,7 +186,7 @@ def _site(name: str) -> str:
     if name.rpartition(".")[2].isdigit():
         return name
     # A public suffix itself (`github.io`, `localhost`) has no registered domain: it stands for itself.
-    return _suffixes().privatesuffix(name) or name
+    return _suffixes("xn--" in name).privatesuffix(name) or name
 
 
 def _strip(url: str) -> str | None:
