@@ -202,7 +202,7 @@ class Query(Judge):
         wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
         wanted[lens.wanted] = True
         ids = reading.ids
-        places = wanted[ids].nonzero()[0]
+        places = wanted.take(ids).nonzero()[0]
         wanted[lens.wanted] = False
         inside = starts.searchsorted(places, side="right") - 1
         inside = inside[(inside >= 0) & (places < ends[inside])]
@@ -254,9 +254,12 @@ class Query(Judge):
         hit[owners[places]] = True
         counts_here = hit[owners] & (ids >= 0)
         owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
-        distinct, at = np.unique(ids, return_inverse=True)
-        here = [words.terms[number] for number in distinct.tolist()]
-        idf = self._rarity.of_words(here, lens.words, lens.language)[at]
+        if self._rarity.is_learned(lens.language):
+            idf = lens.words.idf_by(words.frequencies(ids, lens.words))
+        else:
+            distinct, at = np.unique(ids, return_inverse=True)
+            here = [words.terms[number] for number in distinct.tolist()]
+            idf = self._rarity.of_words(here, lens.words, lens.language)[at]
         return self._cosines(owners, ids, idf, weight * idf, lens.length, len(scores))
 
     def _cosines(
@@ -270,10 +273,16 @@ class Query(Judge):
     ) -> NDArray[np.float32]:
         """The cosine of each link, given term by term: whose it is, which, its idf, and its weight in the query."""
         keys = owners.astype(np.int64) << 32 | terms
-        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-        weights = self._frequency(counts) * idf[first]
-        owners = owners[first]
-        dots = np.bincount(owners, weights * query[first], links)
+        order = keys.argsort(kind="stable")
+        ordered = keys.take(order)
+        edges = np.empty(len(keys) + 1, bool)
+        edges[0] = edges[-1] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=edges[1:-1])
+        at = edges.nonzero()[0]
+        first, counts = order.take(at[:-1]), at[1:] - at[:-1]
+        weights = self._frequency(counts) * idf.take(first)
+        owners = owners.take(first)
+        dots = np.bincount(owners, weights * query.take(first), links)
         norms = np.sqrt(np.bincount(owners, weights * weights, links)) * length
         cosines: NDArray[np.float32] = np.minimum(1.0, dots / np.where(norms > 0.0, norms, 1.0)).astype(np.float32)
         return cosines
@@ -318,6 +327,19 @@ class _Words:
         self.tokens = Tokens(language, bits=_BITS)
         """For pages that nobody has cut."""
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
+        self._vocabulary: Vocabulary | None = None
+        self._numbers = _NOBODY  # of terms, in that vocabulary
+
+    def frequencies(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.uint32]:
+        """How many pages have each term, by a vocabulary that may know more of them the next time."""
+        if vocabulary is not self._vocabulary:
+            self._vocabulary, self._numbers = vocabulary, _NOBODY
+        self._numbers = column = fit(self._numbers, len(self.terms), _UNMET)
+        numbers = column.take(ids)
+        if new := new_among(ids, numbers, _UNMET):
+            column[new] = [vocabulary.id_of.get(self.terms[number], _UNMET) for number in new]
+            numbers = column.take(ids)
+        return np.where(numbers >= 0, vocabulary.frequency.take(np.maximum(numbers, 0)), np.uint32(0))
 
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """The terms of some tokens, in order."""

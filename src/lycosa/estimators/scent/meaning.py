@@ -59,7 +59,8 @@ class Meaning:
 
     def meet(self, words: list[str], slots: list[int]) -> None:
         """Look up the vectors of words; of several words in one slot the first one counts."""
-        new = {slot: word for slot, word in zip(reversed(slots), reversed(words), strict=True) if not self._place[slot]}
+        met = self._place.take(slots).tolist()
+        new = {slot: word for slot, word, at in zip(slots[::-1], words[::-1], met[::-1], strict=True) if not at}
         if not new:
             return
         begin, end = self._count, self._count + len(new)
@@ -69,7 +70,8 @@ class Meaning:
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
         self._place[list(new)] = np.arange(begin, end)
         self._count = end
-        self._toward[begin:end] = self._lines[begin:end] @ self._direction()
+        if self._total.any():
+            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
     def sums(self, owner: NDArray[np.intp], slots: Slots, texts: int) -> tuple[Matrix, NDArray[np.float32]]:
         """The sum of each text's words, and its length."""
