@@ -408,7 +408,7 @@ class Scent:
         outcome, every = trails.outcome.item(step.row), linked(step, table)
         if step.visit.follows and step.visit.is_version:  # it speaks for its new links as it is now
             outcome = self.sharpening_.worth(step.visit, table, self.words_)
-        lines = trails.known[children]
+        lines = trails.known.take(children, axis=0)
         lines[:, OUTCOMES] += outcome
         lines[:, PROMISE] += outcome * step.alphas
         for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
@@ -420,7 +420,7 @@ class Scent:
             trails.beside(heard, every)
             lines += heard[np.isin(every, children)]
         trails.known[children] = lines
-        for row in children[(trails.parents[children] == 0).nonzero()[0]].tolist():
+        for row in children[trails.parents.take(children) == 0].tolist():
             trails.place(row, table.nodes[row])
         trails.link(children, len(table.edges) - len(children))
         self._read(step, table)
@@ -433,17 +433,24 @@ class Scent:
         ).nonzero()[0]
         if not len(blank):
             return
-        rows, first = np.unique(of_link[blank], return_index=True)
-        chosen, n = blank[first], len(rows)
-        lines = trails.lines(rows)
+        order = blank.take(of_link.take(blank).argsort(kind="stable"))
+        rows = of_link.take(order)
+        is_first = np.empty(len(rows), bool)
+        is_first[0] = True
+        np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+        rows, chosen = rows[is_first].astype(np.intp), order[is_first]
+        n, lines = len(rows), trails.lines(rows)
         owner, slots = self.words_.read_links(links, chosen, step.visit.language)
-        in_address = int(owner.searchsorted(2 * n))
+        counts = np.bincount(owner, minlength=3 * n)
+        begins = np.cumsum(counts) - counts
+        in_address = begins.item(2 * n)
         if self.meaning_ is not None:
-            near, scale = self.meaning_.similar(*self.meaning_.sums(owner[:in_address], slots[:in_address], 2 * n))
+            sums = self.meaning_.sums(slots[:in_address], counts[: 2 * n], begins)
+            near, scale = self.meaning_.similar(sums)
             known = lines.known.T
             known[CONTEXT_NEAR], known[ANCHOR_NEAR], known[ANCHOR_SCALE] = near[:n], near[n:], scale[n:]
         slots[in_address:] += SLOTS
-        fill(lines, owner, slots)
+        fill(lines, owner, slots, counts, begins)
         if links.paths:
             host = step.visit.node.partition("://")[2].partition("/")[0]
             lines.words[:, PATH:] = [self.paths_.groups(host, links.paths[at]) for at in chosen.tolist()]

@@ -35,7 +35,7 @@ class Meaning:
 
     >>> meaning = Meaning("coral reef")
     >>> meaning.meet(["corals", "train"], [1, 2])
-    >>> near, far = meaning.similar(*meaning.sums(np.array([0, 1]), np.array([1, 2], np.int32), 2))[0]
+    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))[0]
     >>> bool(near > .3 > far)
     True
     """
@@ -73,17 +73,20 @@ class Meaning:
         if self._total.any():
             self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
-    def sums(self, owner: NDArray[np.intp], slots: Slots, texts: int) -> tuple[Matrix, NDArray[np.float32]]:
-        """The sum of each text's words, and its length."""
-        summed = np.zeros((texts, DIMENSIONS), np.float32)
-        if len(owner):
-            begins = np.flatnonzero(np.diff(owner, prepend=-1))
-            summed[owner[begins]] = np.add.reduceat(self._lines.take(self._place.take(slots), axis=0), begins, axis=0)
-        return summed, np.sqrt(np.einsum("ij,ij->i", summed, summed))
+    def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
+        """The sum of each text's words: how many it has, and where among the slots they begin."""
+        worded = counts.nonzero()[0]
+        summed = np.zeros((len(counts), DIMENSIONS), np.float32)
+        if len(worded):
+            lines = self._lines.take(self._place.take(slots), axis=0)
+            summed[worded] = np.add.reduceat(lines, begins.take(worded), axis=0)
+        return summed
 
-    def similar(self, summed: Matrix, length: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The cosine of each text with the topic, and 1 / length."""
-        inverse = np.where(length > 0, 1.0 / np.maximum(length, 1e-6), 0.0).astype(np.float32)
+    def similar(self, summed: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The cosine of each text with the topic, and 1 / length; 0 for a text without a word."""
+        length = np.sqrt(np.einsum("ij,ij->i", summed, summed))
+        inverse = 1.0 / np.maximum(length, 1e-6)
+        inverse[length == 0.0] = 0.0
         return (summed @ self.topic) * inverse, inverse
 
     def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -45,25 +45,27 @@ class Risk:
 
     def learn(self, line: Lines, failed: bool) -> None:
         """A request for the row of the line has ended."""
-        places = _places(line)
-        wrong = float(failed) - float(self._probability(line, places)[0])
+        places = _places(line)[0]
+        dead, neighbours = line.known.item(0, DEAD), line.known.item(0, NEIGHBOUR_WEIGHT)
+        near = dead / (dead + neighbours + SHRINK)
+        odds = self._usual + NEAR * near + float(self._weight.take(places).sum())
+        wrong = failed - 1.0 / (1.0 + float(np.exp(min(max(-odds, -MOST), MOST))))
         self.failures += failed
         self._usual_moved += wrong * wrong
         self._usual += RATE * wrong / self._usual_moved**0.5
-        places = places[0]
-        moved = self._moved[places] + np.float32(wrong * wrong)
-        self._weight[places] += np.float32(RATE * wrong) / np.sqrt(moved)  # a word that is there twice moves once
+        moved = self._moved.take(places) + np.float32(wrong * wrong)
+        # A word that is there twice moves once.
+        self._weight[places] = self._weight.take(places) + np.float32(RATE * wrong) / np.sqrt(moved)
         self._moved[places] = moved
         self._weight[0] = self._moved[0] = 0.0  # the place of no word
 
     def of(self, lines: Lines) -> Column:
         """The probability that the rows give no page."""
-        return self._probability(lines, _places(lines)) if self.failures else np.zeros(len(lines.rows))
-
-    def _probability(self, lines: Lines, places: NDArray[np.int32]) -> Column:
+        if not self.failures:
+            return np.zeros(len(lines.rows))
         dead = lines.known[:, DEAD].astype(np.float64)
         near = dead / (dead + lines.known[:, NEIGHBOUR_WEIGHT] + SHRINK)
-        odds = self._usual + NEAR * near + self._weight.take(places).sum(axis=1)
+        odds = self._usual + NEAR * near + self._weight.take(_places(lines)).sum(axis=1)
         probability: Column = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-odds, -MOST), MOST)))
         return probability
 

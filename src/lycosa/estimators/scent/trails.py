@@ -47,16 +47,17 @@ _OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset],
 _CLOSE = np.abs(_OFFSETS) <= NEAR
 _EVERY, _NEXT = np.arange(len(_OFFSETS)), np.flatnonzero(_CLOSE)
 _WEIGHTS = (DECAY ** np.abs(_OFFSETS) * _CLOSE).astype(np.float32)
+_NEAREST = _OFFSETS[_NEXT]
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
 (
-    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, CONTEXT_NEAR, ANCHOR_SCALE, SIBLINGS, SIBLING_COUNT,
-    NEIGHBOURS, NEIGHBOUR_WEIGHT, DEAD, ROOTS, _, _, DEPTH,
+    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, CONTEXT_NEAR, ANCHOR_SCALE, DEAD,
+    NEIGHBOURS, NEIGHBOUR_WEIGHT, SIBLINGS, SIBLING_COUNT, ROOTS, _, _, DEPTH,
 ) = range(16)  # fmt: skip
 """Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
-context and of an address; the cosines of anchor and context with the topic, and 1 / length of the anchor's vector; sum
-and number of the siblings' outcomes, and of the neighbours'; the weight of neighbours that gave no page; the roots of
-the numbers of words of context, anchor and address; the names in its path."""
+context and of an address; the cosines of anchor and context with the topic, and 1 / length of the anchor's vector; the
+weight of neighbours that gave no page; sum and weight of the neighbours' outcomes, sum and number of the siblings'; the
+roots of the numbers of words of context, anchor and address; the names in its path."""
 
 SAID, OF_ROOTS = slice(IN_CONTEXT, CONTEXT_NEAR + 1), slice(ROOTS, ROOTS + 3)
 
@@ -129,22 +130,22 @@ class Trails:
 
     def link(self, children: Rows, begin: int) -> None:
         """The children are linked to by the edges from `begin` on."""
-        count = self.parents[children]
+        count = self.parents.take(children)
         room = (count < PARENTS).nonzero()[0]
-        rows = children[room]
-        self.edge[rows, count[room]] = begin + room
-        self.parents[rows] += np.uint8(1)
+        rows, count = children.take(room), count.take(room)
+        self.edge.reshape(-1)[rows * PARENTS + count] = begin + room
+        self.parents[rows] = count + np.uint8(1)
 
     def beside(self, lines: NDArray[np.float32], children: Rows) -> None:
         """Some of a page's links, a line for each, lead to pages we have: the others know now how those turned out."""
-        dead = self.dead[children]
+        dead = self.dead.take(children)
         if dead.any():
             lines[:, DEAD] += np.convolve(dead, _KERNEL)[NEAR : NEAR + len(children)]
-        done = self.done[children]
+        done = self.done.take(children)
         count = int(np.count_nonzero(done))
         if not count:
             return
-        outcome = np.where(done, self.outcome[children], np.float32(0))
+        outcome = np.where(done, self.outcome.take(children), np.float32(0))
         if self.siblings:
             lines[:, SIBLINGS] += outcome.sum() - outcome
             lines[:, SIBLING_COUNT] += count - done
@@ -154,16 +155,18 @@ class Trails:
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
         rows, which = self._around(row, edges, _EVERY if self.siblings else _NEXT)
-        flat, width = self.known.reshape(-1), self.known.shape[1]
+        near, pairs = rows, self.known.view(np.complex64).reshape(-1)  # a sum and a number beside it as one
+        lines = rows * (self.known.shape[1] // 2)
         if self.siblings:
-            sibling = rows * width + SIBLINGS
-            np.add.at(flat, sibling, np.float32(outcome))
-            np.add.at(flat, sibling + (SIBLING_COUNT - SIBLINGS), np.float32(1))
-        close = _CLOSE[which].nonzero()[0]
-        near: NDArray[np.intp] = rows[close]
-        weight = _WEIGHTS[which[close]]
-        np.add.at(flat, near * width + NEIGHBOURS, weight * np.float32(outcome))
-        np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
+            np.add.at(pairs, lines + SIBLINGS // 2, np.complex64(complex(outcome, 1.0)))
+            close = _CLOSE[which].nonzero()[0]
+            near, lines, which = rows[close], lines[close], which[close]
+        weight = _WEIGHTS.take(which)
+        told = np.empty((len(weight), 2), np.float32)
+        np.multiply(weight, np.float32(outcome), out=told[:, 0])
+        told[:, 1] = weight
+        lines += NEIGHBOURS // 2
+        np.add.at(pairs, lines, told.view(np.complex64).reshape(-1))
         return near
 
     def retell(self, edges: Edges) -> None:
@@ -215,13 +218,13 @@ class Trails:
     def _around(self, row: int, edges: Edges, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The links at some places of the window around the links to a row, and which place each has there."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
-        at = edge[:, None] + _OFFSETS[places]
-        inside = (at >= 0) & (at < len(edges))
-        np.clip(at, 0, len(edges) - 1, out=at)
-        same = inside & (edges.parent[at] == edges.parent[edge][:, None])
-        at, which = at[same], np.broadcast_to(places, same.shape)[same]
-        rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
-        return rows, which
+        at = (edge[:, None] + (_NEAREST if places is _NEXT else _OFFSETS)).reshape(-1)
+        parent = edges.parent.take(edge).repeat(len(places))
+        same = edges.parent.take(at, mode="clip") == parent
+        same &= (at >= 0) & (at < len(edges))
+        same_at = same.nonzero()[0]
+        rows: NDArray[np.intp] = edges.child.take(at.take(same_at)).astype(np.intp)
+        return rows, places.take(same_at % len(places))
 
     def move(self, row: int, target: int) -> bool:
         """What was known of a link is known of the page that it redirects to, if that one is new: whether it is.
@@ -243,15 +246,15 @@ def _between(values: NDArray[Any], first: Rows, last: Rows) -> NDArray[np.float6
     return between
 
 
-def fill(lines: Lines, owner: NDArray[np.intp], slots: Slots) -> None:
+def fill(lines: Lines, owner: NDArray[np.intp], slots: Slots, counts: NDArray[np.intp], begins: Rows) -> None:
     """Write the first words of contexts, anchors and addresses into lines.
 
-    The texts are numbered: first the contexts of all rows, then their anchors, then their addresses.
+    The texts are numbered: first the contexts of all rows, then their anchors, then their addresses. `counts` says how
+    many words each of them has, and `begins` where they begin.
     """
     n, words = len(lines.rows), lines.words
     words[:, : OF_ADDRESS.stop] = 0
-    counts = np.bincount(owner, minlength=3 * n)
-    nth = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    nth = np.arange(len(owner)) - begins.take(owner)
     kind, which = np.divmod(owner, n)
     fits = (nth < _WIDTH.take(kind)).nonzero()[0]
     places = which * words.shape[1] + _BEGIN.take(kind) + nth
