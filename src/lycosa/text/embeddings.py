@@ -63,6 +63,12 @@ _STEPS = 320
 """The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
 the difference."""
 
+_ONCE = np.log1p(1.0)
+"""What a word counts that is a text by itself."""
+
+_SHORTEST = 1e-30
+"""What lengths are divided by at least: zeros stay zeros."""
+
 _AT_ONCE = 64
 """Words whose pieces are looked up at once, as many for each as the longest has."""
 
@@ -116,10 +122,13 @@ def word_vectors(words: Sequence[str]) -> Vectors:
         return vectors(words)
     known = [at for at, word in enumerate(words) if _is_plain(word)]
     others = [at for at, word in enumerate(words) if not word.isascii()]
-    rows = np.zeros((len(words), DIMENSIONS), np.int8)
-    if known:
-        rows[known] = _model().rows([words[at] for at in known])
-    found = unit((rows * np.log1p(1.0)).astype(np.float32))
+    if len(known) == len(words):
+        rows = _model().rows(list(words))
+    else:
+        rows = np.zeros((len(words), DIMENSIONS), np.int8)
+        if known:
+            rows[known] = _model().rows([words[at] for at in known])
+    found = unit((rows * _ONCE).astype(np.float32))
     if others:  # a word more, as one alone would be rounded in another way
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
     return found
@@ -131,8 +140,8 @@ def _is_plain(word: str) -> bool:
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (or one vector) of length 1; zeros stay zeros."""
-    lengths = np.sqrt((rows * rows).sum(-1, keepdims=True))
-    unit_rows: NDArray[Any] = rows / np.where(lengths > 0.0, lengths, 1.0)
+    lengths = np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True))
+    unit_rows: NDArray[Any] = rows / np.maximum(lengths, _SHORTEST)
     return unit_rows
 
 
@@ -170,9 +179,12 @@ class _Model:
         pieces = [[self.whole[word]] if word in self.whole else self.cut(word) for word in words]
         most, none = max(map(len, pieces), default=1), len(self.pieces) - 1
         padded = np.array([each + [none] * (most - len(each)) for each in pieces], np.intp).reshape(-1, most)
-        sums = self.pieces.take(padded, axis=0).sum(axis=1)
-        rows: NDArray[np.int8] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127).astype(np.int8)
-        return rows
+        rows = unit(np.add.reduce(self.pieces.take(padded, axis=0), axis=1))
+        rows *= np.float32(_STEPS)
+        np.rint(rows, out=rows)
+        np.minimum(rows, 127.0, out=rows)
+        np.maximum(rows, -127.0, out=rows)
+        return rows.astype(np.int8)
 
     def cut(self, word: str) -> list[int]:
         """The pieces of a word: by the model itself, as what stands around it works out more than is needed."""

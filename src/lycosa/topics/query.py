@@ -146,8 +146,7 @@ class Query(Judge):
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
             read = self._read(page.links, reading, lens)
-            parts = [read.part("context" if name == "context" else "url") for name in names]
-            scores = self._texts(parts, n, read.tokens, lens)
+            scores = self._texts(read, ["context" if name == "context" else "url" for name in names], lens)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
                 judgement.alphas = columns["context"]
@@ -198,7 +197,7 @@ class Query(Judge):
         starts, ends = reading.spans()
         if not len(starts):
             read = self._read(page.links, reading, lens)
-            return self._texts([read.part("anchor")], len(page.links), read.tokens, lens)
+            return self._texts(read, ["anchor"], lens)
         wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
         wanted[lens.wanted] = True
         ids = reading.ids
@@ -234,33 +233,42 @@ class Query(Judge):
             words = self.link_words[lens.language] = _Words(lens.language)
         return words
 
-    def _texts(
-        self, parts: list[tuple[NDArray[np.intp], NDArray[np.int32]]], n: int, tokens: Tokens, lens: _Lens
-    ) -> NDArray[np.float32]:
-        """The same for the texts of links, which are no part of the reading: n in each part."""
-        scores = np.zeros(n * len(parts), np.float32)
+    def _texts(self, read: LinkTexts, parts: list[str], lens: _Lens) -> NDArray[np.float32]:
+        """The same for the texts of links, which are no part of the reading: one part after the other."""
+        each = [read.starts_of(part) for part in parts]
         words = self._words(lens)
-        ids = words.ids(tokens, np.concatenate([numbers for _, numbers in parts]))
-        known = {words.id_of[stem]: value for stem, value in lens.weights.items() if stem in words.id_of}
+        numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
+        ids = words.ids(read.tokens, numbers)
         column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for what is no term
-        column[list(known)] = list(known.values())
-        weight = column[ids]
-        column[list(known)] = 0.0
+        known = [(words.id_of[stem], value) for stem, value in lens.weights.items() if stem in words.id_of]
+        for number, value in known:
+            column[number] = value
+        weight = column.take(ids)
+        for number, _ in known:
+            column[number] = 0.0
         places = (weight > 0.0).nonzero()[0]
+        lengths = np.concatenate([starts[1:] - starts[:-1] for starts in each])
         if not len(places):
-            return scores
-        owners = np.concatenate([links + at * n for at, (links, _) in enumerate(parts)])
-        hit = np.zeros(len(scores), bool)
-        hit[owners[places]] = True
-        counts_here = hit[owners] & (ids >= 0)
-        owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
+            return np.zeros(len(lengths), np.float32)
+        ends = np.cumsum(lengths)
+        hit = np.zeros(len(ends), bool)
+        hit[ends.searchsorted(places, side="right")] = True
+        texts = hit.nonzero()[0]
+        count = lengths.take(texts)
+        at, owners = runs(ends.take(texts) - count, count), texts.repeat(count)
+        counts_here = (ids.take(at) >= 0).nonzero()[0]
+        at, owners = at.take(counts_here), owners.take(counts_here)
+        ids = ids.take(at)
+        idf = self._rareness(words, ids, lens)
+        return self._cosines(owners, ids, idf, weight.take(at) * idf, lens.length, len(ends))
+
+    def _rareness(self, words: _Words, ids: NDArray[np.int32], lens: _Lens) -> Column:
+        """The idf of words of links, by their numbers."""
         if self._rarity.is_learned(lens.language):
-            idf = lens.words.idf_by(words.frequencies(ids, lens.words))
-        else:
-            distinct, at = np.unique(ids, return_inverse=True)
-            here = [words.terms[number] for number in distinct.tolist()]
-            idf = self._rarity.of_words(here, lens.words, lens.language)[at]
-        return self._cosines(owners, ids, idf, weight * idf, lens.length, len(scores))
+            return lens.words.idf_by(words.frequencies(ids, lens.words))
+        distinct, at = np.unique(ids, return_inverse=True)
+        here = [words.terms[number] for number in distinct.tolist()]
+        return self._rarity.of_words(here, lens.words, lens.language)[at]
 
     def _cosines(
         self,

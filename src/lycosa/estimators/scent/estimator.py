@@ -38,10 +38,10 @@ from lycosa.estimators.scent.trails import (
     OF_ADDRESS,
     OF_ANCHOR,
     OF_CONTEXT,
-    OF_ROOTS,
     OUTCOMES,
     PATH,
     PROMISE,
+    ROOTS,
     SAID,
     SIBLING_COUNT,
     SIBLINGS,
@@ -112,19 +112,22 @@ _GROUPS = slice(OF_ANCHOR.start, TAGS + 1)
 
 _EIGHT = 8
 _LOOKED_UP = (
-    (OF_CONTEXT.start, OF_CONTEXT.start + _EIGHT, IN_TEXT, SHRINK),
-    (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
     (OF_ANCHOR.start, OF_ANCHOR.stop, 0, SHRINK),
+    (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
+    (OF_CONTEXT.start, OF_CONTEXT.start + _EIGHT, IN_TEXT, SHRINK),
     (OF_ADDRESS.start, OF_ADDRESS.stop, 0, SHRINK),
     (OF_CONTEXT.start + _EIGHT, OF_CONTEXT.stop, IN_TEXT, SHRINK),
     (DIRECTORY, HOST + 1, 0, SHRINK),
     (PATH, TAGS + 1, 0, PLACE_SHRINK),
 )
-"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk."""
+"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk. The first four are eight words
+each, in the order of the terms that they are summed up for."""
+_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS, ROOTS + 2])
+"""Of each of those terms the number of words."""
 _COLUMNS = np.concatenate([np.arange(begin, end) for begin, end, _, _ in _LOOKED_UP])
 _GROUPS_OF = np.concatenate([np.full(end - begin, first, np.int32) for begin, end, first, _ in _LOOKED_UP])[:, None]
 _SHRINKS = np.concatenate([np.full(end - begin, shrink, np.float32) for begin, end, _, shrink in _LOOKED_UP])[:, None]
-_IN_TEXT = _GROUPS_OF == IN_TEXT
+_IN_TEXT = (_GROUPS_OF == IN_TEXT).astype(np.intp)
 
 
 @dataclass
@@ -517,12 +520,7 @@ class Scent:
         directory, host, path, _ = counts[-4:]
         of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
         features[12] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
-        of_context, of_anchor, of_address = np.maximum(known[OF_ROOTS], 1.0) * scale
-        in_context, in_anchor, anchor, address = _summed(lifts)
-        features[13] = anchor / of_anchor
-        features[14] = in_anchor / of_anchor
-        features[15] = in_context / of_context
-        features[16] = address / of_address
+        np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[13:17])
         curiosity = 1.0 / (1.0 + self.finds_ / SMELT)
         unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
         features[17] = 0.5 * curiosity * (unknown[0] + unknown[1])
@@ -538,17 +536,18 @@ class Scent:
         # Both numbers of a slot at once, as one of eight bytes: four times as fast as line by line.
         pairs = self.groups_.view(np.uint64).reshape(-1).take(slots).view(np.float32)
         sums, counts = pairs[:, 0::2], pairs[:, 1::2].copy()
-        means = np.where(_IN_TEXT, np.float32(self.sharpening_.mean), np.float32(self.mean_))
+        means = np.array((self.mean_, self.sharpening_.mean), np.float32).take(_IN_TEXT)
         lifts: Groups = (sums - means * counts) / (counts + _SHRINKS)
         return lifts, sums, counts
 
 
-def _summed(lifts: Groups) -> tuple[Groups, Groups, Groups, Groups]:
+def _summed(lifts: Groups) -> Groups:
     """The sums over the words of each text: of eight two by two, what a context has more one by one."""
     eights = lifts[: 4 * _EIGHT].reshape(4, _EIGHT, lifts.shape[1])
     pairs = eights[:, 0::2] + eights[:, 1::2]
     fours = pairs[:, 0::2] + pairs[:, 1::2]
-    in_context, in_anchor, anchor, address = fours[:, 0] + fours[:, 1]
+    sums = fours[:, 0] + fours[:, 1]
+    in_context = sums[2]
     for more in lifts[4 * _EIGHT : 4 * _EIGHT + CONTEXT - _EIGHT]:
         in_context += more
-    return in_context, in_anchor, anchor, address
+    return sums
