@@ -355,15 +355,17 @@ class _Words:
         ids = column.take(numbers)
         new = new_among(numbers, ids, _UNMET)
         if new:
-            column[new] = [self._id(tokens.stems[token]) for token in new]
+            column[new] = self._numbered([tokens.stems[token] for token in new])
             ids = column.take(numbers)
         self._columns[tokens] = column
         return ids
 
-    def _id(self, term: str) -> int:
-        if not term:
-            return _SKIP
-        number = self.id_of.setdefault(term, len(self.terms))
-        if number == len(self.terms):
-            self.terms.append(term)
-        return number
+    def _numbered(self, terms: list[str]) -> list[int]:
+        known, id_of, numbers = self.terms, self.id_of, []
+        for term in terms:
+            number = id_of.get(term) if term else _SKIP
+            if number is None:
+                number = id_of[term] = len(known)
+                known.append(term)
+            numbers.append(number)
+        return numbers
