@@ -226,6 +226,7 @@ class Scent:
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
     crowded_: bool = field(init=False, repr=False, compare=False)  # whether it counts how many good pages link there
+    around_: bool = field(init=False, repr=False, compare=False)  # whether it counts what contexts mean
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -250,9 +251,9 @@ class Scent:
         )
         weights = WEIGHTS | LEAN if self.lean else WEIGHTS
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
-        self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
-        self.directed_ = bool(self.mixing_.fixed[TERMS.index("learned meaning")])
-        self.crowded_ = bool(self.mixing_.fixed[TERMS.index("many pages")])
+        counts = dict(zip(TERMS, self.mixing_.fixed.astype(bool).tolist(), strict=True))
+        self.directed_, self.crowded_ = counts["learned meaning"], counts["many pages"]
+        self.around_, self.trails_.siblings = counts["context meaning"], counts["siblings"]
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
 
     @property
@@ -448,10 +449,14 @@ class Scent:
         begins = np.cumsum(counts) - counts
         in_address = begins.item(2 * n)
         if self.meaning_ is not None:
-            sums = self.meaning_.sums(slots[:in_address], counts[: 2 * n], begins)
+            first = 0 if self.around_ else n  # contexts come before anchors
+            begin = begins.item(first)
+            sums = self.meaning_.sums(slots[begin:in_address], counts[first : 2 * n], begins[first : 2 * n] - begin)
             near, scale = self.meaning_.similar(sums)
             known = lines.known.T
-            known[CONTEXT_NEAR], known[ANCHOR_NEAR], known[ANCHOR_SCALE] = near[:n], near[n:], scale[n:]
+            known[ANCHOR_NEAR], known[ANCHOR_SCALE] = near[-n:], scale[-n:]
+            if self.around_:
+                known[CONTEXT_NEAR] = near[:n]
         slots[in_address:] += SLOTS
         fill(lines, owner, slots, counts, begins)
         if links.paths:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
-from lycosa.core.state import State, plain
+from lycosa.core.state import Grown, State, Texts, plain, put_back
 from lycosa.estimators.scent.words import SLOTS, Slots
+from lycosa.text.lexicon import new_among
 
 DIMENSIONS = 64
 """Of the 256 that the vectors have, the first: they were trained so that the first ones say the most."""
@@ -45,8 +46,10 @@ class Meaning:
 
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
+        self._words: dict[int, str] = {}
+        """The word of each slot that was met."""
         self._place = np.zeros(SLOTS, np.int32)
-        """Of each slot the line of its vector; 0 for none."""
+        """Of each slot the line of its vector; 0 where it was not looked up."""
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
         self._toward = np.zeros(1024, np.float32)
         """How far each word points in the direction that was learned."""
@@ -58,29 +61,39 @@ class Meaning:
         self._due = PERIOD
 
     def meet(self, words: list[str], slots: list[int]) -> None:
-        """Look up the vectors of words; of several words in one slot the first one counts."""
-        met = self._place.take(slots).tolist()
-        new = {slot: word for slot, word, at in zip(slots[::-1], words[::-1], met[::-1], strict=True) if not at}
-        if not new:
-            return
-        begin, end = self._count, self._count + len(new)
-        self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
-        vectors = self._word_vectors(list(new.values()))[:, :DIMENSIONS]
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
-        self._place[list(new)] = np.arange(begin, end)
-        self._count = end
-        if self._total.any():
-            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
+        """Remember words, which are looked up when someone asks; of several words in one slot the first one counts."""
+        for slot, word in zip(slots, words, strict=True):
+            self._words.setdefault(slot, word)
 
     def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
         """The sum of each text's words: how many it has, and where among the slots they begin."""
         worded = counts.nonzero()[0]
         summed = np.zeros((len(counts), DIMENSIONS), np.float32)
         if len(worded):
-            lines = self._lines.take(self._place.take(slots), axis=0)
-            summed[worded] = np.add.reduceat(lines, begins.take(worded), axis=0)
+            lines = self._lines_of(slots)
+            summed[worded] = np.add.reduceat(self._lines.take(lines, axis=0), begins.take(worded), axis=0)
         return summed
+
+    def _lines_of(self, slots: Slots) -> Slots:
+        """Where the vectors of words are that were met; 0 for no word."""
+        lines = self._place.take(slots)
+        if new := [slot for slot in new_among(slots, lines, 0) if slot in self._words]:
+            self._look_up(new)
+            lines = self._place.take(slots)
+        return lines
+
+    def _look_up(self, slots: list[int]) -> None:
+        """The vectors of words that were met."""
+        begin, end = self._count, self._count + len(slots)
+        self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
+        words = [self._words[slot] for slot in slots]
+        vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
+        self._place[slots] = np.arange(begin, end)
+        self._count = end
+        if self._total.any():
+            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
     def similar(self, summed: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The cosine of each text with the topic, and 1 / length; 0 for a text without a word."""
@@ -91,7 +104,8 @@ class Meaning:
 
     def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
         """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
-        sums: NDArray[np.float32] = self._toward.take(self._place.take(slots)).sum(axis=1)
+        lines = self._lines_of(slots)
+        sums: NDArray[np.float32] = self._toward.take(lines).sum(axis=1)
         return sums
 
     def learn(self, slots: Slots, outcome: float, mean: float) -> None:
@@ -101,7 +115,8 @@ class Meaning:
         """
         self._mean = mean
         self._due -= 1
-        vector = self._lines[self._place[slots]].sum(axis=0, dtype=np.float64)
+        lines = self._lines_of(slots)
+        vector = self._lines[lines].sum(axis=0, dtype=np.float64)
         length = float(np.sqrt(vector @ vector))
         if length > 0.0:
             vector /= length
@@ -115,7 +130,8 @@ class Meaning:
 
     def relearn(self, slots: Slots, outcomes: NDArray[np.float64], mean: float) -> None:
         """The same anchors, a line of slots for each, have led to something else."""
-        vectors = self._lines[self._place[slots]].sum(axis=1, dtype=np.float64)
+        lines = self._lines_of(slots)
+        vectors = self._lines[lines].sum(axis=1, dtype=np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
         self._mean = mean
@@ -123,7 +139,16 @@ class Meaning:
 
     def state(self) -> State:
         """All but where vectors come from."""
-        return plain(self, "_vectors", "_word_vectors")
+        words = {
+            "slots": Grown(self._words, lambda some: np.array(some, np.int32)),
+            "words": Texts(self._words.values()),
+        }
+        return {**words, "numbers": plain(self, "_vectors", "_word_vectors", "_words")}
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
+        put_back(self, state["numbers"])
 
     def _direction(self) -> NDArray[np.float32]:
         direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
