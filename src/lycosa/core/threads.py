@@ -47,7 +47,7 @@ def end() -> None:
 def _openblas() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     """How to ask numpy's OpenBLAS for its number of threads, and how to set it; None if it has another library."""
     try:
-        library = ctypes.CDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]
+        library = ctypes.CDLL(np.linalg._umath_linalg.__file__)
     except (AttributeError, OSError):
         return None
     for first, last in _SPELLINGS:
