@@ -25,7 +25,17 @@ from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent
 from lycosa.estimators.scent.elite import PATIENCE, SLICE, TOP, Elite
 from lycosa.estimators.scent.estimator import ANY, RISK, WEIGHTS
-from lycosa.estimators.scent.trails import BYTES, NEIGHBOUR_WEIGHT, NEIGHBOURS, SIBLING_COUNT, SIBLINGS, Trails
+from lycosa.estimators.scent.trails import (
+    BYTES,
+    DIRECTORY,
+    HOST,
+    NEIGHBOUR_WEIGHT,
+    NEIGHBOURS,
+    SIBLING_COUNT,
+    SIBLINGS,
+    Lines,
+    Trails,
+)
 from lycosa.estimators.scent.words import SLOTS, slot_of
 
 needs_vectors = pytest.mark.skipif(find_spec("wordllama") is None, reason="word vectors come with wordllama")
@@ -250,9 +260,9 @@ def test_a_query_is_no_part_of_a_directory() -> None:
     ]
     for row, url in enumerate(addresses):
         trails.place(row, url)
-    a, b, c, bare, query = trails.directory[:5].tolist()
+    a, b, c, bare, query = trails.words[:5, DIRECTORY].tolist()
     assert a == b == c != bare == query
-    assert 1 == len(set(trails.host[:5].tolist()))
+    assert 1 == len(set(trails.words[:5, HOST].tolist()))
 
 
 def test_lift_of_anchor_words() -> None:
@@ -410,7 +420,7 @@ def test_three_pages_on_the_way_get_credit() -> None:
     assert [[0, 1], [0.027, 1], [0.09, 1], [0.3, 1], [1, 1]] == [
         pytest.approx(line) for line in crawl.scent.groups_[stems].tolist()
     ]
-    hosts = crawl.scent.hosts_[crawl.scent.trails_.host[[crawl.row(node) for node in nodes[1:]]]]
+    hosts = crawl.scent.groups_[crawl.scent.trails_.words[[crawl.row(node) for node in nodes[1:]], HOST]]
     assert [0, 0.027, 0.09, 0.3, 1] == pytest.approx(hosts[:, 0].tolist())
 
 
@@ -483,9 +493,9 @@ class Counting(Scent):
 
     scored: int = 0
 
-    def _features(self, rows: Rows, table: Table) -> Any:
-        self.scored += len(rows)
-        return super()._features(rows, table)
+    def _features(self, lines: Lines, table: Table) -> Any:
+        self.scored += len(lines.rows)
+        return super()._features(lines, table)
 
 
 def test_a_large_frontier_is_never_scored_as_a_whole() -> None:
@@ -584,7 +594,7 @@ def test_bytes_of_a_row() -> None:
     trails.fit(1)
     elite.fit(1)
     columns = [*trails.columns().values(), elite.score, elite._until]
-    assert 224 == BYTES == sum(column.nbytes // len(column) for column in columns)
+    assert 239 == BYTES == sum(column.nbytes // len(column) for column in columns)
 
 
 # -- requests that give no page ---------------------------------------------------------------------------------
@@ -611,7 +621,7 @@ PICTURE, ARTICLE = "http://a.test/images/19/fig.png", "http://a.test/wiki/t/"
 
 
 def risk(crawl: Crawl, node: str) -> float:
-    return float(crawl.scent.risk_.of(np.array([crawl.row(node)]), crawl.scent.trails_)[0])
+    return float(crawl.scent.risk_.of(crawl.scent.trails_.lines(np.array([crawl.row(node)])))[0])
 
 
 def test_dead_links_teach() -> None:

@@ -89,8 +89,7 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
     assert len(changed) == len(table.rows())
     # Our own reading is brought to the scale of all betas so far, so only with all pages known outcomes are the same.
     known.reconsider(pages, worths, table)
-    for name in ("groups_", "directories_", "hosts_"):
-        assert np.allclose(getattr(scent, name), getattr(known, name), atol=1e-5), name
+    assert np.allclose(scent.groups_, known.groups_, atol=1e-5)
     assert np.allclose(scent.trails_.known, known.trails_.known, atol=1e-5)
     assert np.allclose(scent.sharpening_.lifts, known.sharpening_.lifts, atol=1e-5)
     assert (scent.finds_, scent.positives_, scent.pages_) == (known.finds_, known.positives_, known.pages_)
@@ -115,10 +114,10 @@ def test_the_same_worth_changes_nothing(lean: bool) -> None:
         step = fresh.absorb(visit)
         assert step is not None
         plain.learn(step, fresh)
-    before = plain.trails_.known.copy(), plain.groups_.copy(), plain.hosts_.copy()
+    before = plain.trails_.known.copy(), plain.groups_.copy()
     pages = np.flatnonzero(plain.trails_.done)
     plain.reconsider(pages, np.array([0.8, 0.6]), fresh)
-    for was, now in zip(before, (plain.trails_.known, plain.groups_, plain.hosts_), strict=True):
+    for was, now in zip(before, (plain.trails_.known, plain.groups_), strict=True):
         assert np.allclose(was, now, atol=1e-6)
     # z stands on two pages, .8 and .6; its neighbour y is not fetched, x (moved, .6) is two places away.
     assert plain.trails_.known[fresh.row_of["http://b.test/z"], 0] == pytest.approx(1.4)

@@ -17,7 +17,7 @@ from lycosa.core.types import Terms, Visit
 from lycosa.estimators.scent.meaning import DIMENSIONS, Meaning, meaning_of
 from lycosa.estimators.scent.mixing import TRIAL, Mixing
 from lycosa.estimators.scent.sharpening import Sharpening
-from lycosa.estimators.scent.trails import ADDRESS, ANCHOR, CONTEXT, OF_ADDRESS, OF_ANCHOR, OF_CONTEXT, fill
+from lycosa.estimators.scent.trails import HOST, OF_ADDRESS, OF_ANCHOR, OF_CONTEXT, OF_ROOTS, Trails, fill
 from lycosa.estimators.scent.words import LANGUAGES, NOWHERE, SLOTS, LinkWords, slot_of
 from lycosa.text.tokens import stems
 
@@ -124,15 +124,22 @@ def test_lines_keep_the_first_words_of_each_text() -> None:
     lengths = [13, 1, 0, 9, 1, 9]
     owner = np.repeat(np.arange(6), lengths)
     slots = np.arange(1, 1 + sum(lengths), dtype=np.int32)
-    words = np.zeros((4, CONTEXT + ANCHOR + ADDRESS), np.int32)
-    fill(words, np.array([1, 3]), owner, slots)
+    trails = Trails()
+    trails.fit(4)
+    trails.words[:, HOST] = 5
+    lines = trails.lines(np.array([1, 3]))
+    fill(lines, owner, slots, np.array(lengths), np.cumsum(lengths) - lengths)
+    trails.put(lines)
+    words = trails.words
     assert list(range(1, 13)) == words[1, OF_CONTEXT].tolist()
     assert [14, *(11 * [0])] == words[3, OF_CONTEXT].tolist()
     assert 8 * [0] == words[1, OF_ANCHOR].tolist()
     assert list(range(15, 23)) == words[3, OF_ANCHOR].tolist()
     assert [24, *(7 * [0])] == words[1, OF_ADDRESS].tolist()
     assert list(range(25, 33)) == words[3, OF_ADDRESS].tolist()
-    assert not words[[0, 2]].any()
+    assert not words[[0, 2], :HOST].any()
+    assert 4 * [5] == words[:4, HOST].tolist(), "where they lead is left alone"
+    assert [[12, 0, 1], [1, 8, 8]] == [pytest.approx(line**2) for line in trails.known[[1, 3], OF_ROOTS]]
 
 
 # -- meaning ---------------------------------------------------------------------------------------------------
@@ -159,8 +166,8 @@ def test_similar_is_the_cosine_of_the_sum() -> None:
     """The topic is a; texts a, b, "a b" and none have 1, 0, 1 / sqrt 2 and 0."""
     meaning = Meaning("a")
     meaning.meet(["a", "b"], [1, 2])
-    owner, slots = np.array([0, 1, 2, 2]), np.array([1, 2, 1, 2], np.int32)
-    near, inverse = meaning.similar(*meaning.sums(owner, slots, 4))
+    slots, counts = np.array([1, 2, 1, 2], np.int32), np.array([1, 1, 2, 0])
+    near, inverse = meaning.similar(meaning.sums(slots, counts, np.cumsum(counts) - counts))
     assert [1, 0, 1 / math.sqrt(2), 0] == pytest.approx(near.tolist())
     assert [1, 1, 1 / math.sqrt(2), 0] == pytest.approx(inverse.tolist())
 
@@ -180,7 +187,8 @@ def test_of_two_words_in_a_slot_the_first_counts() -> None:
     meaning = Meaning("a")
     meaning.meet(["a", "b"], [7, 7])
     meaning.meet(["c"], [7])
-    assert [1] == meaning.similar(*meaning.sums(np.array([0]), np.array([7], np.int32), 1))[0].tolist()
+    sums = meaning.sums(np.array([7], np.int32), np.array([1]), np.array([0]))
+    assert [1] == meaning.similar(sums)[0].tolist()
 
 
 @pytest.mark.usefixtures("axes")
@@ -189,18 +197,19 @@ def test_the_direction_is_a_ridge_regression() -> None:
     meaning, chance = Meaning("a"), np.random.default_rng(5)
     words = ["a", "b", "ab", "bc", "cde", "aae"]
     meaning.meet(words, list(range(1, 7)))
+    slots = np.arange(1, 7, dtype=np.int32)
+    vectors = meaning.sums(slots, np.ones(6, np.intp), np.arange(6))
     lines: list[Any] = []
     outcomes = chance.random(16)
     for outcome in outcomes:
         anchor = chance.choice(6, 2, replace=False)
-        line = meaning._lines[6 - anchor].sum(axis=0, dtype=np.float64)  # of words met together the last one is first
+        line = vectors[anchor].sum(axis=0, dtype=np.float64)
         lines.append(line / np.sqrt(line @ line))
         meaning.learn(np.array([*(1 + anchor), 0, 0], np.int32), float(outcome), 0.4)
     e = np.array(lines)
     w = np.linalg.solve(e.T @ e + 3 * np.eye(DIMENSIONS), e.T @ (outcomes - 0.4))
-    expected = [float(w @ meaning._lines[6 - n]) for n in range(6)]
-    slots = np.arange(1, 7, dtype=np.int32)[:, None]
-    assert pytest.approx(expected, abs=1e-6) == meaning.toward(slots).tolist()  # 16 pages: all words know
+    expected = [float(w @ vector) for vector in vectors]
+    assert pytest.approx(expected, abs=1e-6) == meaning.toward(slots[:, None]).tolist()  # 16 pages: all words know
     meaning.meet(["abe"], [9])
     assert pytest.approx(float(w[[0, 1, 4]].sum() / math.sqrt(3)), abs=1e-6) == float(
         meaning.toward(np.array([[9]], np.int32))[0]
@@ -245,7 +254,7 @@ class Reading:
     """A sharpening, fed with pages of words; `sharpening.learn` gives their outcomes."""
 
     def __init__(self, topic: dict[str, float] | None = None, **options: bool) -> None:
-        self.sharpening = Sharpening(topic or {}, **options)
+        self.sharpening = Sharpening(topic or {}, np.zeros((SLOTS, 2), np.float32), **options)
         self.table, self.words, self.pages = Table(), LinkWords(), 0
 
     def page(self, words: str, beta: float, same_as: str = "") -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Set
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,28 +180,28 @@ class Table:
 
         It is the parent of those in `known` already.
         """
-        row_of, add = self.row_of, self.add
-        depth = int(self.depth[row]) + 1
-        best: dict[int, float] = {}
-        of_link: list[int] = []
         links = visit.links
-        alphas = links.alphas.tolist() or [0.0] * len(links)  # a page that was not judged
-        for url, alpha in zip(links.urls, alphas, strict=True):
-            child = row_of.get(url)
-            if child is None:
-                child = add(url, depth, row)
-            if child < 0 or child == row or child in known:
-                of_link.append(-1)
-                continue
-            of_link.append(child)
-            strongest_yet = best.get(child)
-            if strongest_yet is None or alpha > strongest_yet:
-                best[child] = alpha
-        children = np.fromiter(best.keys(), np.intp, len(best))
-        strongest = np.fromiter(best.values(), np.float32, len(best))
-        if len(best):
-            self._sum_up(row, children, strongest, visit.beta)
-        return Step(visit, row, children, strongest, np.array(of_link, np.int32))
+        rows = list(map(self.row_of.get, links.urls))
+        if None in rows:
+            depth = int(self.depth[row]) + 1
+            rows = [self.add(url, depth, row) if at is None else at for url, at in zip(links.urls, rows, strict=True)]
+        place_of = dict.fromkeys(rows)
+        for nobody in (-1, row, *known):
+            place_of.pop(nobody, None)
+        children = np.fromiter(place_of, np.intp, len(place_of))
+        of_link = np.array(rows, np.int32)
+        if len(children) < len(rows):
+            place_of = dict(zip(place_of, range(len(children)), strict=True))
+            places = np.fromiter(map(place_of.get, rows, repeat(-1)), np.intp, len(rows))
+            of_link[places < 0] = -1
+            places = places[places >= 0]
+        else:
+            places = np.arange(len(children))
+        step = Step(visit, row, children, _NO_ALPHAS, of_link, places)
+        step.alphas = step.strongest(links.alphas if len(links.alphas) else np.zeros(len(links), np.float32))
+        if len(children):
+            self._sum_up(row, children, step.alphas, visit.beta)
+        return step
 
     def _sum_up(self, row: int, children: Rows, strongest: NDArray[np.float32], beta: float) -> None:
         """The children have one parent more: counts, sums and maxima over parents, and the edges to them."""

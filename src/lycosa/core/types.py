@@ -384,6 +384,8 @@ class Step:
     """For each child the largest alpha among the page's links to it."""
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     """For each of the page's links its row; -1 for one that is out of scope or leads back to the page itself."""
+    places: NDArray[np.intp] | None = None
+    """For each of those that have a row its place among the children, if somebody knows."""
 
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
@@ -394,9 +396,11 @@ class Step:
         """For each child the largest number among the page's links to it, of a column with one for each link."""
         if len(self.of_link) == len(self.children):  # each link leads to a child of its own
             return column
-        kept = self.of_link >= 0
-        order = np.argsort(self.children)
-        at = order[np.searchsorted(self.children, self.of_link[kept], sorter=order)]
+        of_link = self.of_link
+        kept = (of_link >= 0).nonzero()[0]
+        if self.places is None:
+            order = np.argsort(self.children)
+            self.places = order[np.searchsorted(self.children, of_link[kept], sorter=order)]
         strongest = np.full(len(self.children), -np.inf, column.dtype)
-        np.maximum.at(strongest, at, column[kept])
+        np.maximum.at(strongest, self.places, column.take(kept))
         return strongest

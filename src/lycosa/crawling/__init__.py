@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from lycosa.core import threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
@@ -164,7 +165,7 @@ class Crawl:
         self._files = Files(request)
         self._crier: Crier | None = None
         self._snapshots: SnapshotWriter | None = None
-        self._is_open = self._stopping = False
+        self._is_open = self._stopping = self._working = False
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
 
@@ -182,6 +183,7 @@ class Crawl:
         """Get everything in place without fetching a page yet: what else happens at the first turn."""
         request, files = self.request, self._files
         try:
+            self._work(True)
             assembly = await assemble(request, files)
             self.engine = assembly.engine
             if request.keeping is not None:
@@ -197,6 +199,12 @@ class Crawl:
             raise
         self._is_open = True
         return assembly.engine
+
+    def _work(self, working: bool) -> None:
+        """Linear algebra is on one thread as long as the crawl works."""
+        if working != self._working:
+            self._working = working
+            threads.begin() if working else threads.end()
 
     def _make_crier(self) -> Crier:
         """Who tells people of changes."""
@@ -279,6 +287,7 @@ class Crawl:
         """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
         space, crier = self.request.space, self._crier
         self._is_open, self._crier, self._snapshots = False, None, None
+        self._work(False)
         async with AsyncExitStack() as last_first:
             last_first.callback(self._files.close)
             if space is not None:

@@ -63,6 +63,15 @@ _STEPS = 320
 """The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
 the difference."""
 
+_ONCE = np.log1p(1.0)
+"""What a word counts that is a text by itself."""
+
+_SHORTEST = 1e-30
+"""What lengths are divided by at least: zeros stay zeros."""
+
+_AT_ONCE = 64
+"""Words whose pieces are looked up at once, as many for each as the longest has."""
+
 Vectors = NDArray[np.float32]
 
 
@@ -113,10 +122,13 @@ def word_vectors(words: Sequence[str]) -> Vectors:
         return vectors(words)
     known = [at for at, word in enumerate(words) if _is_plain(word)]
     others = [at for at, word in enumerate(words) if not word.isascii()]
-    rows = np.zeros((len(words), DIMENSIONS), np.int8)
-    if known:
-        rows[known] = _model().rows([words[at] for at in known])
-    found = unit((rows * np.log1p(1.0)).astype(np.float32))
+    if len(known) == len(words):
+        rows = _model().rows(list(words))
+    else:
+        rows = np.zeros((len(words), DIMENSIONS), np.int8)
+        if known:
+            rows[known] = _model().rows([words[at] for at in known])
+    found = unit((rows * _ONCE).astype(np.float32))
     if others:  # a word more, as one alone would be rounded in another way
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
     return found
@@ -128,8 +140,8 @@ def _is_plain(word: str) -> bool:
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (or one vector) of length 1; zeros stay zeros."""
-    lengths = np.sqrt((rows * rows).sum(-1, keepdims=True))
-    unit_rows: NDArray[Any] = rows / np.where(lengths > 0.0, lengths, 1.0)
+    lengths = np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True))
+    unit_rows: NDArray[Any] = rows / np.maximum(lengths, _SHORTEST)
     return unit_rows
 
 
@@ -143,6 +155,7 @@ class _Model:
     """What comes with wordllama: a vector for each piece of a word, and how to cut words."""
 
     pieces: Vectors
+    """Behind them, for no piece, zeros."""
     cutter: Any
     digest: str
     whole: dict[str, int]
@@ -161,32 +174,22 @@ class _Model:
 
     def rows(self, words: list[str]) -> NDArray[np.int8]:
         """What the pieces of each word sum to, of length _STEPS."""
-        whole = [self.whole.get(word, -1) for word in words]
-        sums = self.pieces[whole]
-        cut = [at for at, piece in enumerate(whole) if piece < 0]
-        if cut:
-            sums[cut] = self._of_pieces([words[at] for at in cut])
-        rows: NDArray[np.int8] = np.clip(np.rint(unit(sums) * _STEPS), -127, 127).astype(np.int8)
-        return rows
+        if len(words) > _AT_ONCE:
+            return np.concatenate([self.rows(words[at : at + _AT_ONCE]) for at in range(0, len(words), _AT_ONCE)])
+        pieces = [[self.whole[word]] if word in self.whole else self.cut(word) for word in words]
+        most, none = max(map(len, pieces), default=1), len(self.pieces) - 1
+        padded = np.array([each + [none] * (most - len(each)) for each in pieces], np.intp).reshape(-1, most)
+        rows = unit(np.add.reduce(self.pieces.take(padded, axis=0), axis=1))
+        rows *= np.float32(_STEPS)
+        np.rint(rows, out=rows)
+        np.minimum(rows, 127.0, out=rows)
+        np.maximum(rows, -127.0, out=rows)
+        return rows.astype(np.int8)
 
-    def _of_pieces(self, words: list[str]) -> Vectors:
-        """What the pieces of words sum to."""
-        pieces, starts = self.cut(words)
-        counts = np.concatenate([starts[1:], [len(pieces)]]) - starts
-        sums = self.pieces[pieces[starts]]
-        for nth in range(1, int(counts.max())):  # add.reduceat takes three times as long
-            longer = (counts > nth).nonzero()[0]
-            sums[longer] += self.pieces[pieces[starts[longer] + nth]]
-        return sums
-
-    def cut(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """The pieces of some words, one after the other, and where those of each word start."""
-        pieces: list[int] = []
-        starts = []
-        for word in words:  # by the model itself: what stands around it works out more than is needed
-            starts.append(len(pieces))
-            pieces += [piece.id for piece in self.cutter.tokenize(_WORD + word)]
-        return np.minimum(np.array(pieces, np.int32), len(self.pieces) - 1), np.array(starts, np.intp)
+    def cut(self, word: str) -> list[int]:
+        """The pieces of a word: by the model itself, as what stands around it works out more than is needed."""
+        last = len(self.pieces) - 2
+        return [min(piece.id, last) for piece in self.cutter.tokenize(_WORD + word)]
 
 
 class _Words:
@@ -280,13 +283,15 @@ def _model() -> _Model:
     try:
         tokenizer = Tokenizer.from_file(str(cutting))
         with safe_open(weighing, framework="np") as file:
-            pieces = np.ascontiguousarray(file.get_tensor("embedding.weight"), np.float32)
+            weights = file.get_tensor("embedding.weight")
     except Exception as error:  # both libraries raise plain Exceptions, too
         raise InputError(f"the vectors of wordllama cannot be read ({error}): install it anew, {EXTRA}") from error
-    if pieces.ndim != 2 or pieces.shape[1] != DIMENSIONS or not np.isfinite(pieces).all():
+    if weights.ndim != 2 or weights.shape[1] != DIMENSIONS or not np.isfinite(weights).all():
         raise InputError(f"the vectors of wordllama are not those that Lycosa knows: install it anew, {EXTRA}")
-    names = [tokenizer.id_to_token(number) or "" for number in range(len(pieces))]
-    content = xxhash.xxh3_64(pieces.data)
+    pieces = np.zeros((len(weights) + 1, DIMENSIONS), np.float32)
+    pieces[:-1] = weights
+    names = [tokenizer.id_to_token(number) or "" for number in range(len(weights))]
+    content = xxhash.xxh3_64(pieces[:-1].data)
     content.update(cutting.read_bytes())
     whole = {name[1:]: number for number, name in enumerate(names) if name.startswith(_WORD)}
     return _Model(pieces, tokenizer.model, content.hexdigest(), whole)

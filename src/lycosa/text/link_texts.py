@@ -47,12 +47,16 @@ class LinkTexts:
         starts[-1] = len(numbers) - len(marks)
         return cls(tokens, numbers[~is_mark], starts)
 
-    def part(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-        """The tokens of one part, and of each the number of its link."""
+    def starts_of(self, name: str) -> NDArray[np.intp]:
+        """Where among the numbers the texts of one part start, and where the last one ends."""
         n = (len(self.starts) - 1) // len(PARTS)
         first = PARTS.index(name) * n
-        starts = self.starts[first : first + n + 1]
-        return np.repeat(np.arange(n), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
+        return self.starts[first : first + n + 1]
+
+    def part(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """The tokens of one part, and of each the number of its link."""
+        starts = self.starts_of(name)
+        return np.repeat(np.arange(len(starts) - 1), np.diff(starts)), self.numbers[starts[0] : starts[-1]]
 
     def take(self, texts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
         """The tokens of some texts, in this order, and of each the place of its text among these."""

@@ -152,8 +152,7 @@ class Query(Judge):
         names, n = list(dict.fromkeys([*around, *self.facets])), len(page.links)
         if names and n:
             read = self._read(page.links, reading, lens)
-            parts = [read.part("context" if name == "context" else "url") for name in names]
-            scores = self._texts(parts, n, read.tokens, lens)
+            scores = self._texts(read, ["context" if name == "context" else "url" for name in names], lens)
             columns = {name: scores[at * n : (at + 1) * n] for at, name in enumerate(names)}
             if self.link == "context":
                 judgement.alphas = columns["context"]
@@ -204,11 +203,11 @@ class Query(Judge):
         starts, ends = reading.spans()
         if not len(starts):
             read = self._read(page.links, reading, lens)
-            return self._texts([read.part("anchor")], len(page.links), read.tokens, lens)
+            return self._texts(read, ["anchor"], lens)
         wanted = self._wanted = fit(self._wanted, len(lens.words.terms) + 3)  # three more, for ids that are no terms
         wanted[lens.wanted] = True
         ids = reading.ids
-        places = wanted[ids].nonzero()[0]
+        places = wanted.take(ids).nonzero()[0]
         wanted[lens.wanted] = False
         inside = starts.searchsorted(places, side="right") - 1
         inside = inside[(inside >= 0) & (places < ends[inside])]
@@ -240,30 +239,42 @@ class Query(Judge):
             words = self.link_words[lens.language] = _Words(lens.language)
         return words
 
-    def _texts(
-        self, parts: list[tuple[NDArray[np.intp], NDArray[np.int32]]], n: int, tokens: Tokens, lens: _Lens
-    ) -> NDArray[np.float32]:
-        """The same for the texts of links, which are no part of the reading: n in each part."""
-        scores = np.zeros(n * len(parts), np.float32)
+    def _texts(self, read: LinkTexts, parts: list[str], lens: _Lens) -> NDArray[np.float32]:
+        """The same for the texts of links, which are no part of the reading: one part after the other."""
+        each = [read.starts_of(part) for part in parts]
         words = self._words(lens)
-        ids = words.ids(tokens, np.concatenate([numbers for _, numbers in parts]))
-        known = {words.id_of[stem]: value for stem, value in lens.weights.items() if stem in words.id_of}
+        numbers = np.concatenate([read.numbers[starts.item(0) : starts.item(-1)] for starts in each])
+        ids = words.ids(read.tokens, numbers)
         column = self._weight = fit(self._weight, len(words.terms) + 1)  # one more, for what is no term
-        column[list(known)] = list(known.values())
-        weight = column[ids]
-        column[list(known)] = 0.0
+        known = [(words.id_of[stem], value) for stem, value in lens.weights.items() if stem in words.id_of]
+        for number, value in known:
+            column[number] = value
+        weight = column.take(ids)
+        for number, _ in known:
+            column[number] = 0.0
         places = (weight > 0.0).nonzero()[0]
+        lengths = np.concatenate([starts[1:] - starts[:-1] for starts in each])
         if not len(places):
-            return scores
-        owners = np.concatenate([links + at * n for at, (links, _) in enumerate(parts)])
-        hit = np.zeros(len(scores), bool)
-        hit[owners[places]] = True
-        counts_here = hit[owners] & (ids >= 0)
-        owners, ids, weight = owners[counts_here], ids[counts_here], weight[counts_here]
+            return np.zeros(len(lengths), np.float32)
+        ends = np.cumsum(lengths)
+        hit = np.zeros(len(ends), bool)
+        hit[ends.searchsorted(places, side="right")] = True
+        texts = hit.nonzero()[0]
+        count = lengths.take(texts)
+        at, owners = runs(ends.take(texts) - count, count), texts.repeat(count)
+        counts_here = (ids.take(at) >= 0).nonzero()[0]
+        at, owners = at.take(counts_here), owners.take(counts_here)
+        ids = ids.take(at)
+        idf = self._rareness(words, ids, lens)
+        return self._cosines(owners, ids, idf, weight.take(at) * idf, lens.length, len(ends))
+
+    def _rareness(self, words: _Words, ids: NDArray[np.int32], lens: _Lens) -> Column:
+        """The idf of words of links, by their numbers."""
+        if self._rarity.is_learned(lens.language):
+            return lens.words.idf_by(words.frequencies(ids, lens.words))
         distinct, at = np.unique(ids, return_inverse=True)
         here = [words.terms[number] for number in distinct.tolist()]
-        idf = self._rarity.of_words(here, lens.words, lens.language)[at]
-        return self._cosines(owners, ids, idf, weight * idf, lens.length, len(scores))
+        return self._rarity.of_words(here, lens.words, lens.language)[at]
 
     def _cosines(
         self,
@@ -276,10 +287,16 @@ class Query(Judge):
     ) -> NDArray[np.float32]:
         """The cosine of each link, given term by term: whose it is, which, its idf, and its weight in the query."""
         keys = owners.astype(np.int64) << 32 | terms
-        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-        weights = self._frequency(counts) * idf[first]
-        owners = owners[first]
-        dots = np.bincount(owners, weights * query[first], links)
+        order = keys.argsort(kind="stable")
+        ordered = keys.take(order)
+        edges = np.empty(len(keys) + 1, bool)
+        edges[0] = edges[-1] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=edges[1:-1])
+        at = edges.nonzero()[0]
+        first, counts = order.take(at[:-1]), at[1:] - at[:-1]
+        weights = self._frequency(counts) * idf.take(first)
+        owners = owners.take(first)
+        dots = np.bincount(owners, weights * query.take(first), links)
         norms = np.sqrt(np.bincount(owners, weights * weights, links)) * length
         cosines: NDArray[np.float32] = np.minimum(1.0, dots / np.where(norms > 0.0, norms, 1.0)).astype(np.float32)
         return cosines
@@ -324,6 +341,19 @@ class _Words:
         self.tokens = Tokens(language, bits=_BITS)
         """For pages that nobody has cut."""
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
+        self._vocabulary: Vocabulary | None = None
+        self._numbers = _NOBODY  # of terms, in that vocabulary
+
+    def frequencies(self, ids: NDArray[np.int32], vocabulary: Vocabulary) -> NDArray[np.uint32]:
+        """How many pages have each term, by a vocabulary that may know more of them the next time."""
+        if vocabulary is not self._vocabulary:
+            self._vocabulary, self._numbers = vocabulary, _NOBODY
+        self._numbers = column = fit(self._numbers, len(self.terms), _UNMET)
+        numbers = column.take(ids)
+        if new := new_among(ids, numbers, _UNMET):
+            column[new] = [vocabulary.id_of.get(self.terms[number], _UNMET) for number in new]
+            numbers = column.take(ids)
+        return np.where(numbers >= 0, vocabulary.frequency.take(np.maximum(numbers, 0)), np.uint32(0))
 
     def ids(self, tokens: Tokens, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """The terms of some tokens, in order."""
@@ -331,18 +361,20 @@ class _Words:
         ids = column.take(numbers)
         new = new_among(numbers, ids, _UNMET)
         if new:
-            column[new] = [self._id(tokens.stems[token]) for token in new]
+            column[new] = self._numbered([tokens.stems[token] for token in new])
             ids = column.take(numbers)
         self._columns[tokens] = column
         return ids
 
-    def _id(self, term: str) -> int:
-        if not term:
-            return _SKIP
-        number = self.id_of.setdefault(term, len(self.terms))
-        if number == len(self.terms):
-            self.terms.append(term)
-        return number
+    def _numbered(self, terms: list[str]) -> list[int]:
+        known, id_of, numbers = self.terms, self.id_of, []
+        for term in terms:
+            number = id_of.get(term) if term else _SKIP
+            if number is None:
+                number = id_of[term] = len(known)
+                known.append(term)
+            numbers.append(number)
+        return numbers
 
 
 class WeightedContent(Query):

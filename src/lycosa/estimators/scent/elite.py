@@ -24,6 +24,8 @@ PATIENCE = 128
 back as a likely trap, or its host is not to be had. It is scored again with its neighbours, and in its turn."""
 
 
+_EVER = np.iinfo(np.int32).max
+
 FOREMOST = 8192
 """Rows that are scored again when all scores have changed at once."""
 
@@ -33,7 +35,7 @@ class Elite:
 
     def __init__(self) -> None:
         self.score = np.zeros(1024, np.float32)
-        self._until = np.zeros(1024, np.int32)
+        self._until = np.full(1024, _EVER, np.int32)
         """Of each row that was ever among the best: the page after which it no longer is."""
         self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
@@ -42,7 +44,7 @@ class Elite:
 
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
-        self.score, self._until = fit(self.score, rows), fit(self._until, rows)
+        self.score, self._until = fit(self.score, rows), fit(self._until, rows, _EVER)
 
     def due(self, table: Table) -> NDArray[np.intp]:
         """The best rows, and the next slice of all rows."""
@@ -52,7 +54,7 @@ class Elite:
         self._pages += 1
         if self._pages >= self._next:
             self._next = self._pages + max(PERIOD, n // ROWS_A_PAGE)
-            hopeful = (table.state[:n] == OPEN) & ((self._until[:n] == 0) | (self._until[:n] > self._pages))
+            hopeful = (table.state[:n] == OPEN) & (self._until[:n] > self._pages)
             self._best = _best(np.where(hopeful, self.score[:n], -math.inf))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
@@ -71,13 +73,11 @@ class Elite:
         changed = np.abs(scores - self.score.take(rows)) > NOTICEABLE
         changed[rows.searchsorted(told)] = True
         places = changed.nonzero()[0]
-        self.score[rows[places]] = scores[places]
-        until = self._until.take(rows)
-        hopeful = ((until == 0) | (until > self._pages)).nonzero()[0]
-        self._best = rows.take(hopeful.take(_best(self.score.take(rows.take(hopeful)))))
-        new = self._best[self._until[self._best] == 0]
-        self._until[new] = self._pages + PATIENCE
-        return rows[places]
+        self.score[rows.take(places)] = scores.take(places)
+        hopeful = rows[self._until.take(rows) > self._pages]
+        self._best = hopeful.take(_best(self.score.take(hopeful)))
+        self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
+        return rows.take(places)
 
 
 def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:

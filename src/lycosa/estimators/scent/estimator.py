@@ -21,23 +21,32 @@ from lycosa.estimators.scent.paths import PATHS, Paths
 from lycosa.estimators.scent.risk import Risk
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
-    ANCHOR,
     ANCHOR_NEAR,
     ANCHOR_SCALE,
     CONTEXT,
     CONTEXT_NEAR,
     DEEPEST,
+    DEPTH,
+    DIRECTORY,
+    HOST,
     IN_ADDRESS,
     IN_CONTEXT,
+    IN_PATHS,
+    IN_TEXT,
     NEIGHBOUR_WEIGHT,
     NEIGHBOURS,
     OF_ADDRESS,
     OF_ANCHOR,
     OF_CONTEXT,
     OUTCOMES,
+    PATH,
     PROMISE,
+    ROOTS,
+    SAID,
     SIBLING_COUNT,
     SIBLINGS,
+    TAGS,
+    Lines,
     Trails,
     fill,
 )  # fmt: skip
@@ -104,9 +113,30 @@ Column = NDArray[np.float64]
 Groups = NDArray[np.float32]
 """Of each slot the sum of the outcomes of its pages, and how many they are."""
 
-_TEXT = slice(OF_CONTEXT.start, OF_ANCHOR.stop)
-_LINK = slice(OF_ANCHOR.start, OF_ADDRESS.stop)
-_BEGIN = (OF_CONTEXT.start or 0, OF_ANCHOR.start, OF_ADDRESS.start)
+OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)
+"""Of the groups those of pages, by their words."""
+
+_GROUPS = slice(OF_ANCHOR.start, TAGS + 1)
+"""Of a line of words the groups of links."""
+
+_EIGHT = 8
+_LOOKED_UP = (
+    (OF_ANCHOR.start, OF_ANCHOR.stop, 0, SHRINK),
+    (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
+    (OF_CONTEXT.start, OF_CONTEXT.start + _EIGHT, IN_TEXT, SHRINK),
+    (OF_ADDRESS.start, OF_ADDRESS.stop, 0, SHRINK),
+    (OF_CONTEXT.start + _EIGHT, OF_CONTEXT.stop, IN_TEXT, SHRINK),
+    (DIRECTORY, HOST + 1, 0, SHRINK),
+    (PATH, TAGS + 1, 0, PLACE_SHRINK),
+)
+"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk. The first four are eight words
+each, in the order of the terms that they are summed up for."""
+_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS, ROOTS + 2])
+"""Of each of those terms the number of words."""
+_COLUMNS = np.concatenate([np.arange(begin, end) for begin, end, _, _ in _LOOKED_UP])
+_GROUPS_OF = np.concatenate([np.full(end - begin, first, np.int32) for begin, end, first, _ in _LOOKED_UP])[:, None]
+_SHRINKS = np.concatenate([np.full(end - begin, shrink, np.float32) for begin, end, _, shrink in _LOOKED_UP])[:, None]
+_IN_TEXT = (_GROUPS_OF == IN_TEXT).astype(np.intp)
 
 
 @dataclass
@@ -162,7 +192,7 @@ class Scent:
     first pages, which it could hardly tell apart, then teach what they should have taught.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 224 bytes; of a page, for
+    turn, never all: a row's score is that of the last time. What is known of a link takes 239 bytes; of a page, for
     hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 15 MB, beside the
     vectors of the words met in links (260 bytes each).
 
@@ -203,14 +233,12 @@ class Scent:
     risk_: Risk = field(default_factory=Risk, init=False, repr=False, compare=False)
     trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
     elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
-    groups_: Groups = field(init=False, repr=False, compare=False)  # of links, by words of anchors and of addresses
-    directories_: Groups = field(init=False, repr=False, compare=False)
-    hosts_: Groups = field(init=False, repr=False, compare=False)
+    groups_: Groups = field(init=False, repr=False, compare=False)
     paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
-    places_: Groups = field(init=False, repr=False, compare=False)  # of links, by their paths
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
     directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
-    around_: bool = field(init=False, repr=False, compare=False)  # whether there is a context meaning
+    crowded_: bool = field(init=False, repr=False, compare=False)  # whether it counts how many good pages link there
+    around_: bool = field(init=False, repr=False, compare=False)  # whether it counts what contexts mean
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -232,16 +260,16 @@ class Scent:
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None
         self.words_ = LinkWords(self.meaning_.meet if self.meaning_ is not None else None)
         topic = weighted or dict.fromkeys(stems_of(words), 1.0)
-        self.sharpening_ = Sharpening(topic, feedback=self.sharpen, probability=self.probability, exact=self.exact)
+        self.groups_ = np.zeros((IN_PATHS + 2 * PATHS, 2), np.float32)
+        self.sharpening_ = Sharpening(
+            topic, self.groups_[OF_TEXT], feedback=self.sharpen, probability=self.probability, exact=self.exact
+        )
         weights = WEIGHTS | LEAN if self.lean else WEIGHTS
         self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
-        self.trails_.siblings = bool(self.mixing_.fixed[TERMS.index("siblings")])
-        self.directed_ = bool(self.mixing_.fixed[TERMS.index("learned meaning")])
-        self.around_ = bool(self.mixing_.fixed[TERMS.index("context meaning")])
+        counts = dict(zip(TERMS, self.mixing_.fixed.astype(bool).tolist(), strict=True))
+        self.directed_, self.crowded_ = counts["learned meaning"], counts["many pages"]
+        self.around_, self.trails_.siblings = counts["context meaning"], counts["siblings"]
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
-        self.groups_ = np.zeros((2 * SLOTS, 2), np.float32)  # addresses behind anchors
-        self.places_ = np.zeros((2 * PATHS, 2), np.float32)
-        self.directories_, self.hosts_ = np.zeros((SLOTS, 2), np.float32), np.zeros((SLOTS, 2), np.float32)
 
     @property
     def scale_(self) -> float:
@@ -267,7 +295,7 @@ class Scent:
         self.elite_.fit(len(table))
         touched = [step.children.astype(np.intp)]
         moved: list[int] = []
-        if not self.trails_.host[row]:  # a seed
+        if not self.trails_.words.item(row, HOST):  # a seed
             self.trails_.place(row, table.nodes[row])
         if visit.outcome == "redirect":
             moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
@@ -281,9 +309,10 @@ class Scent:
         touched.append(self._turn(table))
         rows: NDArray[np.intp] = distinct(np.concatenate(touched))
         rows = rows[table.state.take(rows) == OPEN]
-        terms = self._features(rows, table)
+        lines = self.trails_.lines(rows)
+        terms = self._features(lines, table)
         self.scored_ = rows, terms
-        scores = self._risked(ANY + self.weights_ @ terms, rows, table)
+        scores = self._risked(ANY + self.weights_ @ terms, lines, table)
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         if self.turn_ >= 0:
@@ -316,10 +345,11 @@ class Scent:
     def _ended(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
         """There is a page, or there is none: what led here hears of it. Returned are the rows that are near."""
         failed = not visit.is_page or visit.is_hollow
-        self.risk_.learn(row, self.trails_, failed)
-        return self.trails_.bury(row, table.edges) if failed else self._turned_out(row, visit, table)
+        line = self.trails_.lines(np.array([row]))
+        self.risk_.learn(line, failed)
+        return self.trails_.bury(row, table.edges) if failed else self._turned_out(line, visit, table)
 
-    def _risked(self, scores: Column, rows: Rows, table: Table) -> Column:
+    def _risked(self, scores: Column, lines: Lines, table: Table) -> Column:
         """What is promised, if there is a page, times the root of the probability that there is one.
 
         The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
@@ -327,14 +357,14 @@ class Scent:
         """
         if not self.risk_.failures:
             return scores
-        risk = np.where(table.hops.take(rows) > 0, 0.0, self.risk_.of(rows, self.trails_))
+        risk = np.where(table.hops.take(lines.rows) > 0, 0.0, self.risk_.of(lines))
         lessened: Column = scores - np.maximum(scores, 0.0) * (1.0 - np.sqrt(1.0 - risk))
         return lessened
 
-    def _turned_out(self, row: int, visit: Visit, table: Table) -> NDArray[np.intp]:
+    def _turned_out(self, line: Lines, visit: Visit, table: Table) -> NDArray[np.intp]:
         """A page is there: everything that led to it hears of it. Returned are the rows that are near."""
-        trails = self.trails_
-        before = self._when_picked(row, table) if self.adapt and trails.parents[row] else None
+        trails, row = self.trails_, line.rows.item()
+        before = self._when_picked(line, table) if self.adapt and trails.parents[row] else None
         outcome = self.sharpening_.learn(row, visit, table, self.words_)
         trails.outcome[row], trails.done[row] = outcome, True
         self.pages_ += 1
@@ -356,23 +386,21 @@ class Scent:
             self.meaning_.learn(trails.words[row, OF_ANCHOR], outcome, self.mean_)
         return trails.tell(row, outcome, table.edges)
 
-    def _when_picked(self, row: int, table: Table) -> Column:
-        """The terms of a row as they were before its visit: mostly they were looked at after the last one."""
+    def _when_picked(self, line: Lines, table: Table) -> Column:
+        """The terms of a row as they were before its visit: often they were looked at after the last one."""
         rows, terms = self.scored_
-        at = int(rows.searchsorted(row))
-        if at < len(rows) and rows[at] == row:
+        at = int(rows.searchsorted(line.rows[0]))
+        if at < len(rows) and rows[at] == line.rows[0]:
             column: Column = terms[:, at]
             return column
-        return self._features(np.array([row]), table)[:, 0]
+        return self._features(line, table)[:, 0]
 
     def _credit(self, row: int, outcome: float, pages: int) -> None:
         """The groups of the link to a row have led to this much more."""
-        trails, gain = self.trails_, np.array((outcome, pages), np.float32)
-        self.groups_[trails.words[row, _LINK]] += gain
-        self.places_[trails.path[row]] += gain
-        self.groups_[0] = self.places_[0] = 0.0  # the slots of no word and of no path
-        self.directories_[trails.directory[row]] += gain
-        self.hosts_[trails.host[row]] += gain
+        pairs = self.groups_.view(np.complex64).reshape(-1)  # the two numbers of a group as one
+        groups = self.trails_.words[row, _GROUPS]
+        pairs[groups] = pairs.take(groups) + np.complex64(complex(outcome, pages))
+        pairs[0] = 0.0  # the slot of no word and of no path
 
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> Rows:
         """The judge has learned: what led to the pages so far has led to what they are worth now.
@@ -398,29 +426,23 @@ class Scent:
         trails.retell(table.edges)
         self.turn_ = -1
         best = self.elite_.foremost(table)
-        terms = self._features(best, table)
+        lines = trails.lines(best)
+        terms = self._features(lines, table)
         self.scored_ = best, terms
-        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, best, table), best)
+        return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, lines, table), best)
 
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""
         trails, share = self.trails_, outcome
-        for groups in (self.groups_, self.places_, self.directories_, self.hosts_):
-            groups[:, 0] = 0.0
+        self.groups_[: OF_TEXT.start, 0] = self.groups_[OF_TEXT.stop :, 0] = 0.0
         for _ in range(1 + ANCESTORS):
-            words = np.sort(trails.words[rows, _LINK], axis=1)
-            words[:, 1:][words[:, 1:] == words[:, :-1]] = 0  # a word counts once a link, as in _credit
-            for groups, slots in (
-                (self.groups_, words),
-                (self.places_, trails.path[rows]),
-                (self.directories_, trails.directory[rows][:, None]),
-                (self.hosts_, trails.host[rows][:, None]),
-            ):
-                np.add.at(groups[:, 0], slots, share.astype(np.float32)[:, None])
+            groups = np.sort(trails.words[rows, _GROUPS], axis=1)
+            groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
+            np.add.at(self.groups_[:, 0], groups, share.astype(np.float32)[:, None])
             rows, share = table.parent[rows].astype(np.intp), self.credit * share
             on_the_way = (rows >= 0) & (share != 0.0)
             rows, share = rows[on_the_way], share[on_the_way]
-        self.groups_[0] = self.places_[0] = 0.0  # the slots of no word and of no path
+        self.groups_[0] = 0.0  # the slot of no word and of no path
 
     def _links(self, step: Step, table: Table) -> None:
         """What a page says of the rows that it links to."""
@@ -428,7 +450,7 @@ class Scent:
         outcome, every = trails.outcome.item(step.row), linked(step, table)
         if step.visit.follows and step.visit.is_version:  # it speaks for its new links as it is now
             outcome = self.sharpening_.worth(step.visit, table, self.words_)
-        lines = trails.known[children]
+        lines = trails.known.take(children, axis=0)
         lines[:, OUTCOMES] += outcome
         lines[:, PROMISE] += outcome * step.alphas
         for column, facet in ((IN_CONTEXT, "context"), (IN_ADDRESS, "url")):
@@ -440,7 +462,7 @@ class Scent:
             trails.beside(heard, every)
             lines += heard[np.isin(every, children)]
         trails.known[children] = lines
-        for row in children[(trails.parents[children] == 0).nonzero()[0]].tolist():
+        for row in children[trails.parents.take(children) == 0].tolist():
             trails.place(row, table.nodes[row])
         trails.link(children, len(table.edges) - len(children))
         self._read(step, table)
@@ -453,21 +475,32 @@ class Scent:
         ).nonzero()[0]
         if not len(blank):
             return
-        rows, first = np.unique(of_link[blank], return_index=True)
-        chosen, n = blank[first], len(rows)
+        order = blank.take(of_link.take(blank).argsort(kind="stable"))
+        rows = of_link.take(order)
+        is_first = np.empty(len(rows), bool)
+        is_first[0] = True
+        np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+        rows, chosen = rows[is_first].astype(np.intp), order[is_first]
+        n, lines = len(rows), trails.lines(rows)
+        owner, slots = self.words_.read_links(links, chosen, step.visit.language)
+        counts = np.bincount(owner, minlength=3 * n)
+        begins = np.cumsum(counts) - counts
+        in_address = begins.item(2 * n)
+        if self.meaning_ is not None:
+            first = 0 if self.around_ else n  # contexts come before anchors
+            begin = begins.item(first)
+            sums = self.meaning_.sums(slots[begin:in_address], counts[first : 2 * n], begins[first : 2 * n] - begin)
+            near, scale = self.meaning_.similar(sums)
+            known = lines.known.T
+            known[ANCHOR_NEAR], known[ANCHOR_SCALE] = near[-n:], scale[-n:]
+            if self.around_:
+                known[CONTEXT_NEAR] = near[:n]
+        slots[in_address:] += SLOTS
+        fill(lines, owner, slots, counts, begins)
         if links.paths:
             host = step.visit.node.partition("://")[2].partition("/")[0]
-            trails.path[rows] = [self.paths_.groups(host, links.paths[at]) for at in chosen.tolist()]
-        owner, slots = self.words_.read_links(links, chosen, step.visit.language)
-        in_address = int(owner.searchsorted(2 * n))
-        if self.meaning_ is not None:
-            begin = 0 if self.around_ else int(owner.searchsorted(n))  # of anchors alone
-            words = owner[begin:in_address], slots[begin:in_address]
-            near, scale = self.meaning_.similar(*self.meaning_.sums(*words, 2 * n))
-            trails.known[rows, CONTEXT_NEAR] = near[:n]
-            trails.known[rows, ANCHOR_NEAR], trails.known[rows, ANCHOR_SCALE] = near[n:], scale[n:]
-        slots[in_address:] += SLOTS
-        fill(trails.words, rows, owner, slots)
+            lines.words[:, PATH:] = [self.paths_.groups(host, links.paths[at]) for at in chosen.tolist()]
+        trails.put(lines)
 
     def state(self) -> State:
         """All that was learned: whatever ends with an underscore. Paths are met again."""
@@ -479,6 +512,7 @@ class Scent:
         """Know it."""
         self.scored_ = state["rows"], state["terms"]
         put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
+        self.sharpening_.lifts = self.groups_[OF_TEXT]
 
     # -- score -------------------------------------------------------------------------------------------------
 
@@ -494,12 +528,13 @@ class Scent:
         """Of each term what it contributes to the rows' scores, as of now; nothing to a row that is not known yet."""
         values = np.zeros((len(TERMS), len(rows)))
         met = rows < len(self.trails_.done)
-        values[:, met] = self._features(rows[met], table) * self.weights_[:, None]
+        lines = self.trails_.lines(rows[met])
+        values[:, met] = self._features(lines, table) * self.weights_[:, None]
         columns = {name: values[number] for number, name in enumerate(TERMS) if self.mixing_.fixed[number]}
         if self.risk_.failures:
             whole = ANY + values.sum(axis=0)
             columns[RISK] = np.zeros(len(rows))
-            columns[RISK][met] = self._risked(whole[met], rows[met], table) - whole[met]
+            columns[RISK][met] = self._risked(whole[met], lines, table) - whole[met]
         if self.turn_ >= 0:
             columns[OLDEST] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
@@ -509,51 +544,55 @@ class Scent:
         values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
         return dict(sorted(values.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
 
-    def _features(self, rows: Rows, table: Table) -> Column:
+    def _features(self, lines: Lines, table: Table) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
-        trails, scale = self.trails_, self.scale_
-        features = np.zeros((len(TERMS), len(rows)))
-        sums = trails.known.take(rows, axis=0).T
-        parents = table.in_degree.take(rows).astype(np.float64)
-        outcomes = sums[OUTCOMES] / scale
-        features[0] = outcomes / (parents + PAGES_SHRINK)
-        np.log1p(np.maximum(outcomes, 0.0), out=features[1])  # a judge of one's own may say less than nothing
+        rows, known = lines.rows, np.ascontiguousarray(lines.known.T)
+        scale, mean, features = self.scale_, self.mean_, np.zeros((len(TERMS), len(rows)))
+        parents, outcomes = table.in_degree.take(rows), known[OUTCOMES] / scale
+        np.divide(outcomes, parents + PAGES_SHRINK, out=features[0])
+        if self.crowded_:
+            np.log1p(np.maximum(outcomes, 0.0), out=features[1])  # a judge of one's own may say less than nothing
         np.log1p(parents, out=features[2])
-        np.log1p(np.maximum(sums[PROMISE], 0.0) / scale, out=features[3])
-        features[4], features[5], features[6] = table.alpha_max.take(rows), sums[IN_CONTEXT], sums[IN_ADDRESS]
-        words = trails.words.take(rows, axis=0)
-        if self.meaning_ is not None:
-            features[7], features[8] = sums[ANCHOR_NEAR], sums[CONTEXT_NEAR]
-            if self.directed_:
-                features[9] = self.meaning_.toward(words[:, OF_ANCHOR]) * sums[ANCHOR_SCALE] / scale
-        features[10] = sums[SIBLINGS] / (np.maximum(sums[SIBLING_COUNT], 1.0) * scale)
-        features[11] = sums[NEIGHBOURS] / ((sums[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
-        host = self.hosts_.take(trails.host.take(rows), axis=0).T
-        directory = self.directories_.take(trails.directory.take(rows), axis=0).T
-        of_host = (host[0] + SHRINK * self.mean_) / (host[1] + SHRINK)
-        features[12] = (directory[0] + SHRINK * of_host) / ((directory[1] + SHRINK) * scale)
-        root = np.sqrt(np.maximum(np.add.reduceat(words != 0, _BEGIN, axis=1, dtype=np.float32), 1.0)) * scale
-        in_text = _lifts(self.sharpening_.lifts, words[:, _TEXT], self.sharpening_.mean)
-        of_link = _lifts(self.groups_, words[:, _LINK], self.mean_)
-        features[13] = of_link[:, :ANCHOR].sum(axis=1) / root[:, 1]
-        features[14] = in_text[:, CONTEXT:].sum(axis=1) / root[:, 1]
-        features[15] = in_text[:, :CONTEXT].sum(axis=1) / root[:, 0]
-        features[16] = of_link[:, ANCHOR:].sum(axis=1) / root[:, 2]
+        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=features[3])
+        features[4] = table.alpha_max[rows]  # which is no column by itself: `take` would copy all of it
+        features[5:9] = known[SAID]
+        if self.meaning_ is not None and self.directed_:
+            features[9] = self.meaning_.toward(lines.words[:, OF_ANCHOR]) * known[ANCHOR_SCALE] / scale
+        if self.trails_.siblings:
+            features[10] = known[SIBLINGS] / (np.maximum(known[SIBLING_COUNT], 1.0) * scale)
+        features[11] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
+        lifts, sums, counts = self._lifts(lines.words)
+        directory, host, path, _ = counts[-4:]
+        of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
+        features[12] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
+        np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[13:17])
         curiosity = 1.0 / (1.0 + self.finds_ / SMELT)
-        features[17] = 0.5 * curiosity * (1.0 / np.sqrt(1.0 + host[1]) + 1.0 / np.sqrt(1.0 + directory[1]))
+        unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
+        features[17] = 0.5 * curiosity * (unknown[0] + unknown[1])
         if self.lean:
-            features[17] += curiosity * (1.0 - trails.depth[rows] / DEEPEST)
-        paths = trails.path.take(rows, axis=0)
-        exact, tags = _lifts(self.places_, paths, self.mean_, PLACE_SHRINK).T
-        known = self.places_[paths[:, 0], 1]
-        features[18] = (exact + PLACE_SHRINK * tags / (known + PLACE_SHRINK)) / scale
+            features[17] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)
+        features[18] = (lifts[-2] + PLACE_SHRINK * lifts[-1] / (path + PLACE_SHRINK)) / scale
         return features
 
+    def _lifts(self, words: NDArray[np.int32]) -> tuple[Groups, Groups, Groups]:
+        """The lifts of the words of some lines, as `_LOOKED_UP` says; and of each group the two numbers behind it."""
+        slots = words.T.take(_COLUMNS, axis=0)
+        slots += _GROUPS_OF
+        # Both numbers of a slot at once, as one of eight bytes: four times as fast as line by line.
+        pairs = self.groups_.view(np.uint64).reshape(-1).take(slots).view(np.float32)
+        sums, counts = pairs[:, 0::2], pairs[:, 1::2].copy()
+        means = np.array((self.mean_, self.sharpening_.mean), np.float32).take(_IN_TEXT)
+        lifts: Groups = (sums - means * counts) / (counts + _SHRINKS)
+        return lifts, sums, counts
 
-def _lifts(groups: Groups, slots: NDArray[np.int32], mean: float, shrink: float = SHRINK) -> Groups:
-    """The lift of each slot; the slot of no word has none."""
-    # Both numbers of a slot at once, as one of eight bytes: four times as fast as line by line.
-    sums = groups.view(np.uint64).reshape(-1).take(slots.reshape(-1)).view(np.float32).reshape(-1, 2)
-    count = sums[:, 1].copy()
-    lifts: Groups = (sums[:, 0] - np.float32(mean) * count) / (count + np.float32(shrink))
-    return lifts.reshape(slots.shape)
+
+def _summed(lifts: Groups) -> Groups:
+    """The sums over the words of each text: of eight two by two, what a context has more one by one."""
+    eights = lifts[: 4 * _EIGHT].reshape(4, _EIGHT, lifts.shape[1])
+    pairs = eights[:, 0::2] + eights[:, 1::2]
+    fours = pairs[:, 0::2] + pairs[:, 1::2]
+    sums = fours[:, 0] + fours[:, 1]
+    in_context = sums[2]
+    for more in lifts[4 * _EIGHT : 4 * _EIGHT + CONTEXT - _EIGHT]:
+        in_context += more
+    return sums

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
-from lycosa.core.state import State, plain
+from lycosa.core.state import Grown, State, Texts, plain, put_back
 from lycosa.estimators.scent.words import SLOTS, Slots
+from lycosa.text.lexicon import new_among
 
 DIMENSIONS = 64
 """Of the 256 that the vectors have, the first: they were trained so that the first ones say the most."""
@@ -35,7 +36,7 @@ class Meaning:
 
     >>> meaning = Meaning("coral reef")
     >>> meaning.meet(["corals", "train"], [1, 2])
-    >>> near, far = meaning.similar(*meaning.sums(np.array([0, 1]), np.array([1, 2], np.int32), 2))[0]
+    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))[0]
     >>> bool(near > .3 > far)
     True
     """
@@ -45,8 +46,10 @@ class Meaning:
 
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
+        self._words: dict[int, str] = {}
+        """The word of each slot that was met."""
         self._place = np.zeros(SLOTS, np.int32)
-        """Of each slot the line of its vector; 0 for none."""
+        """Of each slot the line of its vector; 0 where it was not looked up."""
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
         self._toward = np.zeros(1024, np.float32)
         """How far each word points in the direction that was learned."""
@@ -58,35 +61,51 @@ class Meaning:
         self._due = PERIOD
 
     def meet(self, words: list[str], slots: list[int]) -> None:
-        """Look up the vectors of words; of several words in one slot the first one counts."""
-        new = {slot: word for slot, word in zip(reversed(slots), reversed(words), strict=True) if not self._place[slot]}
-        if not new:
-            return
-        begin, end = self._count, self._count + len(new)
+        """Remember words, which are looked up when someone asks; of several words in one slot the first one counts."""
+        for slot, word in zip(slots, words, strict=True):
+            self._words.setdefault(slot, word)
+
+    def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
+        """The sum of each text's words: how many it has, and where among the slots they begin."""
+        worded = counts.nonzero()[0]
+        summed = np.zeros((len(counts), DIMENSIONS), np.float32)
+        if len(worded):
+            lines = self._lines_of(slots)
+            summed[worded] = np.add.reduceat(self._lines.take(lines, axis=0), begins.take(worded), axis=0)
+        return summed
+
+    def _lines_of(self, slots: Slots) -> Slots:
+        """Where the vectors of words are that were met; 0 for no word."""
+        lines = self._place.take(slots)
+        if new := [slot for slot in new_among(slots, lines, 0) if slot in self._words]:
+            self._look_up(new)
+            lines = self._place.take(slots)
+        return lines
+
+    def _look_up(self, slots: list[int]) -> None:
+        """The vectors of words that were met."""
+        begin, end = self._count, self._count + len(slots)
         self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
-        vectors = self._word_vectors(list(new.values()))[:, :DIMENSIONS]
+        words = [self._words[slot] for slot in slots]
+        vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
-        self._place[list(new)] = np.arange(begin, end)
+        self._place[slots] = np.arange(begin, end)
         self._count = end
-        self._toward[begin:end] = self._lines[begin:end] @ self._direction()
+        if self._total.any():
+            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
-    def sums(self, owner: NDArray[np.intp], slots: Slots, texts: int) -> tuple[Matrix, NDArray[np.float32]]:
-        """The sum of each text's words, and its length."""
-        summed = np.zeros((texts, DIMENSIONS), np.float32)
-        if len(owner):
-            begins = np.flatnonzero(np.diff(owner, prepend=-1))
-            summed[owner[begins]] = np.add.reduceat(self._lines.take(self._place.take(slots), axis=0), begins, axis=0)
-        return summed, np.sqrt(np.einsum("ij,ij->i", summed, summed))
-
-    def similar(self, summed: Matrix, length: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The cosine of each text with the topic, and 1 / length."""
-        inverse = np.where(length > 0, 1.0 / np.maximum(length, 1e-6), 0.0).astype(np.float32)
+    def similar(self, summed: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The cosine of each text with the topic, and 1 / length; 0 for a text without a word."""
+        length = np.sqrt(np.einsum("ij,ij->i", summed, summed))
+        inverse = 1.0 / np.maximum(length, 1e-6)
+        inverse[length == 0.0] = 0.0
         return (summed @ self.topic) * inverse, inverse
 
     def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
         """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
-        sums: NDArray[np.float32] = self._toward.take(self._place.take(slots)).sum(axis=1)
+        lines = self._lines_of(slots)
+        sums: NDArray[np.float32] = self._toward.take(lines).sum(axis=1)
         return sums
 
     def learn(self, slots: Slots, outcome: float, mean: float) -> None:
@@ -96,7 +115,8 @@ class Meaning:
         """
         self._mean = mean
         self._due -= 1
-        vector = self._lines[self._place[slots]].sum(axis=0, dtype=np.float64)
+        lines = self._lines_of(slots)
+        vector = self._lines[lines].sum(axis=0, dtype=np.float64)
         length = float(np.sqrt(vector @ vector))
         if length > 0.0:
             vector /= length
@@ -110,7 +130,8 @@ class Meaning:
 
     def relearn(self, slots: Slots, outcomes: NDArray[np.float64], mean: float) -> None:
         """The same anchors, a line of slots for each, have led to something else."""
-        vectors = self._lines[self._place[slots]].sum(axis=1, dtype=np.float64)
+        lines = self._lines_of(slots)
+        vectors = self._lines[lines].sum(axis=1, dtype=np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
         self._mean = mean
@@ -118,7 +139,16 @@ class Meaning:
 
     def state(self) -> State:
         """All but where vectors come from."""
-        return plain(self, "_vectors", "_word_vectors")
+        words = {
+            "slots": Grown(self._words, lambda some: np.array(some, np.int32)),
+            "words": Texts(self._words.values()),
+        }
+        return {**words, "numbers": plain(self, "_vectors", "_word_vectors", "_words")}
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
+        put_back(self, state["numbers"])
 
     def _direction(self) -> NDArray[np.float32]:
         direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(

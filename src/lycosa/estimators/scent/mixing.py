@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,21 +53,29 @@ class Mixing:
     def learn(self, terms: Column, outcome: float) -> None:
         """A link of these terms, not weighted, has led to a page of this outcome."""
         y = min(outcome, MOST)
-        predicted = np.array([self.fixed @ terms, self.shifted @ terms])
         self.pages += 1
         rate = max(1.0 / self.pages, 1 - DISCOUNT)
-        p, dy = predicted - self._level, y - self._outcome
-        self._sums *= DISCOUNT
-        self._sums[:, 0] += p * dy
-        self._sums[:, 1] += p * p
-        self._sums[:, 2] += dy * dy
-        centred = (terms - self._mean) * self._free
-        self._level += rate * p
-        self._mean += rate * (terms - self._mean)
+        dy = y - self._outcome
+        for at, weights in enumerate((self.fixed, self.shifted)):
+            p = float(weights @ terms) - self._level.item(at)
+            of_both, of_said, of_outcome = self._sums[at].tolist()
+            self._sums[at] = (
+                DISCOUNT * of_both + p * dy,
+                DISCOUNT * of_said + p * p,
+                DISCOUNT * of_outcome + dy * dy,
+            )
+            self._level[at] += rate * p
+        apart = terms - self._mean
+        centred = apart * self._free
+        self._mean += rate * apart
         self._outcome += rate * dy
         turned = self._inverse @ centred
-        self._inverse -= np.outer(turned, turned) / (1.0 + centred @ turned)
+        self._inverse -= turned[:, None] * turned / (1.0 + centred @ turned)
         self._said += centred * (dy - self.fixed @ centred)
         self.shifted = self.fixed + self._inverse @ self._said
-        match = self._sums[:, 0] / np.sqrt(np.maximum(self._sums[:, 1] * self._sums[:, 2], 1e-12))
-        self.ahead = bool(self.pages >= TRIAL and match[1] > match[0])
+        self.ahead = self.pages >= TRIAL and self._match(1) > self._match(0)
+
+    def _match(self, at: int) -> float:
+        """The correlation of what one of the two said with what came of it."""
+        of_both, of_said, of_outcome = self._sums[at].tolist()
+        return float(of_both / math.sqrt(max(of_said * of_outcome, 1e-12)))

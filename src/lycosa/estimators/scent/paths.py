@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
+from lycosa.estimators.scent.trails import IN_PATHS
+
 PATHS = 1 << 16
 """Places for paths, chosen by a hash, and as many for the same without ids and classes: 1 MB in all."""
 
@@ -35,7 +37,7 @@ class Paths:
             if len(self._met) >= _REMEMBERED:
                 self._met.clear()
             whole, tags = f"{host} {path}", f"{host} {_NAMES.sub('', path)}"
-            groups = self._met[host, path] = _slot(whole), PATHS + _slot(tags)
+            groups = self._met[host, path] = IN_PATHS + _slot(whole), IN_PATHS + PATHS + _slot(tags)
         return groups
 
 

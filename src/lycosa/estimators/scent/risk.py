@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Rows
-from lycosa.estimators.scent.trails import DEAD, NEIGHBOUR_WEIGHT, OF_ADDRESS, OF_ANCHOR, Trails
+from lycosa.estimators.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
 
 PLACES = 1 << 17
 """Room for what is known of words and places, by a hash: 1 MB."""
@@ -24,7 +23,9 @@ MOST = 30.0
 NEAR, SHRINK = 2.0, 0.7
 """Log odds that a link has more if all its neighbours gave no page; and how many of them are half believed."""
 
-_LINK = slice(OF_ANCHOR.start, OF_ADDRESS.stop)
+_LINK = slice(OF_ANCHOR.start, HOST + 1)
+_APART = np.array([*(1 for _ in range(OF_ANCHOR.start, DIRECTORY)), 3, 5], np.int32)
+"""Directories and hosts are kept among words, at other places than words of the same number."""
 
 Column = NDArray[np.float64]
 
@@ -44,39 +45,38 @@ class Risk:
         self._moved = np.full(PLACES, CALM, np.float32)
         self._usual, self._usual_moved = USUAL, CALM
 
-    def learn(self, row: int, trails: Trails, failed: bool) -> None:
-        """A request for the row has ended."""
-        rows = np.array([row])
-        wrong = float(failed) - float(self._probability(rows, trails)[0])
+    def learn(self, line: Lines, failed: bool) -> None:
+        """A request for the row of the line has ended."""
+        places = _places(line)[0]
+        dead, neighbours = line.known.item(0, DEAD), line.known.item(0, NEIGHBOUR_WEIGHT)
+        near = dead / (dead + neighbours + SHRINK)
+        root = max(int(np.count_nonzero(places)), 1) ** 0.5
+        odds = self._usual + NEAR * near + float(self._weight.take(places).sum()) / root
+        wrong = failed - 1.0 / (1.0 + float(np.exp(min(max(-odds, -MOST), MOST))))
         self.failures += failed
         self._usual_moved += wrong * wrong
         self._usual += RATE * wrong / self._usual_moved**0.5
-        places = _places(rows, trails)[0]
-        moved = self._moved[places] + np.float32(wrong * wrong)
-        self._weight[places] += np.float32(RATE * wrong) / np.sqrt(moved)  # a word that is there twice moves once
+        moved = self._moved.take(places) + np.float32(wrong * wrong)
+        # A word that is there twice moves once.
+        self._weight[places] = self._weight.take(places) + np.float32(RATE * wrong) / np.sqrt(moved)
         self._moved[places] = moved
         self._weight[0] = 0.0  # the place of no word
 
-    def of(self, rows: Rows, trails: Trails) -> Column:
+    def of(self, lines: Lines) -> Column:
         """The probability that the rows give no page."""
-        return self._probability(rows, trails) if self.failures else np.zeros(len(rows))
-
-    def _probability(self, rows: Rows, trails: Trails) -> Column:
-        sums = trails.known.take(rows, axis=0)
-        dead = sums[:, DEAD].astype(np.float64)
-        near = dead / (dead + sums[:, NEIGHBOUR_WEIGHT] + SHRINK)
-        places = _places(rows, trails)
+        if not self.failures:
+            return np.zeros(len(lines.rows))
+        dead = lines.known[:, DEAD].astype(np.float64)
+        near = dead / (dead + lines.known[:, NEIGHBOUR_WEIGHT] + SHRINK)
+        places = _places(lines)
         root = np.sqrt(np.count_nonzero(places, axis=1).clip(1))
         odds = self._usual + NEAR * near + self._weight.take(places).sum(axis=1) / root
         probability: Column = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-odds, -MOST), MOST)))
         return probability
 
 
-def _places(rows: Rows, trails: Trails) -> NDArray[np.int32]:
+def _places(lines: Lines) -> NDArray[np.int32]:
     """Where what is known of each row's words and places is kept; 0 for no word."""
-    words = trails.words.take(rows, axis=0)[:, _LINK]
-    places = np.empty((len(rows), words.shape[1] + 2), np.int32)
-    places[:, :-2] = words
-    places[:, -2], places[:, -1] = 3 * trails.directory.take(rows), 5 * trails.host.take(rows)
+    places = lines.words[:, _LINK] * _APART
     places &= PLACES - 1
     return places

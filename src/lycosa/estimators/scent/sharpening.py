@@ -78,12 +78,19 @@ class Sharpening:
     """
 
     def __init__(
-        self, topic: Mapping[str, float], *, feedback: bool = True, probability: bool = False, exact: bool = False
+        self,
+        topic: Mapping[str, float],
+        lifts: NDArray[np.float32],
+        *,
+        feedback: bool = True,
+        probability: bool = False,
+        exact: bool = False,
     ) -> None:
         self.probability = probability
         self.feedback = feedback and not probability and not exact
-        self.lifts = np.zeros((SLOTS, 2), np.float32)
-        """Of each word: sum of the query's parts of pages that have it, and how many pages that are."""
+        self.lifts = lifts
+        """Of each word: sum of the query's parts of pages that have it, and how many pages that are. A part of what
+        scent knows of groups, which is no part of our state."""
         self.pages = 0
         self.total = 0.0
         self._topic = np.zeros(SLOTS)
@@ -154,7 +161,7 @@ class Sharpening:
         """What was learned, and what is remembered of pages."""
         pages = self._kept.values()
         return {
-            "sums": plain(self, "_kept"),
+            "sums": plain(self, "_kept", "lifts"),
             "rows": Grown(self._kept, lambda some: np.array(some, np.int32)),
             "own": Grown(pages, lambda some: np.array([page.own for page in some])),
             "quality": Grown(pages, lambda some: np.array([page.quality for page in some], np.float64)),

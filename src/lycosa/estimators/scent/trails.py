@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -18,12 +18,20 @@ from lycosa.estimators.scent.words import SLOTS, Slots
 ANCHOR, CONTEXT, ADDRESS = 8, 12, 8
 """Words that are kept of each."""
 
-OF_CONTEXT, OF_ANCHOR = slice(CONTEXT), slice(CONTEXT, CONTEXT + ANCHOR)
+OF_CONTEXT, OF_ANCHOR = slice(0, CONTEXT), slice(CONTEXT, CONTEXT + ANCHOR)
 OF_ADDRESS = slice(CONTEXT + ANCHOR, CONTEXT + ANCHOR + ADDRESS)
 """Where they stand in a line of words: anchors in the middle, as they are read together with either."""
 
+DIRECTORY, HOST, PATH, TAGS = range(OF_ADDRESS.stop, OF_ADDRESS.stop + 4)
+"""What stands behind them, as numbers of groups as well: where the link leads, and where it stands on its page."""
+
+IN_DIRECTORIES, IN_HOSTS, IN_TEXT, IN_PATHS = 2 * SLOTS, 3 * SLOTS, 4 * SLOTS, 5 * SLOTS
+"""Where the numbers of these groups begin: behind those of the words of anchors, and of addresses from SLOTS on. In
+between are groups of pages: those that have a word in their text."""
+
 _WIDTH = np.array([CONTEXT, ANCHOR, ADDRESS])
 _BEGIN = np.array([0, CONTEXT, CONTEXT + ANCHOR])
+_ROOT = np.sqrt(np.arange(CONTEXT + 1, dtype=np.float32))
 
 PARENTS = 8
 """Links to a row that are kept: the first ones."""
@@ -39,35 +47,43 @@ _OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset],
 _CLOSE = np.abs(_OFFSETS) <= NEAR
 _EVERY, _NEXT = np.arange(len(_OFFSETS)), np.flatnonzero(_CLOSE)
 _WEIGHTS = (DECAY ** np.abs(_OFFSETS) * _CLOSE).astype(np.float32)
+_NEAREST = _OFFSETS[_NEXT]
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
 (
-    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, SIBLINGS, SIBLING_COUNT, NEIGHBOURS, NEIGHBOUR_WEIGHT,
-    ANCHOR_NEAR, ANCHOR_SCALE, CONTEXT_NEAR, DEAD,
-) = range(12)  # fmt: skip
+    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, CONTEXT_NEAR, ANCHOR_SCALE, DEAD,
+    NEIGHBOURS, NEIGHBOUR_WEIGHT, SIBLINGS, SIBLING_COUNT, ROOTS, _, _, DEPTH,
+) = range(16)  # fmt: skip
 """Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
-context and of an address; sum and number of the siblings' outcomes, and of the neighbours'; cosine with the topic of
-the anchor, 1 / length of its vector, and the context's cosine; the weight of neighbours that gave no page."""
+context and of an address; the cosines of anchor and context with the topic, and 1 / length of the anchor's vector; the
+weight of neighbours that gave no page; sum and weight of the neighbours' outcomes, sum and number of the siblings'; the
+roots of the numbers of words of context, anchor and address; the names in its path."""
 
-BYTES = 4 * (ANCHOR + CONTEXT + ADDRESS + PARENTS + 12 + 2 + 2 + 1 + 2) + 4
-"""Of memory for each known link: 224."""
+SAID, OF_ROOTS = slice(IN_CONTEXT, CONTEXT_NEAR + 1), slice(ROOTS, ROOTS + 3)
+
+BYTES = 4 * (TAGS + 1 + PARENTS + 16 + 1 + 2) + 3
+"""Of memory for each known link: 239."""
 
 DEEPEST = 8
 """Names in the path of an address from which on it does not matter how many there are."""
+
+
+class Lines(NamedTuple):
+    """What is known of some rows, and their words and places."""
+
+    rows: Rows
+    known: NDArray[np.float32]
+    words: Slots
 
 
 class Trails:
     """Columns with a line for each row of the table."""
 
     def __init__(self) -> None:
-        self.words = np.zeros((0, ANCHOR + CONTEXT + ADDRESS), np.int32)
+        self.words = np.zeros((0, TAGS + 1), np.int32)
         self.edge = np.zeros((0, PARENTS), np.int32)
         self.parents = np.zeros(0, np.uint8)
-        self.known = np.zeros((0, 12), np.float32)
-        self.directory = np.zeros(0, np.int32)
-        self.host = np.zeros(0, np.int32)
-        self.depth = np.zeros(0, np.uint8)
-        self.path = np.zeros((0, 2), np.int32)
+        self.known = np.zeros((0, 16), np.float32)
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
         self.dead = np.zeros(0, np.bool_)
@@ -94,32 +110,42 @@ class Trails:
             for name, column in self.columns().items():
                 setattr(self, name, fit(column, rows))
 
+    def lines(self, rows: Rows) -> Lines:
+        """What is known of some rows."""
+        return Lines(rows, self.known.take(rows, axis=0), self.words.take(rows, axis=0))
+
+    def put(self, lines: Lines) -> None:
+        """This is known of them now."""
+        self.known[lines.rows], self.words[lines.rows] = lines.known, lines.words
+
     def place(self, row: int, node: str) -> None:
         """Where a node lies: its host, its directory there, and how many names its path has."""
         host, _, path = node.partition("://")[2].partition("/")
         path, _, name = path.partition("?")[0].rpartition("/")
-        self.depth[row] = min(path.count("/") + bool(path) + bool(name), DEEPEST)
-        self.host[row] = 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
-        self.directory[row] = 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
+        self.known[row, DEPTH] = min(path.count("/") + bool(path) + bool(name), DEEPEST)
+        self.words[row, HOST] = IN_HOSTS + 1 + crc32(host.encode("utf-8", "replace")) % (SLOTS - 1)
+        self.words[row, DIRECTORY] = (
+            IN_DIRECTORIES + 1 + crc32(f"{host}/{path}".encode("utf-8", "replace")) % (SLOTS - 1)
+        )
 
     def link(self, children: Rows, begin: int) -> None:
         """The children are linked to by the edges from `begin` on."""
-        count = self.parents[children]
+        count = self.parents.take(children)
         room = (count < PARENTS).nonzero()[0]
-        rows = children[room]
-        self.edge[rows, count[room]] = begin + room
-        self.parents[rows] += np.uint8(1)
+        rows, count = children.take(room), count.take(room)
+        self.edge.reshape(-1)[rows * PARENTS + count] = begin + room
+        self.parents[rows] = count + np.uint8(1)
 
     def beside(self, lines: NDArray[np.float32], children: Rows) -> None:
         """Some of a page's links, a line for each, lead to pages we have: the others know now how those turned out."""
-        dead = self.dead[children]
+        dead = self.dead.take(children)
         if dead.any():
             lines[:, DEAD] += np.convolve(dead, _KERNEL)[NEAR : NEAR + len(children)]
-        done = self.done[children]
+        done = self.done.take(children)
         count = int(np.count_nonzero(done))
         if not count:
             return
-        outcome = np.where(done, self.outcome[children], np.float32(0))
+        outcome = np.where(done, self.outcome.take(children), np.float32(0))
         if self.siblings:
             lines[:, SIBLINGS] += outcome.sum() - outcome
             lines[:, SIBLING_COUNT] += count - done
@@ -129,16 +155,18 @@ class Trails:
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
         rows, which = self._around(row, edges, _EVERY if self.siblings else _NEXT)
-        flat, width = self.known.reshape(-1), self.known.shape[1]
+        near, pairs = rows, self.known.view(np.complex64).reshape(-1)  # a sum and a number beside it as one
+        lines = rows * (self.known.shape[1] // 2)
         if self.siblings:
-            sibling = rows * width + SIBLINGS
-            np.add.at(flat, sibling, np.float32(outcome))
-            np.add.at(flat, sibling + (SIBLING_COUNT - SIBLINGS), np.float32(1))
-        close = _CLOSE[which].nonzero()[0]
-        near: NDArray[np.intp] = rows[close]
-        weight = _WEIGHTS[which[close]]
-        np.add.at(flat, near * width + NEIGHBOURS, weight * np.float32(outcome))
-        np.add.at(flat, near * width + NEIGHBOUR_WEIGHT, weight)
+            np.add.at(pairs, lines + SIBLINGS // 2, np.complex64(complex(outcome, 1.0)))
+            close = _CLOSE[which].nonzero()[0]
+            near, lines, which = rows[close], lines[close], which[close]
+        weight = _WEIGHTS.take(which)
+        told = np.empty((len(weight), 2), np.float32)
+        np.multiply(weight, np.float32(outcome), out=told[:, 0])
+        told[:, 1] = weight
+        lines += NEIGHBOURS // 2
+        np.add.at(pairs, lines, told.view(np.complex64).reshape(-1))
         return near
 
     def retell(self, edges: Edges) -> None:
@@ -190,25 +218,24 @@ class Trails:
     def _around(self, row: int, edges: Edges, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The links at some places of the window around the links to a row, and which place each has there."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
-        at = edge[:, None] + _OFFSETS[places]
-        inside = (at >= 0) & (at < len(edges))
-        np.clip(at, 0, len(edges) - 1, out=at)
-        same = inside & (edges.parent[at] == edges.parent[edge][:, None])
-        at, which = at[same], np.broadcast_to(places, same.shape)[same]
-        rows: NDArray[np.intp] = edges.child[at].astype(np.intp)
-        return rows, which
+        at = (edge[:, None] + (_NEAREST if places is _NEXT else _OFFSETS)).reshape(-1)
+        parent = edges.parent.take(edge).repeat(len(places))
+        same = edges.parent.take(at, mode="clip") == parent
+        same &= (at >= 0) & (at < len(edges))
+        same_at = same.nonzero()[0]
+        rows: NDArray[np.intp] = edges.child.take(at.take(same_at)).astype(np.intp)
+        return rows, places.take(same_at % len(places))
 
     def move(self, row: int, target: int) -> bool:
         """What was known of a link is known of the page that it redirects to, if that one is new: whether it is.
 
         A page that moves after it was fetched has turned out: it does not do so again where it is now.
         """
-        if self.parents[target] or self.done[target] or self.host[target]:
+        if self.parents[target] or self.done[target] or self.words[target, HOST]:
             return False
         self._moves.append((row, target))
-        for name, column in self.columns().items():
-            if name not in ("directory", "host", "depth"):
-                column[target] = column[row]
+        for column in self.columns().values():
+            column[target] = column[row]
         return True
 
 
@@ -219,16 +246,17 @@ def _between(values: NDArray[Any], first: Rows, last: Rows) -> NDArray[np.float6
     return between
 
 
-def fill(words: Slots, rows: Rows, owner: NDArray[np.intp], slots: Slots) -> None:
-    """Write the first words of contexts, anchors and addresses into the lines of the rows.
+def fill(lines: Lines, owner: NDArray[np.intp], slots: Slots, counts: NDArray[np.intp], begins: Rows) -> None:
+    """Write the first words of contexts, anchors and addresses into lines.
 
-    The texts are numbered: first the contexts of all rows, then their anchors, then their addresses.
+    The texts are numbered: first the contexts of all rows, then their anchors, then their addresses. `counts` says how
+    many words each of them has, and `begins` where they begin.
     """
-    words[rows] = 0
-    if not len(owner):
-        return
-    kind, which = np.divmod(owner, len(rows))
-    begins = owner.searchsorted(np.arange(3 * len(rows)))
-    nth = np.arange(len(owner)) - begins[owner]
-    fits = (nth < _WIDTH[kind]).nonzero()[0]
-    words[rows[which[fits]], _BEGIN[kind[fits]] + nth[fits]] = slots[fits]
+    n, words = len(lines.rows), lines.words
+    words[:, : OF_ADDRESS.stop] = 0
+    nth = np.arange(len(owner)) - begins.take(owner)
+    kind, which = np.divmod(owner, n)
+    fits = (nth < _WIDTH.take(kind)).nonzero()[0]
+    places = which * words.shape[1] + _BEGIN.take(kind) + nth
+    words.reshape(-1)[places.take(fits)] = slots.take(fits)
+    lines.known.T[OF_ROOTS] = _ROOT.take(np.minimum(counts.reshape(3, n), _WIDTH[:, None]))

@@ -37,6 +37,19 @@ def slot_of(stem: str) -> int:
     return 1 + crc32(stem.encode("utf-8", "replace")) % (SLOTS - 1)
 
 
+def slots_of(stems: Sequence[str]) -> Slots:
+    """The same for many stems.
+
+    >>> slots_of(["coral", "reef"]).tolist() == [slot_of("coral"), slot_of("reef")]
+    True
+    """
+    try:
+        hashes = np.fromiter(map(crc32, map(str.encode, stems)), np.uint32, len(stems))
+    except UnicodeEncodeError:  # half of a character
+        return np.array([slot_of(stem) for stem in stems], np.int32)
+    return (1 + hashes % np.uint32(SLOTS - 1)).astype(np.int32)
+
+
 class LinkWords:
     """Texts to slots. `meet` is told of words that are new, with their slots.
 
@@ -89,7 +102,7 @@ class LinkWords:
         """The slots of a page's words; `stems` are all words of the crawl so far, by number."""
         if len(stems) > self._known:
             self._of_stem = fit(self._of_stem, len(stems))
-            self._of_stem[self._known : len(stems)] = [slot_of(stem) for stem in stems[self._known :]]
+            self._of_stem[self._known : len(stems)] = slots_of(stems[self._known :])
             self._known = len(stems)
         slots: NDArray[np.intp] = self._of_stem.take(ids).astype(np.intp)
         return slots
@@ -108,9 +121,12 @@ class LinkWords:
         self._tokens[language] = tokens
         return tokens
 
-    def _slots_of(self, tokens: list[bytes], stems: list[str]) -> list[int]:
-        numbers = [slot_of(stem) if stem else _SKIP for stem in stems]
-        if self._meet is not None:
-            worded = [number for number, stem in enumerate(stems) if stem]
+    def _slots_of(self, tokens: list[bytes], stems: list[str]) -> Slots:
+        slots = slots_of(stems)
+        worded = [number for number, stem in enumerate(stems) if stem]
+        if len(worded) < len(stems):
+            slots[[number for number, stem in enumerate(stems) if not stem]] = _SKIP
+        if self._meet is not None and worded:
+            numbers = slots.tolist()
             self._meet([tokens[n].decode("utf-8", "ignore") for n in worded], [numbers[n] for n in worded])
-        return numbers
+        return slots

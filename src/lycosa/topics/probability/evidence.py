@@ -141,11 +141,13 @@ class Looking:
         self._slot_of[before : len(self.names)] = slots
         background = self._background
         counts = np.fromiter(map(background.frequency.get, new, repeat(1)), np.float32, len(new))
-        self.share[slots] = np.maximum(self.share[slots], counts / background.documents)
-        self._recount(slots)
+        share = np.maximum(self.share.take(slots), counts / background.documents)
+        self.share[slots] = share
+        # Of several words in one slot the last one has left its share there.
+        self._recount(slots, self.frequency.take(slots), self.share.take(slots))
 
-    def _recount(self, slots: NDArray[np.int32]) -> None:
-        self._common[slots] = self.frequency[slots] + BACKGROUND * self.share[slots] + 0.5
+    def _recount(self, slots: NDArray[np.int32], frequency: Column, share: Column) -> None:
+        self._common[slots] = frequency + BACKGROUND * share + 0.5
         self._idf = None
 
     def idf(self) -> Column:
@@ -168,7 +170,7 @@ class Looking:
 
     def slots(self, terms: Terms) -> NDArray[np.int32]:
         """Of a page's words."""
-        return self._slot_of[terms.ids]
+        return self._slot_of.take(terms.ids)
 
     def see(
         self,
@@ -199,9 +201,11 @@ class Looking:
         """The page is one of the crawl's: what is on it is more common now."""
         self.pages += 1
         self._length += words
-        self.frequency[evidence.slots] += 1.0
-        self.frequency[0] = 0.0
-        self._recount(evidence.slots)
+        slots = evidence.slots
+        frequency = self.frequency.take(slots)
+        frequency += slots != 0
+        self.frequency[slots] = frequency
+        self._recount(slots, frequency, self.share.take(slots))
 
     def _features(
         self, found: NDArray[np.int32], terms: Terms, node: str, links: Sequence[str], language: str
@@ -209,11 +213,12 @@ class Looking:
         slots, amounts = np.zeros(FEATURES, np.int32), np.zeros(FEATURES, np.uint8)
         if not len(found):  # a page without a word, whatever its address
             return slots, amounts
-        often = _OFTEN[terms.counts]
+        often = _OFTEN.take(terms.counts)
         rows: Any = slice(None)
         if len(found) > STEMS:
-            light = often * (np.log(self._common[found]) - math.log(self.pages + BACKGROUND + 1.0))
-            rows = np.sort(np.argpartition(light, STEMS)[:STEMS])
+            light = often * (np.log(self._common.take(found)) - math.log(self.pages + BACKGROUND + 1.0))
+            rows = light.argpartition(STEMS)[:STEMS]
+            rows.sort()
         own = found[rows]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[rows], 255.0)
@@ -249,7 +254,7 @@ class Looking:
         wanted, weights, against = self._asked(language)
         if self.meaning is not None:
             evidence.answers[3] = float(evidence.vector @ self.meaning) / STEPS
-        places = self._is_wanted[found].nonzero()[0].tolist()
+        places = self._is_wanted.take(found).nonzero()[0].tolist()
         if not places:
             return
         place_of = {int(found[at]): at for at in reversed(places)}

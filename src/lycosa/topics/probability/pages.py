@@ -60,9 +60,8 @@ class Pages:
 
 
 def values(slots: NDArray[np.int32], amounts: NDArray[np.uint8], idf: Column) -> Column:
-    """tf times idf, each kind of features of the length that it counts."""
+    """tf times idf, each kind of features of the length that it counts. What is no feature has an amount of 0."""
     weights: Column = amounts.astype(np.float32) * (idf[slots] / np.float32(TENTHS))
-    weights[slots == 0] = 0.0
     for part, share in zip(PARTS, SHARES, strict=True):
         lengths = np.sqrt((weights[:, part] ** 2).sum(axis=1, keepdims=True))
         weights[:, part] *= np.float32(share**0.5) / np.where(lengths > 0.0, lengths, np.float32(1.0))

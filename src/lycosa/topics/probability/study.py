@@ -188,9 +188,12 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     percentile = np.zeros(pages.count)
     percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
-    likely = np.setdiff1d(rows_known[asked[rows_known] > 0.0], np.concatenate([named, given.refused]))
+    is_other = pages.first[: pages.count].copy()
+    is_other[named] = is_other[given.refused] = False
+    likely = np.flatnonzero(is_other & (asked > 0.0))
     likely = likely[np.argsort(-asked[likely], kind="stable")[:LIKELY]]
-    others = np.setdiff1d(rows_known, np.concatenate([named, likely, given.refused]))
+    is_other[likely] = False
+    others = np.flatnonzero(is_other)
     others = others[np.argsort(_shuffled(others), kind="stable")[:OTHERS]]
     rows = np.concatenate([named, likely, given.refused, others]).astype(np.intp)
     e, c = examples.count, examples.count + len(given.certain)
@@ -333,12 +336,12 @@ def usual_page() -> Column:
 
 def _telling(slots: NDArray[np.int32], weighed: Column) -> Rows:
     """The features that positives have most of, in order."""
-    sums = np.bincount(slots.ravel(), weighed.ravel(), SLOTS)
-    sums[0] = 0.0
-    some = np.flatnonzero(sums)
+    distinct, at = np.unique(slots, return_inverse=True)
+    sums = np.bincount(at.ravel(), weighed.ravel(), len(distinct))
+    some = np.flatnonzero((sums != 0.0) & (distinct != 0))
     if len(some) > TELLING:
         some = np.sort(some[np.argsort(-sums[some], kind="stable")[:TELLING]])
-    return some
+    return distinct[some].astype(np.intp)
 
 
 def _dense(slots: NDArray[np.int32], weighed: Column, telling: Rows) -> Column:
@@ -348,7 +351,7 @@ def _dense(slots: NDArray[np.int32], weighed: Column, telling: Rows) -> Column:
     columns = column_of[slots]
     at, nth = np.nonzero(columns >= 0)
     matrix = np.zeros((len(slots), len(telling)), np.float32)
-    np.add.at(matrix, (at, columns[at, nth]), weighed[at, nth])
+    np.add.at(matrix.reshape(-1), at * len(telling) + columns[at, nth], weighed[at, nth])
     return matrix
 
 
