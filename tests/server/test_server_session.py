@@ -221,8 +221,10 @@ def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -
             (("127.0.0.9",), "127.0.0.9", 401),
             (("127.0.0.1/8",), "::ffff:127.0.0.9", 401),  # as a socket for IPv4 and IPv6 has it
             (("10.0.0.0/8",), "127.0.0.9", 429),
+            (("127.0.0.9",), "127.0.0.9", 429),  # and what is no address is nobody's
         )
     ):
+        claims = "198.51.100" if number < 4 else "nowhere"
         site = make_site(tmp_path / f"{number}.sqlite", tmp_path, trusted_proxies=trusted)
         site.sign_up("ada")
         client = TestClient(site.app, base_url=site.settings.base, client=(peer, 5000))
@@ -230,7 +232,7 @@ def test_x_forwarded_for_is_believed_from_trusted_proxies_only(tmp_path: Path) -
             client.post(
                 f"{API}/session",
                 json={"name": "ada", "password": "wrong password"},
-                headers={"X-Forwarded-For": f"1.1.1.1, 198.51.100.{attempt}"},
+                headers={"X-Forwarded-For": f"1.1.1.1, {claims}.{attempt}"},
             ).status_code
             for attempt in range(6)
         ]

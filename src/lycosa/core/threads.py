@@ -36,11 +36,12 @@ def begin() -> None:
 
 def end() -> None:
     """As many as there were before, once nobody works any more."""
-    global _working
+    global _working, _before
     with _lock:
         _working -= 1
         if _working == 0 and _before > 1 and (library := _openblas()) is not None:
             library[1](_before)
+            _before = 1
 
 
 @cache

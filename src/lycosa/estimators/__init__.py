@@ -43,7 +43,7 @@ ENTRIES = {
         "ours", TOPIC,
     ),
     "scent-1": Entry(
-        "scent", "Scent", "scent as it was at first, to compare with: no hindsight, no tag paths, no exact judges",
+        "scent", "Scent", "scent as it was at first but for risk: no hindsight, tag paths, exact judges; to compare",
         "ours", TOPIC, arguments={"hindsight": False, "exact": False, "lean": False, "without": "place"},
     ),
     "best-first": Entry(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.words import clean
+from lycosa.core import threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
@@ -108,6 +109,7 @@ def recall(
 
 async def _recall(request: Request, watch: Watch, witness: Witness | None, until: float) -> Engine:
     files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until)
+    threads.begin()  # as in the crawl, so that sums are the same to the last bit
     try:
         assembly = await assemble(request, files)
         for ranking in rankings(assembly.engine) if witness is not None else ():
@@ -118,6 +120,7 @@ async def _recall(request: Request, watch: Watch, witness: Witness | None, until
         if request.space is not None:
             await request.space.close()
         files.close()
+        threads.end()
     return assembly.engine
 
 

@@ -52,8 +52,8 @@ def wish(
 ) -> Any:
     """A wish: what it is called in a message, its longest text or largest number, how many of them; what it means.
 
-    Pydantic finds its own words in the metadata, for the API's schema. It lets pass twice the length, so that whoever
-    writes too much, or many blanks, is told in our words.
+    Pydantic finds its own words in the metadata, for the API's schema. It lets pass twice the length, and
+    pieces of any length, so that whoever writes too much, or many blanks, is told in our words.
     """
     metadata = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
     if isinstance(default, int | float):

@@ -11,6 +11,7 @@ What a person may not know of, does not exist: 404. What they may know of but no
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,9 @@ ROLES: dict[str, frozenset[str]] = {
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing: a session may use them without a CSRF token."""
+
+UNKNOWN = "unknown"
+"""The address of whoever has none."""
 
 RANK = {"read": 0, "edit": 1, "own": 2}
 
@@ -273,5 +277,12 @@ def _person(request: Request, row: Row, scopes: frozenset[str], **how: str) -> P
 
 
 def address_of(request: Request) -> str:
-    """From where it comes: what a reverse proxy says of that was believed or not before, see `create_app`."""
-    return request.client.host if request.client else ""
+    """From where it comes: what a reverse proxy says of that was believed or not before, see `create_app`.
+
+    It passes on what it was sent, which may be anything: what is no address is one and the same for the limits.
+    """
+    host = request.client.host if request.client else ""
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return UNKNOWN

@@ -106,7 +106,7 @@ SMELT = 3
 OLDEST = "oldest link"
 """What a score has more as it is its turn."""
 
-LEAD = 0.01
+LEAD = 0.05
 """How much better than the best the link is whose turn it is."""
 
 Column = NDArray[np.float64]
@@ -244,7 +244,7 @@ class Scent:
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     positives_: int = field(default=0, init=False, repr=False, compare=False)
     finds_: int = field(default=0, init=False, repr=False, compare=False)
-    oldest_: int = field(default=0, init=False, repr=False, compare=False)  # no row before it is open
+    oldest_: int = field(default=0, init=False, repr=False, compare=False)  # rows before it had their turn
     turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
     lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
 
@@ -330,7 +330,8 @@ class Scent:
         if self.lean and not self.finds_ and self.pages_ % 2 == 0:
             while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
                 self.oldest_ += 1
-            self.turn_ = self.oldest_ if self.oldest_ < len(table) else -1
+            if self.oldest_ < len(table):  # one that can't be fetched now, as its host rests, keeps nobody from a turn
+                self.turn_, self.oldest_ = self.oldest_, self.oldest_ + 1
         return np.array([row for row in (before, self.turn_) if row >= 0], np.intp)
 
     def _ends(self, step: Step, table: Table) -> bool:
