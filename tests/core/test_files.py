@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole, replacing
 
 
@@ -58,3 +59,9 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(OSError, match=told):
             read_whole(path, 100)
+
+
+def test_nothing_is_no_name() -> None:
+    """A name that a user left empty is said to be none."""
+    with pytest.raises(InputError, match="no name of a file"), replacing(Path("")):
+        pass

@@ -211,3 +211,14 @@ def test_searching_equals_looking_at_all(rows: list[tuple[int, int, int, bool]],
     assert [number for number, row in enumerate(rows) if row[0] == key] == list(index.rows(key + huge))
     expected = [number for number, row in enumerate(rows) if row[2] == digest and not row[3]]
     assert expected == index.with_digest(digest + huge)
+
+
+def test_a_directory_that_is_read_only_stays_as_it_is(path: Path, cache: Path) -> None:
+    """By its mode, whoever asks: an administrator could write there all the same."""
+    path.parent.chmod(0o555)
+    try:
+        index = opened(path)
+    finally:
+        path.parent.chmod(0o755)
+    assert f"indexes are kept in {cache / 'index'}" in index.note
+    assert not path.with_name(path.name + ENDING).exists()

@@ -55,6 +55,9 @@ def main() -> None:
     """Run a command; what Lycosa raises on purpose becomes one line and a non-zero exit."""
     from lycosa.core.errors import LycosaError, NothingFetched
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started the command
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # for as long as the process lives
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a title that the terminal can't show is no reason to fail

@@ -100,7 +100,7 @@ def orphaned(data: Path) -> bool:
 
 
 def _where(address: str) -> str:
-    return "PostgreSQL" if address else "SQLite there"
+    return "PostgreSQL" if "://" in address else f"the SQLite file {address}" if address else "SQLite there"
 
 
 def backup(

@@ -16,6 +16,7 @@ where it was whole; any other change makes a new index. It is written under anot
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 from collections.abc import Mapping
@@ -215,6 +216,8 @@ def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> 
 def _keep(made: Index, path: Path, beside: Path, cached: Path) -> None:
     """Save an index beside its file, or else in the user's cache, or else nowhere."""
     try:
+        if not path.parent.stat().st_mode & 0o222:  # read-only by its mode, which nobody heeds who may do everything
+            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS))
         made.save(beside)
     except OSError as error:
         try:

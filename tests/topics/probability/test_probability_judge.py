@@ -348,3 +348,10 @@ def test_a_damaged_lesson_is_told(broken: dict[str, object]) -> None:
     assert lesson is not None
     with pytest.raises(DamagedError, match="lesson of the judge in the log is damaged"):
         hunt.judge.adopt(Lesson("", {**lesson.data, **broken}))
+
+
+@pytest.mark.parametrize("threshold", [7.0, -0.1, float("nan")])
+def test_a_threshold_is_a_probability(threshold: float) -> None:
+    """Above 1 no page would ever be relevant: it is refused before anything is fetched."""
+    with pytest.raises(InputError, match="from 0 to 1"):
+        Probability("coral", threshold)

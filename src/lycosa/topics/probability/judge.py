@@ -95,6 +95,8 @@ class Probability:
         *,
         examples: Mapping[str, Any] | None = None,
     ) -> None:
+        if not 0.0 <= threshold <= 1.0:
+            raise InputError(f"the threshold is {threshold:g}: it has to be from 0 to 1, a probability")
         self.threshold = threshold
         self.asked = asked(words)
         self.words: str | Mapping[str, float] = words if isinstance(words, Mapping) else self.asked.text
