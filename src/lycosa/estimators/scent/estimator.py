@@ -106,6 +106,9 @@ SMELT = 3
 OLDEST = "oldest link"
 """What a score has more as it is its turn."""
 
+UNSMELT = 3
+"""Pages without a find before the oldest link has a turn."""
+
 LEAD = 0.05
 """How much better than the best the link is whose turn it is."""
 
@@ -322,12 +325,12 @@ class Scent:
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
-        """While nothing was found, after every second page it is the turn of the link that has been open for longest.
+        """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest.
 
         Returned are that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
-        if self.lean and not self.finds_ and self.pages_ % 2 == 0:
+        if self.lean and not self.finds_ and self.pages_ > UNSMELT and self.pages_ % 2 == 0:
             while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
                 self.oldest_ += 1
             if self.oldest_ < len(table):  # one that can't be fetched now, as its host rests, keeps nobody from a turn
