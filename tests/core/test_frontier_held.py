@@ -240,7 +240,8 @@ class Model:
             return -1 if coming or any(self.taken.values()) else row
         worth = min(WORTH_WAITING, patience)
         resting = [self.top(lane) for lane in range(LANES) if self.rests(lane, now, until[lane], worth)]
-        return -1 if self.score(row) < choosy * max(resting, default=0.0) else row
+        best = max(resting, default=-math.inf)
+        return -1 if best > -math.inf and self.score(row) < best - (1 - choosy) * abs(best) else row
 
     def rests(self, lane: int, now: float, until: float, worth: float) -> bool:
         """Whether the lane has not been in use for too long, or will be ready before long."""
@@ -248,12 +249,12 @@ class Model:
         return (in_use and now < self.since[lane] + worth) or now < until <= now + worth
 
     def top(self, lane: int) -> float:
-        """The best free score of a lane; 0 if it has none, or if it is a seed's."""
+        """The best free score of a lane; -inf if it has none, or if it is a seed's."""
         scores = [self.score(row) for row in self.candidates(lane) if self.free(row)]
-        return max(scores) if scores and max(scores) < math.inf else 0.0
+        return max(scores) if scores and max(scores) < math.inf else -math.inf
 
 
-SCORES = st.sampled_from([0.0, 0.1, 0.15, 0.3, 0.5, 0.7, 1.0])
+SCORES = st.sampled_from([-0.7, -0.2, -0.1, 0.0, 0.1, 0.15, 0.3, 0.5, 0.7, 1.0])
 HOLD = st.tuples(st.just("hold"), st.integers(0, ROWS - 1), st.sampled_from([FREE, FREE, HELD, HELD, SHUT]))
 OPERATION = st.one_of(
     st.tuples(st.just("rank"), st.integers(0, ROWS - 1), SCORES),

@@ -269,7 +269,7 @@ class Frontier:
             if not self._usable(lane, now):
                 continue
             level, worst, place = top
-            if self._free_soon(now) if level else self.choosy > 0 and -worst < self.choosy * self._best_resting(now):
+            if self._free_soon(now) if level else self.choosy > 0 and -worst < self._bar(now):
                 self._offer(lane, top)
                 return -1
             heappop(lane.heap)
@@ -399,8 +399,13 @@ class Frontier:
             or (lane.status == PARKED and lane.why != SPENT)
         )
 
+    def _bar(self, now: float) -> float:
+        """What a row must score, or the best resting lane is worth waiting for. Scores may be negative."""
+        best = self._best_resting(now)
+        return best - (1.0 - self.choosy) * abs(best) if best > -math.inf else best
+
     def _best_resting(self, now: float) -> float:
-        """The score of the best free row whose lane is in use, or will be ready before long; 0 if there is none."""
+        """The score of the best free row whose lane is in use, or will be ready before long; -inf if there is none."""
         while self._nearly and self._nearly[0][0] <= now + self._worth_waiting:
             lane = self.lanes[heappop(self._nearly)[1]]
             if lane.status == WAITING and (top := self._top(lane)) is not None:
@@ -420,7 +425,7 @@ class Frontier:
                 lane.rest = None
                 if top is not None:
                     self._rest(lane, top)
-        return 0.0
+        return -math.inf
 
     def _rest(self, lane: Lane, top: Entry) -> None:
         """Note the best row of a lane that can't be used now, for a choosy crawl."""
