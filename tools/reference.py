@@ -1,7 +1,8 @@
-"""Write docs/reference.md from the code: commands, options, strategies, outcomes, the Python API.
+"""Write docs/reference.md from the code: commands, options, strategies, outcomes, the Python API. And, from the
+options, src/lycosa/crawling/keywords.py: their types as keyword arguments.
 
-    python tools/reference.py           write it
-    python tools/reference.py --check   exit 1 if it is out of date
+    python tools/reference.py           write both
+    python tools/reference.py --check   exit 1 if one is out of date
 
 Commands come from the Typer app, options from `lycosa.core.options.describe()`, and the Python part from signatures,
 docstrings and the strings below attributes, read with `ast`, so that the page is the same under every Python.
@@ -23,13 +24,17 @@ from typing import Any
 import typer
 
 from lycosa.cli.main import app
-from lycosa.core.options import describe
+from lycosa.core.options import Options, describe
 from lycosa.estimators import STRATEGIES
 from lycosa.estimators import describe as parameters_of
 from lycosa.topics import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"
+KEYWORDS = ROOT / "src" / "lycosa" / "crawling" / "keywords.py"
+
+BROUGHT = ("Space", "Topic", "Learner", "Estimator", "Strategy")
+"""The protocols that a user can bring an object for."""
 
 FIELDS = {
     "node": "the page's URL (on the web), or whatever names a node in another space",
@@ -69,14 +74,46 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is out of date")
     check = parser.parse_args().check
-    text = reference()
-    if not check:
-        TARGET.parent.mkdir(exist_ok=True)
-        TARGET.write_text(text, "utf-8")
-    elif not TARGET.exists() or TARGET.read_text("utf-8") != text:
-        print("docs/reference.md is out of date: run 'make docs' and commit the result", file=sys.stderr)
-        return 1
-    return 0
+    stale = []
+    for target, text in ((TARGET, reference()), (KEYWORDS, keywords())):
+        if not check:
+            target.write_text(text, "utf-8")
+        elif not target.exists() or target.read_text("utf-8") != text:
+            stale.append(str(target.relative_to(ROOT)))
+    if stale:
+        print(f"out of date: {', '.join(stale)}; run 'make docs' and commit the result", file=sys.stderr)
+    return bool(stale)
+
+
+def keywords() -> str:
+    """The options of a crawl as keyword arguments, for editors and type checkers."""
+    lines = [
+        '"""The options of a crawl as keyword arguments: what editors complete, and type checkers check.',
+        "",
+        "Made from core/options.py by tools/reference.py. Do not edit: change the options, then run `make docs`.",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from collections.abc import Sequence",
+        "from pathlib import Path",
+        "from typing import TypedDict",
+        "",
+        "",
+        "class CrawlOptions(TypedDict, total=False):",
+        '    """All options that have no parameter of their own."""',
+        "",
+    ]
+    for name, _, kind, _, _, text in describe():
+        if name not in ("topic", "seeds", "strategy", "space"):
+            is_file = Options.__dataclass_fields__[name].metadata["metavar"] in ("FILE", "PAGE")
+            shown = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else "str | Sequence[str]"
+            if is_file:
+                shown = {"str": "str | Path"}.get(shown, "str | Path | Sequence[str | Path]")
+            told = textwrap.wrap(text, 110)
+            lines += [f"    {name}: {shown}", f'    """{told[0]}', *(f"    {line}" for line in told[1:])]
+            lines[-1] += '"""'
+    return "\n".join(lines) + "\n"
 
 
 def reference() -> str:
@@ -239,20 +276,27 @@ def outcomes() -> Iterator[str]:
 def python() -> Iterator[str]:
     """The public API."""
     yield from ("## Python", "")
-    for name in ("crawl", "resume"):
+    yield from ("[Lycosa in Python](python.md) shows how these go together. All names are in `lycosa`.", "")
+    for name in ("crawl", "resume", "revisit", "watch"):
         yield from _function("lycosa.crawling", name, shown=f"lycosa.{name}")
     yield from _class("lycosa.crawling", "Crawl", shown="lycosa.Crawl", methods=("stop",))
+    yield from _function("lycosa.api", "open", shown="lycosa.open")
+    yield from _class("lycosa.collection.opened", "Collection", shown="lycosa.Collection")
+    yield from _class("lycosa.collection.opened", "CollectedPage")
     yield from _function("lycosa.explaining", "why", shown="lycosa.why")
     for name in ("Why", "View", "Fetched", "Parent"):
         module = "lycosa.explaining.standing" if name == "View" else "lycosa.explaining.answers"
         yield from _class(module, name)
     yield from ("### `Visit`", "", _markdown(_docstring("lycosa.core.types", "Visit")), "")
     yield from (*_table(("field", "type", "meaning"), _visit_fields()), "")
-    yield from ("### What you can bring yourself", "", "The protocols of `lycosa.core.protocols`:", "")
-    yield from ("```text", textwrap.dedent(_docstring("lycosa.core.protocols").split("\n\n", 1)[1]), "```", "")
-    for node in _tree("lycosa.core.protocols").body:
-        if isinstance(node, ast.ClassDef):
-            yield from _class("lycosa.core.protocols", node.name)
+    yield from ("### What you can bring yourself", "", "As plain functions:", "")
+    yield from ("```text", textwrap.dedent(_docstring("lycosa.crawling.functions").split("\n\n", 1)[1]), "```", "")
+    yield from _class("lycosa.crawling.functions", "Link")
+    yield from ("Or as objects of classes that have these methods; of a space only `visit` is needed:", "")
+    for name in BROUGHT:
+        yield from _class("lycosa.core.protocols", name)
+    for name in ("Page", "Links", "Judgement", "Task"):
+        yield from _class("lycosa.core.types", name)
     yield from _checks()
     yield from ("### Errors", "", "`lycosa.core.errors`, as a tree:", "")
     tree, rest = _docstring("lycosa.core.errors").split("\n\n", 1)[1].rsplit("\n\n", 1)

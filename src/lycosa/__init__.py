@@ -5,39 +5,70 @@
     async for visit in lycosa.crawl("coral reef bleaching", ["https://example.org/"], budget=500, out="reefs"):
         print(visit.url, visit.beta)
 
-The same object works with a plain `for`.
+    for page in lycosa.open("reefs").pages():
+        print(page.score, page.title, page.text[:80])
+
+A crawl works with a plain `for` as well.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lycosa.version import __version__
 
 if TYPE_CHECKING:
-    from lycosa.collection.judging import judge as judge
+    from lycosa.api import crawl as crawl
+    from lycosa.api import judge as judge
+    from lycosa.api import open as open
+    from lycosa.api import resume as resume
+    from lycosa.api import revisit as revisit
+    from lycosa.api import watch as watch
+    from lycosa.api import why as why
+    from lycosa.collection.opened import CollectedPage as CollectedPage
+    from lycosa.collection.opened import Collection as Collection
+    from lycosa.core.errors import InputError as InputError
+    from lycosa.core.errors import LycosaError as LycosaError
+    from lycosa.core.protocols import Estimator as Estimator
+    from lycosa.core.protocols import Space as Space
+    from lycosa.core.protocols import Topic as Topic
+    from lycosa.core.types import Judgement as Judgement
+    from lycosa.core.types import Links as Links
+    from lycosa.core.types import Page as Page
+    from lycosa.core.types import Task as Task
+    from lycosa.core.types import Visit as Visit
     from lycosa.crawling import Crawl as Crawl
-    from lycosa.crawling import crawl as crawl
-    from lycosa.crawling import resume as resume
-    from lycosa.crawling import revisit as revisit
-    from lycosa.crawling import watch as watch
-    from lycosa.explaining import why as why
+    from lycosa.crawling.functions import Link as Link
+    from lycosa.refresh.change import Change as Change
+    from lycosa.refresh.change import change_of as change_of
 
-__all__ = ["Crawl", "__version__", "crawl", "judge", "resume", "revisit", "watch", "why"]
+_PLACES = {
+    "api": "crawl judge open resume revisit watch why",
+    "collection.opened": "CollectedPage Collection",
+    "core.errors": "InputError LycosaError",
+    "core.protocols": "Estimator Space Topic",
+    "core.types": "Judgement Links Page Task Visit",
+    "crawling": "Crawl",
+    "crawling.functions": "Link",
+    "refresh.change": "Change change_of",
+}
+_MODULES = {name: f"lycosa.{module}" for module, names in _PLACES.items() for name in names.split()}
+
+# `open` is not among them: `from lycosa import *` must not hide Python's own.
+__all__ = [  # noqa: RUF022 - what one calls, then what one is given or brings
+    "__version__", "change_of", "crawl", "judge", "resume", "revisit", "watch", "why",
+    "Change", "CollectedPage", "Collection", "Crawl", "Estimator", "InputError", "Judgement", "Link", "Links",
+    "LycosaError", "Page", "Space", "Task", "Topic", "Visit",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     # `import lycosa` stays quick: what needs numpy and aiohttp is loaded when it is used.
-    if name in ("crawl", "resume", "revisit", "watch", "Crawl"):
-        from lycosa import crawling
+    if name not in _MODULES:
+        raise AttributeError(f"module 'lycosa' has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
 
-        return getattr(crawling, name)
-    if name == "judge":
-        from lycosa.collection import judging
 
-        return judging.judge
-    if name == "why":
-        from lycosa import explaining
-
-        return explaining.why
-    raise AttributeError(f"module 'lycosa' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

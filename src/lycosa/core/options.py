@@ -14,9 +14,10 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from pathlib import Path
+from difflib import get_close_matches
+from pathlib import Path, PurePath
 from typing import Any
 
 from lycosa.core.errors import InputError
@@ -347,7 +348,9 @@ class Options:
         known = {f.name for f in fields(cls)}
         for key, value in values.items():
             if key not in known:
-                raise InputError(f"{source}: unknown option {key!r}; the options are: {', '.join(sorted(known))}")
+                near = get_close_matches(key, known, 1)
+                meant = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(sorted(known))}"
+                raise InputError(f"{source}: unknown option {key!r}; {meant}")
             values = {**values, key: _typed(value, kinds[key], f"{source}: {key}")}
         return cls(**values)
 
@@ -416,11 +419,13 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind == list[str]:
-        if isinstance(value, str):
-            return [value]
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return value
+        if isinstance(value, str | PurePath):
+            return [str(value)]
+        if isinstance(value, Sequence) and all(isinstance(item, str | PurePath) for item in value):
+            return list(map(str, value))
         raise InputError(f"{where} is {value!r}: it has to be a list of strings")
+    if kind is str and isinstance(value, PurePath):
+        return str(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise InputError(f"{where} is {value!r}: it has to be of type {kind.__name__}")
     return value

@@ -13,11 +13,11 @@ Paper items:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from lycosa.core import threads
 from lycosa.core.engine import Engine
@@ -25,8 +25,17 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
+from lycosa.core.wording import for_programs
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files
+from lycosa.crawling.functions import (
+    EstimatorFunction,
+    SpaceFunction,
+    TopicFunction,
+    as_space,
+    as_strategy,
+    as_topic,
+)
 from lycosa.crawling.request import Request
 from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
@@ -37,27 +46,28 @@ from lycosa.store.log import SqliteLog
 from lycosa.web.authority import Authority
 
 if TYPE_CHECKING:
+    from lycosa.crawling.keywords import CrawlOptions
     from lycosa.refresh.telling.herald import Crier
 
 
 def crawl(
-    topic: str | Topic = "",
-    seeds: Iterable[str] = (),
+    topic: str | Topic | TopicFunction = "",
+    seeds: str | Iterable[str] = (),
     *,
     out: str | Path | None = None,
-    strategy: str | Estimator | Strategy = "",
-    space: str | Space | None = None,
+    strategy: str | Estimator | Strategy | EstimatorFunction = "",
+    space: str | Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     config: str | Path | None = None,
     authority: Authority | None = None,
-    **options: Any,
+    **options: Unpack[CrawlOptions],
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
-    `topic`, `strategy` and `space` may be objects of your own; the strategy is what suits the space (scent on the
-    web), unless you or the `config` file say otherwise. Without `out` nothing is written to disk. Crawls in one
-    process that share an `authority` are polite together. The other options are those of `lycosa crawl --help`, with
-    underscores.
+    `topic`, `strategy` and `space` may be objects or plain functions of your own; the strategy is what suits the space
+    (scent on the web), unless you or the `config` file say otherwise. Without `out` nothing is written to disk. Crawls
+    in one process that share an `authority` are polite together. The other options are those of
+    `lycosa crawl --help`, with underscores.
 
     >>> from lycosa.spaces.graph import GraphSpace
     >>> from lycosa.topics.given import Given
@@ -73,12 +83,13 @@ def crawl(
         chosen.strategy = strategy
     if isinstance(space, str):
         chosen.space = space
+    settings = Options.from_mapping({**vars(chosen), **options}, "crawl()")
     request = Request(
-        Options.from_mapping({**vars(chosen), **options}, "crawl()"),
+        settings,
         Path(out) if out is not None else None,
-        topic=None if isinstance(topic, str) else topic,
-        strategy=None if isinstance(strategy, str) else strategy,
-        space=None if isinstance(space, str) else space,
+        topic=None if isinstance(topic, str) else as_topic(topic, settings.threshold),
+        strategy=None if isinstance(strategy, str) else as_strategy(strategy),
+        space=None if isinstance(space, str) else as_space(space),
         clock=clock or wall_clock(),
         authority=authority,
     )
@@ -88,12 +99,12 @@ def crawl(
 def resume(
     out: str | Path,
     *,
-    topic: Topic | None = None,
-    strategy: Estimator | Strategy | None = None,
-    space: Space | None = None,
+    topic: Topic | TopicFunction | None = None,
+    strategy: Estimator | Strategy | EstimatorFunction | None = None,
+    space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: Authority | None = None,
-    **changes: Any,
+    **changes: Unpack[CrawlOptions],
 ) -> Crawl:
     """Go on with the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
 
@@ -109,15 +120,15 @@ def revisit(
     now: Iterable[str] = (),
     requests: int = 0,
     began: float = 0.0,
-    topic: Topic | None = None,
-    space: Space | None = None,
+    topic: Topic | TopicFunction | None = None,
+    space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: Authority | None = None,
-    **changes: Any,
+    **changes: Unpack[CrawlOptions],
 ) -> Crawl:
     """Look again at the pages of a directory that are due, or at `everything`; ends when nothing more is.
 
-    Each turn gives a `Visit`; `lycosa.refresh.change.change_of(visit)` says what has become of its page. `now`:
+    Each turn gives a `Visit`; `lycosa.change_of(visit)` says what has become of its page. `now`:
     patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.
     `changes` to the crawl's options are kept.
     """
@@ -131,18 +142,20 @@ def watch(
     *,
     now: Iterable[str] = (),
     requests: int = 0,
-    topic: Topic | None = None,
-    space: Space | None = None,
+    topic: Topic | TopicFunction | None = None,
+    space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
-    **changes: Any,
+    **changes: Unpack[CrawlOptions],
 ) -> Crawl:
     """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
     keeping = Keeping(now=list(now), requests=requests)
     return _again(out, "watch()", changes, clock, keeping=keeping, topic=topic, space=space)
 
 
-def _again(out: str | Path, called: str, changes: dict[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
+def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
     options = Options.from_mapping({**vars(Directory.read_options(Path(out))), **changes}, called)
+    asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"))}
+    asked["strategy"] = as_strategy(asked.get("strategy"))
     return Crawl(Request(options, Path(out), clock=clock or wall_clock(), resuming=True, **asked))
 
 
@@ -166,6 +179,8 @@ class Crawl:
         self._crier: Crier | None = None
         self._snapshots: SnapshotWriter | None = None
         self._is_open = self._stopping = self._working = False
+        self.for_program = False
+        """Whether a program called: errors then name keyword arguments, not options of the command line."""
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
 
@@ -181,6 +196,10 @@ class Crawl:
 
     async def open(self) -> Engine:
         """Get everything in place without fetching a page yet: what else happens at the first turn."""
+        with for_programs() if self.for_program else nullcontext():
+            return await self._open()
+
+    async def _open(self) -> Engine:
         request, files = self.request, self._files
         try:
             self._work(True)

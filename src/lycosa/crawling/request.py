@@ -95,7 +95,9 @@ class Request:
         if not seeds.nodes and not seeds.sources and not options.search:
             raise InputError(
                 "no seed: name a page to start from with --seed URL, a file of them with --seeds FILE, or a search "
-                "engine with --search URL"
+                "engine with --search URL",
+                python="no seed: pass seeds=['https://...'], a file of them with seed_files=, or a search engine with "
+                "search=",
             )
         return seeds
 

@@ -38,7 +38,7 @@ class Written:
 
 
 class Selection:
-    """The pages of a collection that are asked for, in the log's order."""
+    """The pages of a collection that are asked for, in the log's order; with `only`, that one page."""
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Selection:
         everything: bool = False,
         copies: bool = False,
         versions: bool = False,
+        only: str = "",
         tell: Tell = silent,
     ) -> None:
         self.collection = collection
@@ -58,6 +59,9 @@ class Selection:
         """The crawl as a whole: what led to pages, and what has become of them."""
         least = -math.inf if everything else collection.threshold
         self._chosen = self.view.current(copies=copies) & (self.view.column("worth") >= least)
+        if only:
+            row = self.view.graph.vertex(only)
+            self._chosen &= np.arange(len(self._chosen)) == row
         self.looked_again = self.view.tally.looks.count > 0
         """Whether any page was looked at again."""
         self.versions = versions and self.looked_again

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import json
 from codecs import getwriter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import IO, Any
 
@@ -60,11 +60,12 @@ _MOST_ROWS = 20_000
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
-def rows(pages: Selection) -> Iterator[dict[str, Any]]:
-    """A row for each page, or for each version."""
+def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+    """A row for each page, or for each version; columns of text that nobody wants are empty."""
+    wanted = {name: (lambda page: "") if name in without else of for name, (_, of) in COLUMNS.items()}
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
-        yield {name: of(page) for name, (_, of) in COLUMNS.items()}
+        yield {name: of(page) for name, of in wanted.items()}
 
 
 def written(pages: Selection) -> Written:

@@ -1,0 +1,19 @@
+import lycosa
+
+NOTES = {"start": "see tides, reefs", "tides": "see moon", "reefs": "coral reefs, see fish", "fish": "reef fish"}
+
+
+def notes(name: str) -> lycosa.Page:  # a space: what there is at a node
+    return lycosa.Page("ok", marked=NOTES[name], links=lycosa.Links.to(*(n for n in NOTES if n in NOTES[name])))
+
+
+def about_reefs(page: lycosa.Page) -> bool:  # a topic: is this page wanted?
+    return "reef" in page.text
+
+
+def near_good_pages(link: lycosa.Link) -> float:  # an estimator: how promising is this link?
+    return link.source.beta - 0.1 * link.depth
+
+
+for visit in lycosa.crawl(about_reefs, ["start"], space=notes, strategy=near_good_pages):
+    print(visit.node, visit.beta)

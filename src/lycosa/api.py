@@ -1,0 +1,48 @@
+"""What `lycosa` offers to programs: the functions of other rooms, with errors that speak of keyword arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from lycosa import crawling, explaining
+from lycosa.collection import judging
+from lycosa.collection.opened import Collection
+from lycosa.core.wording import for_programs
+
+P = ParamSpec("P")
+Made = TypeVar("Made")
+
+
+def _spoken(function: Callable[P, Made]) -> Callable[P, Made]:
+    """The same function, called by a program."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> Made:
+        with for_programs():
+            made = function(*args, **options)
+        if isinstance(made, crawling.Crawl):
+            made.for_program = True
+        return made
+
+    return call
+
+
+crawl = _spoken(crawling.crawl)
+resume = _spoken(crawling.resume)
+revisit = _spoken(crawling.revisit)
+watch = _spoken(crawling.watch)
+judge = _spoken(judging.judge)
+why = _spoken(explaining.why)
+
+
+def open(directory: str | Path, *, threshold: float | None = None, whole_text: bool = False) -> Collection:
+    """The pages that the crawl in a directory has gathered, with their text; the crawl may be running.
+
+    Relevant is what is worth the crawl's threshold, or another one that is given. The text of a page is that of its
+    main part, or with `whole_text` all that it says.
+    """
+    with for_programs():
+        return Collection(Path(directory), threshold=threshold, whole_text=whole_text)

@@ -1,0 +1,229 @@
+"""A crawl's pages for programs: `lycosa.open("reefs")`.
+
+Nothing stays open between two calls, so a collection may be kept, passed to threads and forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import date, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from lycosa.collection import reading
+from lycosa.collection.export import Exported, export
+from lycosa.collection.export.selection import Selection
+from lycosa.collection.export.tables import COLUMNS, rows
+from lycosa.collection.export.text import markdown, prose
+from lycosa.collection.searching import Results, Search
+from lycosa.collection.tracing import content_of, known
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.wording import for_programs
+from lycosa.store.directory import Directory
+
+if TYPE_CHECKING:
+    import pandas
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedPage:
+    """A page of a collection: the columns of an export."""
+
+    url: str
+    title: str
+    text: str
+    """The main part, without menus, footers and comments."""
+    score: float
+    """How relevant it is, by the judge as it is now."""
+    relevant: bool
+    """Whether that reaches the threshold."""
+    language: str
+    fetched: datetime
+    status: int
+    content_type: str
+    size: int
+    """Bytes as received."""
+    digest: str
+    simhash: str
+    canonical: str
+    """Where the page says it really lives."""
+    same_as: str
+    """The page whose content it repeats."""
+    depth: int
+    """Links from a seed."""
+    parent: str
+    """The page that first led here."""
+    anchor: str
+    """The words of the link that did."""
+    outlinks: int
+    warc_file: str
+    warc_offset: int | None
+    warc_length: int | None
+    version: int
+    versions: int
+    changed: datetime | None
+    """When it last changed in what a reader comes for."""
+    standing: str
+    """`stands`, `vanished` or `moved`."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """By the names of the columns."""
+        return asdict(self)
+
+
+_NAMES = {item.name for item in fields(CollectedPage)} & set(COLUMNS)
+
+
+def _spoken(method: Callable[P, Answer]) -> Callable[P, Answer]:
+    """Errors name keyword arguments, not options of the command line."""
+
+    @wraps(method)
+    def call(*args: P.args, **options: P.kwargs) -> Answer:
+        with for_programs():
+            return method(*args, **options)
+
+    return call
+
+
+class Collection:
+    """The pages of a crawl. Iterate over it for the relevant ones; `len()` says how many they are.
+
+    `everything`: all pages, not only the relevant ones. `copies`: also those that repeat another page's content.
+    """
+
+    def __init__(self, path: Path, *, threshold: float | None = None, whole_text: bool = False) -> None:
+        self.path = path
+        self._threshold, self._whole_text = threshold, whole_text
+        with self._opened() as collection:
+            self.threshold = collection.threshold
+            """What a page has to be worth to be relevant."""
+
+    def _opened(self) -> reading.Collection:
+        return reading.Collection(self.path, self._threshold, whole_text=self._whole_text)
+
+    def __repr__(self) -> str:
+        return f"lycosa.open({str(self.path)!r})"
+
+    def __iter__(self) -> Iterator[CollectedPage]:
+        return self.pages()
+
+    def __len__(self) -> int:
+        with self._opened() as collection:
+            return Selection(collection).total
+
+    @property
+    def options(self) -> Options:
+        """What the crawl goes by."""
+        return Directory.read_options(self.path)
+
+    def pages(
+        self, *, everything: bool = False, copies: bool = False, versions: bool = False, text: bool = True
+    ) -> Iterator[CollectedPage]:
+        """The pages in the order of the crawl, one at a time; with `versions` also what they were before they changed.
+
+        Without `text` the archive is not read, which is quicker: `text` and `content_type` are empty then.
+        """
+        with self._opened() as collection:
+            chosen = Selection(collection, everything=everything, copies=copies, versions=versions)
+            for row in rows(chosen, without=() if text else ("text", "content_type")):
+                yield CollectedPage(**{name: row[name] for name in _NAMES})
+
+    @_spoken
+    def page(self, url: str) -> CollectedPage:
+        """One page by its address, as it is now."""
+        with self._opened() as collection:
+            visit = content_of(known(collection, url))
+            if visit is None:
+                raise InputError(f"{url} gave no page: lycosa.why({str(self.path)!r}, {url!r}) tells more")
+            chosen = Selection(collection, everything=True, copies=True, only=visit.node)
+            return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
+
+    @_spoken
+    def read(self, url: str) -> str:
+        """The main part of a page as Markdown, with its title, address and headings."""
+        with self._opened() as collection:
+            visit = content_of(known(collection, url))
+            if visit is None:
+                raise InputError(f"{url} gave no page: lycosa.why({str(self.path)!r}, {url!r}) tells more")
+            document = collection.document(visit)
+            return markdown(visit, document, prose(document))
+
+    @_spoken
+    def search(
+        self,
+        words: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        hosts: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        since: str | date = "",
+        until: str | date = "",
+        threshold: float = 0.0,
+        copies: bool = False,
+        width: int = 240,
+    ) -> Results:
+        """The best pages for the words, each with a passage of about `width` characters.
+
+        Iterate over the answer for its hits: `url`, `title`, `snippet`, `score` and more. The first search builds an
+        index, later ones bring it up to date.
+        """
+        with self._opened() as collection, Search(collection) as index:
+            return index.find(
+                words,
+                limit=limit,
+                offset=offset,
+                hosts=hosts,
+                languages=languages,
+                since=since,
+                until=until,
+                score=threshold,
+                copies=copies,
+                width=width,
+            )
+
+    def to_pandas(
+        self, *, everything: bool = False, copies: bool = False, versions: bool = False, text: bool = True
+    ) -> pandas.DataFrame:
+        """The pages as a DataFrame, a row each; the columns are those of a `CollectedPage`."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError("a DataFrame needs pandas: pip install 'lycosa[pandas]'") from error
+        found = self.pages(everything=everything, copies=copies, versions=versions, text=text)
+        names = [item.name for item in fields(CollectedPage)]
+        frame = pandas.DataFrame((page.as_dict() for page in found), columns=names)
+        for name in ("fetched", "changed"):  # also where there is none
+            frame[name] = pandas.to_datetime(frame[name], utc=True)
+        return frame
+
+    @_spoken
+    def export(
+        self,
+        out: str | Path,
+        form: str = "",
+        *,
+        everything: bool = False,
+        copies: bool = False,
+        versions: str = "",
+    ) -> Exported:
+        """Write the pages to a file for other tools: jsonl, csv, parquet, graphml, warc, wacz, text, markdown ...
+
+        The format follows the file's name, or `form`. Of pages that changed, `versions` are "current" or "all".
+        """
+        return export(
+            self.path,
+            out,
+            form,
+            everything=everything,
+            copies=copies,
+            versions=versions,
+            whole_text=self._whole_text,
+            threshold=self._threshold,
+        )

@@ -1,0 +1,201 @@
+"""What `lycosa` offers to programs: names, functions as parts, collections, and errors that speak Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lycosa
+from lycosa.checks import check_estimator, check_space, check_topic
+from lycosa.collection.export.tables import COLUMNS
+from lycosa.core.options import Options
+from lycosa.core.types import Exchange, Task
+from lycosa.crawling.functions import FunctionEstimator, FunctionSpace, FunctionTopic
+from lycosa.crawling.keywords import CrawlOptions
+from lycosa.spaces.graph import GraphSpace
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {
+    "http://a.test/": ("Start", "All about the sea, see ", ["http://a.test/reefs", "http://a.test/none"]),
+    "http://a.test/reefs": ("Reefs", "Coral reefs bleach in warm water, see ", ["http://a.test/"]),
+}
+
+
+def _found(url: str) -> lycosa.Page:
+    """A page with its bytes, as the archive keeps it."""
+    title, text, urls = PAGES[url]
+    links = "".join(f"<a href='{link}'>more on reefs</a>" for link in urls)
+    body = f"<html lang=en><title>{title}</title><body><main><p>{text}{links}</p></main></body>".encode()
+    request, status, kind = b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", [(b"Content-Type", b"text/html")]
+    exchange = Exchange(request, status, kind, body, sha256(body).digest())
+    marked = text + "".join("\x01more on reefs\x02" for _ in urls)
+    joined = lycosa.Links.to(*urls, anchors=["more on reefs"] * len(urls))
+    return lycosa.Page("ok", 200, title=title, marked=marked, links=joined, size=len(body), exchange=exchange)
+
+
+def _about_reefs(page: lycosa.Page) -> bool:
+    return "bleach" in page.text or "reef" in page.title
+
+
+@pytest.fixture(scope="module")
+def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl with functions of one's own, with an archive."""
+    out = tmp_path_factory.mktemp("api") / "reefs"
+    visits = list(lycosa.crawl(_about_reefs, "http://a.test/", space=_found, out=out))
+    assert [(visit.node, visit.outcome, visit.beta) for visit in visits] == [
+        ("http://a.test/", "ok", 0.0),
+        ("http://a.test/reefs", "ok", 1.0),
+        ("http://a.test/none", "gone", 0.0),
+    ]
+    assert visits[0].links.alphas.tolist() == [1.0, 1.0]  # a link is judged by its words
+    return out
+
+
+def test_every_name_is_there_and_importing_them_is_quick() -> None:
+    """All public names can be imported, and `import lycosa` loads neither numpy nor aiohttp."""
+    for name in (*lycosa.__all__, "open"):
+        assert getattr(lycosa, name) is not None
+        assert name in dir(lycosa)
+    assert "open" not in lycosa.__all__
+    with pytest.raises(AttributeError, match="no attribute 'crwl'"):
+        _ = lycosa.crwl  # type: ignore[attr-defined]
+    heavy = (
+        "import sys, lycosa; sys.exit(any(name in sys.modules for name in ('numpy', 'aiohttp', 'typing_extensions')))"
+    )
+    assert subprocess.run([sys.executable, "-c", heavy], check=False).returncode == 0
+
+
+def test_functions_pass_the_checks() -> None:
+    """A function as topic, estimator or space behaves as a class of one's own has to."""
+    assert check_topic(lambda: FunctionTopic(lambda page: page.text.count("reef") / 10))
+    assert check_estimator(lambda: FunctionEstimator(lambda link: link.alpha + link.source.beta - link.depth))
+    assert check_space(FunctionSpace(lambda node: {"a": ["b", "c"]}.get(node, [])), "a")
+
+
+def _last_name_first(link: lycosa.Link) -> float:
+    return ord(link.url)
+
+
+def test_functions_say_what_they_want() -> None:
+    """A topic may give a Judgement or a threshold; a space nodes, nothing, or be async; the best link comes first."""
+    graph = {"a": ["b", "c"], "c": ["d"], "b": [], "d": []}
+
+    async def visited(node: str) -> list[str] | None:
+        return graph[node] or None
+
+    crawl = lycosa.crawl(
+        lambda page: 0.3, ["a"], space=visited, strategy=_last_name_first, threshold=0.2, concurrency=1
+    )
+    visits = list(crawl)
+    assert [(visit.node, visit.outcome) for visit in visits] == [("a", "ok"), ("c", "ok"), ("d", "gone"), ("b", "gone")]
+    assert crawl.engine is not None
+    assert crawl.engine.tally.relevant == 2
+
+    def judged(page: lycosa.Page) -> lycosa.Judgement:
+        return lycosa.Judgement(0.7, np.full(len(page.links), 0.25, np.float32))
+
+    (visit, *_) = lycosa.crawl(judged, ["a"], space=lambda node: graph[node], strategy="breadth-first")
+    assert (visit.beta, visit.links.alphas.tolist()) == (pytest.approx(0.7), [0.25, 0.25])
+
+
+def test_wrong_answers_are_told() -> None:
+    """What a function must not give ends the crawl with its name, or is a visit that says so."""
+    space = {"a": ["b"], "b": []}.__getitem__
+    for said in (None, "much", float("nan")):
+        with pytest.raises(lycosa.InputError, match=r"<lambda>\(\) gave .*: return a number, or True or False"):
+            list(lycosa.crawl(lambda page, said=said: said, ["a"], space=space, strategy="breadth-first"))
+    (visit,) = lycosa.crawl(_about_reefs, ["a"], space=lambda node: "b")
+    assert (visit.outcome, "gave a text" in visit.note) == ("crashed", True)
+
+
+def test_a_changed_function_is_another_judge() -> None:
+    """The judge's name goes by the code of a function, not by where it stands."""
+    one, two = FunctionTopic(lambda page: 1.0), FunctionTopic(lambda page: 0.5)
+    again = FunctionTopic(eval("\n\nlambda page: 1.0".strip()))
+    assert one.fingerprint != two.fingerprint
+    assert again.fingerprint.endswith(one.fingerprint.partition("lambda>'")[2])
+
+
+def test_a_collection(reefs: Path) -> None:
+    """Pages with their text, one page, Markdown, search, a table and a file."""
+    collection = lycosa.open(str(reefs))
+    assert (len(collection), collection.threshold, collection.options.space) == (1, 0.5, "web")
+    (page,) = collection
+    assert (page.url, page.title, page.relevant) == ("http://a.test/reefs", "Reefs", True)
+    assert page.text.startswith("Coral reefs bleach")
+    assert {item.name for item in fields(page)} == set(page.as_dict()) == set(COLUMNS)
+    assert [page.url for page in collection.pages(everything=True)] == list(PAGES)
+    (bare,) = collection.pages(text=False)
+    assert (bare.text, bare.content_type, bare.score) == ("", "", page.score)
+    assert collection.page("http://a.test/reefs") == page
+    assert collection.read("http://a.test/reefs").startswith("# Reefs\n\n<http://a.test/reefs>\n\nCoral reefs bleach")
+    (hit,) = collection.search("bleaching", width=100)
+    assert hit.url == page.url
+    frame = collection.to_pandas(everything=True)
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame.loc[1, "text"] == page.text
+    assert str(frame["fetched"].dtype).startswith("datetime64")
+    assert len(lycosa.open(reefs, threshold=1.5).to_pandas()) == 0
+    assert collection.export(reefs.parent / "reefs.jsonl").pages == 1
+
+
+def test_errors_speak_python(reefs: Path, tmp_path: Path) -> None:
+    """What a program did wrong is told with its keyword arguments; what it misspelt, with what was meant."""
+    graph = GraphSpace({"a": []})
+    for calling, told in (
+        (lambda: lycosa.crawl(), r"no topic: pass topic= |no seed: pass seeds="),
+        (lambda: lycosa.crawl("coral"), r"no seed: pass seeds=\["),
+        (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: pass topic="),
+        (lambda: lycosa.crawl("coral", "http://a.test", bugdet=3), r"unknown option 'bugdet'; did you mean 'budget'\?"),
+        (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^budget= is 0: it has to be 1 or more"),
+        (lambda: lycosa.crawl("coral", "http://a.test", budget="3"), r"crawl\(\): budget is '3'"),
+        (lambda: list(lycosa.crawl("coral", "http://a.test", proxy="http://127.0.0.1:1")), r"leave out proxy="),
+        (
+            lambda: lycosa.crawl("coral", "http://a.test", hosts=["b.test"]),
+            r"check hosts=, domains=, include= and excl",
+        ),
+        (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^search= finds pages of the web"),
+        (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa\.resume\(.*choose another .* out="),
+        (lambda: lycosa.resume(tmp_path), r"name a directory that lycosa\.crawl\(\) made"),
+        (lambda: lycosa.open(tmp_path), r"lycosa\.crawl\(\)"),
+        (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or say form="),
+        (lambda: lycosa.open(reefs).page("http://b.test/"), r"b\.test"),
+    ):
+        with pytest.raises(lycosa.InputError, match=told) as caught:
+            calling()
+        assert " --" not in str(caught.value), told
+
+
+def test_options_are_typed() -> None:
+    """Every option is a keyword argument with a type; lists may be one text, tuples or paths."""
+    assert {"topic", "seeds", "strategy", "space", *CrawlOptions.__annotations__} == {f.name for f in fields(Options)}
+    made = Options.from_mapping({"hosts": ("a.test", "b.test"), "terms": Path("terms.tsv"), "include": "a"}, "crawl()")
+    assert (made.hosts, made.terms, made.include) == (["a.test", "b.test"], "terms.tsv", ["a"])
+
+
+def test_the_docs_show_the_programs_as_they_are() -> None:
+    """docs/python.md has each program of examples/programs, word for word: mypy reads those, tests run these."""
+    told = (ROOT / "docs" / "python.md").read_text("utf-8")
+    programs = sorted((ROOT / "examples" / "programs").glob("*.py"))
+    assert len(programs) == 5
+    for program in programs:
+        source = program.read_text("utf-8")
+        assert f"```python runnable\n{source}```" in told, program.name
+        assert len([line for line in source.split("\n") if line.strip()]) <= 12, program.name
+
+
+def test_a_task_is_what_a_space_gets() -> None:
+    """A class of one's own needs no import beyond `lycosa`."""
+
+    class Echo(lycosa.Space):
+        async def visit(self, task: lycosa.Task) -> lycosa.Page:
+            return lycosa.Page("ok", title=task.node)
+
+    assert isinstance(Task("a"), lycosa.Task)
+    assert [visit.title for visit in lycosa.crawl(lambda page: 1.0, ["a"], space=Echo())] == ["a"]
