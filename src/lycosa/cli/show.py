@@ -27,12 +27,14 @@ if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for he
 
 def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
     """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
+    from lycosa.collection import shelf
     from lycosa.collection.summary import summarise
     from lycosa.store.log import NAME, SqliteLog
 
     options = crawled(directory)
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
-        log.check()  # what is damaged would be counted as something else
+        # What is damaged would be counted as something else. What the view on disk is made of was read by then.
+        log.check(shelf.covered(directory, log))
     summary = summarise(directory, threshold=threshold)
     if json:
         about = {"directory": directory, "topic": options.subject, "strategy": options.strategy}

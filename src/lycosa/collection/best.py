@@ -118,14 +118,19 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
 
     `labelled`: pages with labels that are not in the log yet.
     """
-    labels = {*labels_in(collection.log), *labelled}
-    pages = sorted((page.seq, page.worth) for page in collection.view().pages() if page.node not in labels)
-    order = unsure([worth for _, worth in pages], collection.threshold, collection.probability)
+    view = collection.view()
+    asked = view.current()
+    said = [view.graph.vertex(node) for node in {*labels_in(collection.log), *labelled}]
+    asked[[vertex for vertex in said if vertex >= 0]] = False
+    numbers, worths = view.column("seq")[asked], view.column("worth")[asked]
+    by_event = np.argsort(numbers)
+    pages, worths = numbers[by_event].tolist(), worths[by_event]
+    order = unsure(worths, collection.threshold, collection.probability)
     chosen: list[Visit] = []
     left: list[Visit] = []
     hosts: Counter[str] = Counter()
     for place in order[: WIDER_ASKED * most].tolist():
-        visit = collection.log.visit(pages[place][0])
+        visit = collection.log.visit(pages[place])
         if any(alike(visit, other) for other in chosen):
             continue
         if hosts[side_of(visit)] >= OF_ONE_HOST:

@@ -17,6 +17,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.state import State, Untold
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
@@ -34,6 +35,9 @@ FAR = np.iinfo(np.int32).max
 
 OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))
 """How the last visit of an address ended, by number; 0: there was none."""
+
+_COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
+"""What is known of each address."""
 
 
 class Addresses:
@@ -86,8 +90,21 @@ class Addresses:
         at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         return np.where(self._hashes[at] == hashes, self._numbers[at], np.int32(-1))
 
+    def state(self) -> State:
+        """The numbers, and the hashes in their order."""
+        self._sort()
+        return {"hashes": self._hashes, "numbers": self._numbers}
+
+    def restore(self, state: State) -> None:
+        """Know of them."""
+        self._hashes, self._numbers, self._unsorted = state["hashes"], state["numbers"], {}
+        if len(self._hashes) != len(self._numbers):
+            raise Untold("addresses and their numbers differ")
+
     def _sort(self) -> None:
         count = len(self._unsorted)
+        if not count:
+            return
         hashes = np.append(self._hashes, np.fromiter(self._unsorted, np.uint64, count))
         numbers = np.append(self._numbers, np.fromiter(self._unsorted.values(), np.int32, count))
         order = np.argsort(hashes, kind="stable")
@@ -112,6 +129,32 @@ class Graph:
         self._redirects: dict[int, int] = {}
         self._edges = array("i")
         self._starts = array("q", [0])
+
+    def state(self) -> State:
+        """All of it, as arrays."""
+        count = len(self.addresses)
+        redirects = np.array(list(self._redirects.items()), np.int32).reshape(-1, 2)
+        return {
+            "addresses": self.addresses.state(),
+            "seeds": np.array(list(self.seeds), np.int32),
+            "redirects": redirects,
+            "edges": np.array(self._edges, np.int32),
+            "starts": np.array(self._starts, np.int64),
+            **{name: getattr(self, f"_{name}")[:count] for name in _COLUMNS},
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self.addresses.restore(state["addresses"])
+        if any(len(state[name]) != len(self.addresses) for name in _COLUMNS):
+            raise Untold("what is known of addresses is cut short")
+        for name in _COLUMNS:
+            setattr(self, f"_{name}", state[name])
+        self.seeds = dict.fromkeys(state["seeds"].tolist())
+        self._redirects = dict(state["redirects"].tolist())
+        self._edges, self._starts = array("i"), array("q")
+        self._edges.frombytes(state["edges"].view(np.uint8))
+        self._starts.frombytes(state["starts"].view(np.uint8))
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lycosa.collection import shelf
 from lycosa.collection.judging import page_of
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, LockedError, LycosaError, StoreError
@@ -88,6 +89,7 @@ def mend(directory: Path) -> Mended:
         os.link(path, done.aside)
         os.replace(new, path)
         Snapshots(path.parent).remove()  # it is of the log that was
+        shelf.remove(path.parent)
         return done
     finally:
         opened.close()

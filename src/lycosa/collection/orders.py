@@ -101,7 +101,7 @@ def novelty(pages: Sequence[PageRow], scores: Column, opened: frozenset[str]) ->
 
 def _vectors(pages: Sequence[PageRow]) -> NDArray[np.float32]:
     """A line of numbers for each page, of length 1."""
-    terms = [page.terms for page in pages]
+    terms = pages[0].view.words_on([page.number for page in pages])
     ids = np.concatenate([words for words, _ in terms])
     counts = np.concatenate([counts for _, counts in terms])
     lines = np.repeat(np.arange(len(pages)), [len(words) for words, _ in terms])

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from lycosa.collection.fate import Fate
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
@@ -85,8 +87,9 @@ class Collection:
 
         Both are of the version that stands now, so a page that changes moves towards the end.
         """
-        pages = self.view().pages(copies=copies)
-        return self.visits(sorted(page.seq for page in pages if page.worth >= at_least))
+        view = self.view()
+        chosen = view.current(copies=copies) & (view.column("worth") >= at_least)
+        return self.visits(np.sort(view.column("seq")[chosen]).tolist())
 
     def visits(self, numbers: Sequence[int] | array[int]) -> Iterator[tuple[int, Visit]]:
         """Visits by their numbers in the log, in its order, a slice at a time: a crawl may write it meanwhile."""

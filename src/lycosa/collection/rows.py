@@ -51,6 +51,8 @@ class PageRow:
     """What the judge says by now."""
     copy = _Column[bool]("?")
     """Whether it repeats another page."""
+    archived = _Column[bool]("?")
+    """Whether its bytes are in the archive."""
     foreign = _Column[bool]("?")
     """Whether it is in a language that was not asked for: not relevant, whatever it says."""
     started = _Column[float]("f8")
@@ -82,7 +84,7 @@ class PageRow:
     @property
     def title(self) -> str:
         """Its title, if the view keeps those."""
-        return self.view.titles[self.number]
+        return self.view.titles[self.number] if self.view.content else ""
 
     @property
     def host(self) -> str:
@@ -96,9 +98,8 @@ class PageRow:
 
     @property
     def terms(self) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
-        """Its words, by number, and how often each is on it; if the view keeps those."""
-        ids, counts = self.view.terms[self.number]
-        return np.frombuffer(ids, np.uint32), np.frombuffer(counts, np.uint16)
+        """Its words, by number, and how often each is on it, read from the log; of many see `CrawlView.words_on`."""
+        return self.view.words_on([self.number])[0]
 
     @property
     def fate(self) -> Fate | None:

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from typing import Any
+
+import numpy as np
 
 from lycosa.collection.causes import EXPECTED, FINE, FLAGS, explain
 from lycosa.core.budget import spent_on
+from lycosa.core.state import State
 from lycosa.core.types import Setting, Visit
 from lycosa.refresh.change import KINDS, change_of
 from lycosa.web.robots import Rules
@@ -107,6 +111,41 @@ class Tally:
         self.looks = Looks()
         self._crawled: set[int] = set()
         self._looked: set[int] = set()
+
+    def state(self) -> State:
+        """All of it, as plain values."""
+        return {
+            "agent": self.agent,
+            "hosts": [astuple(host) for host in self.hosts.values()],
+            "kinds": [[*key, count] for key, count in self.kinds.items()],
+            "last_complaint": [[*key, told] for key, told in self.last_complaint.items()],
+            "causes": [[*key, asdict(cause)] for key, cause in self.causes.items()],
+            "languages": dict(self.languages),
+            "flags": [astuple(remark) for remark in self.flags.values()],
+            "runs": self.runs,
+            "spent": dict(self.spent),
+            "size": self.size,
+            "recovered": self.recovered,
+            "looks": self.looks.state(),
+            "crawled": sorted(self._crawled),
+            "looked": sorted(self._looked),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self.agent = state["agent"]
+        self.hosts = {values[0]: Host(*values) for values in state["hosts"]}
+        self.names = list(self.hosts)
+        self.kinds = Counter({(kind, outcome): count for kind, outcome, count in state["kinds"]})
+        self.last_complaint = {(kind, outcome): told for kind, outcome, told in state["last_complaint"]}
+        self.causes = {(kind, outcome): _cause(values) for kind, outcome, values in state["causes"]}
+        self.languages = Counter(state["languages"])
+        self.flags = {values[0]: Remark(*values) for values in state["flags"]}
+        self.runs = [list(run) for run in state["runs"]]
+        self.spent = Counter(state["spent"])
+        self.size, self.recovered = state["size"], state["recovered"]
+        self.looks.restore(state["looks"])
+        self._crawled, self._looked = set(state["crawled"]), set(state["looked"])
 
     @property
     def crawls(self) -> list[list[float]]:
@@ -229,6 +268,19 @@ class Looks:
         self.restless: Counter[str] = Counter()
         """How often pages have changed in what matters."""
 
+    def state(self) -> State:
+        """All of it, as plain values."""
+        kept = {name: dict(getattr(self, name)) for name in ("changes", "sorts", "restless")}
+        numbers = {name: getattr(self, name) for name in ("count", "new", "first", "last")}
+        return {**kept, **numbers, "times": np.array(self.times), "kinds": np.array(self.kinds, np.int8)}
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self.changes, self.sorts = Counter(state["changes"]), Counter(state["sorts"])
+        self.restless = Counter(state["restless"])
+        self.count, self.new, self.first, self.last = (state[name] for name in ("count", "new", "first", "last"))
+        self.times, self.kinds = array("d", state["times"].tolist()), array("b", state["kinds"].tolist())
+
     def visit(self, visit: Visit) -> None:
         """See a visit; those that are no looks again are passed over, but for pages that were found meanwhile."""
         if visit.kind != "revisit":
@@ -247,6 +299,10 @@ class Looks:
         if sort in SORTS:  # a page that returns is told, but not drawn
             self.times.append(visit.started)
             self.kinds.append(SORTS.index(sort))
+
+
+def _cause(values: dict[str, Any]) -> Cause:
+    return Cause(**{**values, "examples": [(node, told) for node, told in values["examples"]]})
 
 
 def code_of(language: str) -> str:

@@ -10,19 +10,21 @@ anew: then the view begins anew, too, and its `generation` grows. Every method m
 Invariant: a view is a fold over the log. Whether it was read at once or event by event, the same events make the same
 view. What pages are worth is read again whenever somebody has rated them anew, which the log tells.
 
-Pages are rows of columns, about 350 bytes each; where titles and words are kept, too, as a server needs them, 2 kB.
-An address that was seen takes 33 bytes more. To take a page in takes .15 ms with twenty links and .3 ms with a hundred.
+Pages are rows of columns, about 350 bytes each, with titles and the stems of the crawl, as a server needs them, some
+hundred more; what is on a page is read from the log. An address that was seen takes 33 bytes more. To take a page in
+takes .15 ms with twenty links and .3 ms with a hundred. Of a large crawl the view is kept on disk (shelf.py).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.collection import shelf
 from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.fate import Fate
 from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
@@ -39,10 +42,11 @@ from lycosa.collection.words import clean
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
+from lycosa.core.state import State, Texts, Untold
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Event, Seed, Setting, Visit
 from lycosa.store.directory import CONFIG, Directory
-from lycosa.store.log import NAME, VERSIONS, SqliteLog
+from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
 
@@ -117,12 +121,18 @@ class CrawlView:
         self.lock = threading.RLock()
         self.generation = 0
         """Grows when the directory was made anew: numbers of events from before mean nothing then."""
-        self._begin_anew()
+        self.keeps = True
+        """Whether it is kept on disk, once it is large."""
+        self._whole = content
+        self.forget()
 
-    def _begin_anew(self) -> None:
+    def forget(self) -> None:
         """Forget all that was taken in."""
+        self.content = self._whole
         self.seq = 0
         """The last event that was taken in."""
+        self.kept = 0
+        """The last event that the view on disk knows of."""
         self._signature: Signature | None = None
         self._inode = 0
         self.threshold = 0.0
@@ -132,7 +142,8 @@ class CrawlView:
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()}
         self.nodes: list[str] = []
         self.titles: list[str] = []
-        self.terms: list[tuple[bytes, bytes]] = []
+        self.word_pages = np.zeros(0, np.int32)
+        """How many pages have each stem, by its number; copies are not counted."""
         self.languages: list[str] = []
         self.fates: dict[int, Fate] = {}
         self.graph = Graph()
@@ -146,6 +157,8 @@ class CrawlView:
         self._origins: dict[int, Origin] = {}
         self._page_count = 0
         self._text = 0
+        self._looked_for = ""
+        self._recount = 0
         self._judged_anew = False
         self._configured = 0
         self._harvest, self._drawn, self._redraw = Harvest(), -1, 0.0
@@ -154,7 +167,43 @@ class CrawlView:
     def size(self) -> int:
         """About how many bytes of memory it takes."""
         rows = sum(column.nbytes for column in self.columns.values()) + 120 * len(self.nodes)
-        return (rows + self._text + 60 * len(self.words)) * 3 // 2 + self.graph.size
+        return (rows + self._text + 70 * len(self.words)) * 3 // 2 + self.graph.size
+
+    def dump(self) -> State:
+        """All of it: what pages say apart from the rest."""
+        if not self.content:
+            raise Untold("it does not know what pages say")
+        names = ("seq", "threshold", "probability", "topic", "languages", "_page_count", "_text", "_judged_anew")
+        lean = {
+            **{name: getattr(self, name) for name in (*names, "_looked_for", "_recount")},
+            "columns": {name: self.column(name) for name in COLUMNS},
+            "nodes": Texts(self.nodes),
+            "fates": [[number, *astuple(fate)] for number, fate in self.fates.items()],
+            "graph": self.graph.state(),
+            "tally": self.tally.state(),
+        }
+        words = {"titles": Texts(self.titles), "words": Texts(self.words), "word_pages": self.word_pages}
+        return {"lean": lean, "content": words}
+
+    def load(self, state: State, *, lean: bool) -> None:
+        """Go on from there; `lean`: without what pages say."""
+        kept = state["lean"]
+        for name in ("seq", "threshold", "probability", "_page_count", "_text", "_judged_anew", "_looked_for"):
+            setattr(self, name, kept[name])
+        self.topic, self.languages, self._recount = tuple(kept["topic"]), kept["languages"], kept["_recount"]
+        self._language_numbers = {language: number for number, language in enumerate(self.languages)}
+        self.nodes, self.columns = kept["nodes"], {name: kept["columns"][name] for name in COLUMNS}
+        if any(len(column) != len(self.nodes) for column in self.columns.values()):
+            raise Untold("the columns differ in length")
+        self.fates = {values[0]: Fate(*values[1:]) for values in kept["fates"]}
+        self.graph.restore(kept["graph"])
+        self.tally.restore(kept["tally"])
+        self.content = not lean
+        if lean:
+            return
+        self.titles, self.words = state["content"]["titles"], state["content"]["words"]
+        self.word_pages = state["content"]["word_pages"]
+        self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in self.topic}
 
     # -- keeping up --------------------------------------------------------------------------------------------
 
@@ -162,7 +211,14 @@ class CrawlView:
         """Take in what is new; the number of the last event. Others get their turn between the steps."""
         while self._step():
             time.sleep(0)
+        if self.keeps and self.content and self.seq - self.kept >= shelf.WORTH_IT:
+            self.write_down()
         return self.seq
+
+    def write_down(self) -> None:
+        """Keep it on disk as it is now."""
+        with self.lock, self.reading() as log:
+            shelf.write_down(self, log)
 
     def _step(self) -> bool:
         """Take in some events; whether there may be more."""
@@ -171,11 +227,15 @@ class CrawlView:
             if signature is None or signature[0] != self._inode:
                 if self._inode:
                     self.generation += 1
-                self._begin_anew()
+                self.forget()
                 if signature is None:
                     return False
+                self._take_up()
                 self._inode = signature[0]
             self._set_up()
+            if self._recount < len(self.nodes):
+                self._count_again()
+                return True
             if signature == self._signature:
                 return False
             try:
@@ -184,13 +244,20 @@ class CrawlView:
                 if (self.path / NAME).exists():
                     raise
                 self.generation += 1  # removed while it was read
-                self._begin_anew()
+                self.forget()
                 return False
             if count < STEP:
                 # What was written within the clock's last tick may have the same time: look again at the next call.
                 fresh = time.time_ns() - max(signature[2::3]) < 100_000_000
                 self._signature = None if fresh else signature
             return count == STEP
+
+    def _take_up(self) -> None:
+        """Begin with what is on disk, if that is of this log. Whoever has much to read reads what pages say, too."""
+        with self.reading() as log:
+            found = self.keeps and shelf.take_up(self, log)
+            if not found and log.end() >= shelf.WORTH_IT and self.keeps:
+                self.content = True
 
     def _read(self) -> int:
         """Read some events, and take them in; how many they were. Of a damaged log, those before the damage."""
@@ -217,9 +284,9 @@ class CrawlView:
             options = Directory.read_options(self.path)
         except (InputError, OSError):
             return  # not written yet, or gone with the rest
-        before, self.options, self._configured = self.options, options, written
+        self.options, self._configured = options, written
         self.tally.agent = product(options.user_agent or "Lycosa")
-        if self.content and (before is None or before.topic != options.topic):
+        if self.content and self._looked_for != options.topic:
             self._look_for(options.topic)
 
     def _look_for(self, topic: str) -> None:
@@ -227,8 +294,27 @@ class CrawlView:
         wanted = dict.fromkeys(stem for language in ["en", *languages] for stem in stems(topic, language))
         self.topic = tuple(wanted)
         self._wanted = {stem: number for number, stem in enumerate(self.words) if stem in wanted}
-        for page in self.pages(copies=True):
-            self.columns["frequency"][page.number] = self._count(*page.terms)
+        self._looked_for, self._recount = topic, 0
+
+    def _count_again(self) -> None:
+        """Other words are looked for: how often they are on some pages that were taken in before."""
+        numbers = range(self._recount, min(self._recount + STEP, len(self.nodes)))
+        for number, words in zip(numbers, self.words_on(numbers), strict=True):
+            self.columns["frequency"][number] = self._count(*words)
+        self._recount = numbers.stop
+
+    def words_on(self, numbers: Sequence[int]) -> list[tuple[NDArray[np.uint32], NDArray[np.uint16]]]:
+        """The words on some pages, by number, and how often each is there: as the log has them."""
+        found: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint16]]] = {}
+        seqs = [self.columns["seq"].item(number) for number in numbers]
+        with self.reading() as log:
+            for start in range(0, len(seqs), STEP):
+                wanted = json.dumps(seqs[start : start + STEP])
+                for seq, visit in log.numbered("seq IN (SELECT value FROM json_each(?))", given=(wanted,)):
+                    assert isinstance(visit, Visit)
+                    found[seq] = visit.terms.ids, visit.terms.counts
+        nothing = np.zeros(0, np.uint32), np.zeros(0, np.uint16)
+        return [found.get(seq, nothing) for seq in seqs]
 
     # -- taking in ---------------------------------------------------------------------------------------------
 
@@ -266,15 +352,14 @@ class CrawlView:
         """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
         if not self._judged_anew:
             return
-        worths = dict(
-            log.rows("seq, worth.worth", f"{VERSIONS} AND seq <= ? AND worth.worth IS NOT NULL", given=(self.seq,))
-        )
-        columns = self.columns
-        for number in np.flatnonzero(self.column("kind") == PAGE).tolist():
-            columns["worth"][number] = worths.get(columns["seq"].item(number), columns["beta"].item(number))
-            first = columns["first"].item(number)
-            if first in worths:
-                columns["first_worth"][number] = worths[first]
+        seqs, worths = log.worths(self.seq)
+        pages = np.flatnonzero(self.column("kind") == PAGE)
+        for name, of, otherwise in (("worth", "seq", "beta"), ("first_worth", "first", "first_worth")):
+            wanted = self.columns[of][pages]
+            at = np.minimum(np.searchsorted(seqs, wanted), max(0, len(seqs) - 1))
+            rated = seqs[at] == wanted if len(seqs) else np.zeros(len(pages), np.bool_)
+            self.columns[name][pages[rated]] = worths[at[rated]]
+            self.columns[name][pages[~rated]] = self.columns[otherwise][pages[~rated]]
         self._judged_anew = False
 
     def _words(self, visit: Visit) -> None:
@@ -315,9 +400,9 @@ class CrawlView:
         columns = self.columns
         columns["parent"][number], columns["via"][number] = self.graph.leading(visit.node)
         self.nodes.append(visit.node)
-        self.titles.append("")
         if self.content:
-            self.terms.append((b"", b""))
+            self.titles.append("")
+        self._recount += self._recount == number
         columns["first"][number], columns["kind"][number] = seq, kind
         columns["pick"][number], columns["ended"][number] = visit.score, visit.ended
         columns["first_worth"][number], columns["first_copy"][number] = visit.worth, bool(visit.same_as)
@@ -334,17 +419,20 @@ class CrawlView:
         columns = self.columns
         columns["seq"][number], columns["started"][number] = seq, visit.started
         columns["beta"][number], columns["worth"][number] = visit.beta, visit.worth
-        columns["foreign"][number] = "language" in visit.flags
+        columns["foreign"][number], columns["archived"][number] = "language" in visit.flags, bool(visit.place.file)
         columns["copy"][number], columns["simhash"][number] = bool(visit.same_as), visit.simhash
         language = clean(visit.language)[:100]
         columns["language_number"][number] = self._language_numbers.setdefault(language, len(self._language_numbers))
         if len(self.languages) < len(self._language_numbers):
             self.languages.append(language)
         if self.content:
-            before, ids, counts = self.terms[number], visit.terms.ids.tobytes(), visit.terms.counts.tobytes()
-            self.titles[number], self.terms[number] = clean(visit.title)[:CLIP], (ids, counts)
-            columns["frequency"][number] = self._count(visit.terms.ids, visit.terms.counts)
-            self._text += len(ids) + len(counts) - len(before[0]) - len(before[1]) + len(visit.title)
+            ids = visit.terms.ids
+            self._text += min(CLIP, len(visit.title)) + 60 - len(self.titles[number])
+            self.titles[number] = clean(visit.title)[:CLIP]
+            columns["frequency"][number] = self._count(ids, visit.terms.counts)
+            if len(ids) and not visit.same_as:
+                self.word_pages = fit(self.word_pages, max(len(self.words), int(ids.max()) + 1))
+                self.word_pages[ids] += 1
 
     def _look(self, visit: Visit, number: int) -> None:
         fate = self.fates.get(number)

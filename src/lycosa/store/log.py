@@ -270,9 +270,10 @@ class SqliteLog:
             raise self._damaged(f"event {seq}, a {str(kind)[:40]!a}, can't be read: {_brief(error)}") from error
         return event
 
-    def check(self) -> None:
+    def check(self, after: int = 0) -> None:
         """Whether this is a log, and all of it: what can be seen without reading what events say. Quick, and to be
-        asked of one that may have come from anywhere: `DamagedError` says what is wrong first.
+        asked of one that may have come from anywhere: `DamagedError` says what is wrong first. Events up to `after` are
+        believed.
         """
         with self._explaining():
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
@@ -286,13 +287,14 @@ class SqliteLog:
             # As bytes: SQLite would not give what is no text.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, beta, start, length, typeof(body)"
-            for seq, *row in self._db.execute(f"SELECT {columns} FROM event ORDER BY seq"):
+            for seq, *row in self._db.execute(f"SELECT {columns} FROM event WHERE seq > ? ORDER BY seq", (after,)):
                 if why := _wrong(*row):
                     raise self._damaged(f"event {seq}: {why}")
             # A node is kept twice, in the table and in its index.
             lost = self._db.execute(
-                "SELECT seq FROM event WHERE NOT EXISTS "
-                "(SELECT 1 FROM event AS same WHERE same.node = event.node AND same.seq = event.seq)"
+                "SELECT seq FROM event WHERE seq > ? AND NOT EXISTS "
+                "(SELECT 1 FROM event AS same WHERE same.node = event.node AND same.seq = event.seq)",
+                (after,),
             ).fetchone()
         if lost:
             raise self._damaged(f"event {lost[0]}: its node is not what was recorded")
@@ -326,6 +328,15 @@ class SqliteLog:
             yield from self._db.execute(
                 f"SELECT {columns} FROM event LEFT JOIN worth USING (seq) WHERE {where} ORDER BY {order}", given
             )
+
+    def worths(self, until: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What pages are worth by now, where somebody has rated them: the numbers of events, in order, and worths."""
+        import numpy as np  # when it is needed: whoever asks for help does not wait for it
+
+        with self._explaining():
+            rows = self._db.execute("SELECT seq, worth FROM worth WHERE seq <= ? ORDER BY seq", (until,)).fetchall()
+        found = np.array(rows, [("seq", "i8"), ("worth", "f8")])
+        return np.ascontiguousarray(found["seq"]), np.ascontiguousarray(found["worth"])
 
     def setting(self, key: str, default: Any) -> Any:
         """The last value of a setting."""

@@ -102,10 +102,12 @@ class _Leaf:
 
 
 class Snapshots:
-    """The snapshot in a crawl's directory. Whoever writes it holds the directory's lock; anybody may read it."""
+    """The snapshot in a crawl's directory, or another one that is kept so. Whoever writes it holds the directory's
+    lock, or one of its own; anybody may read it.
+    """
 
-    def __init__(self, directory: Path) -> None:
-        self.path = directory / NAME
+    def __init__(self, directory: Path, name: str = NAME) -> None:
+        self.path = directory / name
         self._leaves: dict[str, _Leaf] = {}
         """What the files hold now, as far as we know."""
 

@@ -68,17 +68,20 @@ class Selection:
         self.archived = 0
         """How many of the pages, or of their versions, the archive has."""
         self._numbers = array("q")
-        for seq, file in self._select(VERSIONS):
-            self._numbers.append(seq)
-            self.archived += bool(file)
+        if self.versions:
+            for seq, file in self._select(VERSIONS):
+                self._numbers.append(seq)
+                self.archived += bool(file)
+        else:  # known without reading the log
+            self._numbers.extend(np.sort(self.view.column("seq")[self._chosen]).tolist())
+            self.archived = int(self.view.column("archived")[self._chosen].sum())
         self.total = len(self._numbers)
 
     def _select(self, where: str) -> Iterator[tuple[int, str]]:
-        """Events that are exported, in order: their numbers, and where their bytes are."""
-        standing = self.view.column("seq")
+        """Events of all versions that are exported, in order: their numbers, and where their bytes are."""
         for seq, node, file in self.log.rows("seq, node, file", f"{where} AND seq <= ?", given=(self.view.seq,)):
             vertex = self.view.graph.vertex(node)
-            if vertex >= 0 and self._chosen[vertex] and (self.versions or standing[vertex] == seq):
+            if vertex >= 0 and self._chosen[vertex]:
                 yield seq, file
 
     @cached_property

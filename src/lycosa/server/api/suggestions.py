@@ -214,11 +214,10 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
         mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:BEST]
     with view.lock:
         size = len(view.words)
-        here, every = np.zeros(size), np.zeros(size)
-        for at in fresh:
-            every[pages[at].terms[0]] += 1.0
-        for at in mine:
-            here[pages[at].terms[0]] += 1.0
+        here, every = np.zeros(size), view.word_pages[:size].astype(float)
+        for ids, _ in view.words_on([pages[at].number for at in mine]):
+            here[ids] += 1.0
+        every = np.maximum(every, here)
         chosen = ideas.words(here, len(mine), every - here, len(fresh) - len(mine))[: 4 * ideas.TERMS]
         taken = {
             stem for code in {ENGLISH, *(pages[at].language for at in mine)} for stem in stems(query, code_of(code))
@@ -328,14 +327,14 @@ def _judged(like: Likeness, other: CachedView, labels: Mapping[str, bool]) -> li
             return []
         words = Vocabulary()
         words.follow(other.view.words)
-        for page in pages:
-            words.frequency[page.terms[0]] += 1
+        having = other.view.word_pages[: len(words.frequency)]
+        words.frequency[: len(having)] = having
         words.pages = len(pages)
+        terms = other.view.words_on([page.number for page, _ in finds])
     if like.reads:
         return _read_again(like.topic, other.view, [page for page, _ in finds[:READ_AGAIN]], words)
     judged = []
-    for page, _ in finds:
-        ids, counts = page.terms
+    for (page, _), (ids, counts) in zip(finds, terms, strict=True):
         reading = Reading(
             np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
         )

@@ -1,0 +1,111 @@
+"""A view that is kept on disk is the one that the log makes, or none."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from revisited_crawl import Revisited, html, revisited
+
+from lycosa.collection import shelf
+from lycosa.collection.reading import Collection
+from lycosa.collection.rows import COLUMNS
+from lycosa.collection.view import CrawlView
+from lycosa.core.types import Label
+from lycosa.store.log import NAME
+
+A = "http://a.test/"
+
+
+def _grown(crawl: Revisited, start: int, pages: int) -> None:
+    for number in range(start, start + pages):
+        text = f"coral reef number{number} " * (1 + number % 3)
+        crawl.page(f"{A}{number}", html(f"Page {number}", text), number, links=[f"{A}{number + 1}", f"{A}x{number}"])
+
+
+def _same(view: CrawlView, other: CrawlView) -> None:
+    assert (view.seq, view.nodes, view.fates, view.threshold) == (other.seq, other.nodes, other.fates, other.threshold)
+    for name in COLUMNS:
+        if name != "frequency" or view.content == other.content:
+            assert view.column(name).tolist() == other.column(name).tolist(), name
+    assert [np.asarray(part).tolist() for part in view.breadth_first()] == [
+        np.asarray(part).tolist() for part in other.breadth_first()
+    ]
+    assert view.tally.state().keys() == other.tally.state().keys()
+    for name, value in view.tally.state().items():
+        if name != "looks":
+            assert value == other.tally.state()[name], name
+    assert view.tally.looks.sorts == other.tally.looks.sorts
+    assert list(view.tally.looks.times) == list(other.tally.looks.times)
+    assert (view.state(f"{A}1"), view.way_in(f"{A}3")) == (other.state(f"{A}1"), other.way_in(f"{A}3"))
+
+
+def _folded(directory: Path) -> CrawlView:
+    view = CrawlView(directory)
+    view.keeps = False
+    view.catch_up()
+    return view
+
+
+def test_a_large_view_is_written_down_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one reader has written down, the next goes on from, lean or whole; labels, changes and more pages count."""
+    monkeypatch.setattr(shelf, "WORTH_IT", 5)
+    directory = tmp_path / "c"
+    crawl = Revisited(directory)
+    crawl.seed(f"{A}0")
+    _grown(crawl, 0, 8)
+    crawl.changed(f"{A}2", html("Page 2", "other words on coral"), 20.0)
+    crawl.gone(f"{A}3", 21.0)
+    with Collection(directory) as collection:  # asks for no content, but has all to read
+        assert collection.view().content
+    assert (directory / shelf.NAME / "map").exists()
+    lean, whole = CrawlView(directory, content=False), CrawlView(directory)
+    lean.catch_up()
+    whole.catch_up()
+    assert (False, True, lean.seq, whole.seq) == (lean.content, whole.content, lean.kept, whole.kept)
+    reference = _folded(directory)
+    _same(lean, reference)
+    _same(whole, reference)
+    assert (whole.titles, whole.words) == (reference.titles, reference.words)
+    assert whole.word_pages[: len(whole.words)].tolist() == reference.word_pages[: len(reference.words)].tolist()
+    assert [whole.page(f"{A}1").terms[0].tolist()] == [words.tolist() for words, _ in reference.words_on([1])]  # type: ignore[union-attr]
+    _grown(crawl, 8, 2)
+    with crawl.log.together():
+        crawl.log.append(Label(f"{A}1", True, 30.0))
+        crawl.log.rate(np.linspace(0.1, 0.9, 11))
+    later = CrawlView(directory, content=False)
+    later.catch_up()
+    assert not later.content  # little was new
+    _same(later, _folded(directory))
+    crawl.close()
+
+
+def test_what_does_not_fit_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another log, of other code, cut or overwritten: the log is read instead, and nobody notices."""
+    monkeypatch.setattr(shelf, "WORTH_IT", 5)
+    directory = tmp_path / "c"
+    with revisited(directory) as crawl:
+        crawl.seed(f"{A}0")
+        _grown(crawl, 0, 6)
+    reference = _folded(directory)
+    CrawlView(directory).catch_up()
+    place = directory / shelf.NAME
+    blocks, written = (place / "blocks").read_bytes(), (place / "map").read_bytes()
+    for name, content in (("blocks", blocks[:100]), ("blocks", bytes(len(blocks))), ("map", written[:200])):
+        (place / name).write_bytes(content)
+        view = CrawlView(directory, content=False)
+        view.catch_up()
+        _same(view, reference)
+        assert view.content  # all of it had to be read
+    monkeypatch.setattr(shelf, "code", lambda: "other")
+    other = CrawlView(directory, content=False)
+    other.catch_up()
+    assert other.content
+    for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
+        (directory / name).unlink(missing_ok=True)
+    (directory / "crawl.toml").unlink()
+    with revisited(directory) as crawl:
+        crawl.seed(f"{A}0")
+        _grown(crawl, 3, 4)
+    anew = CrawlView(directory, content=False)
+    anew.catch_up()
+    _same(anew, _folded(directory))
