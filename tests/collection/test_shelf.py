@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from revisited_crawl import Revisited, html, revisited
 
 from lycosa.collection import shelf
 from lycosa.collection.reading import Collection
@@ -12,6 +11,7 @@ from lycosa.collection.rows import COLUMNS
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Label
 from lycosa.store.log import NAME
+from revisited_crawl import Revisited, html, revisited
 
 A = "http://a.test/"
 
