@@ -20,6 +20,7 @@ demo: install
 test: install
 	@tools/chromium
 	@tools/postgres
+	@tools/pywb
 	@tools/wordnet
 	$(BIN)/python -m pytest -n $(WORKERS)
 
@@ -32,6 +33,7 @@ check: install
 	$(BIN)/python tools/items.py --check
 	@tools/chromium
 	@tools/postgres
+	@tools/pywb
 	@tools/wordnet
 	$(BIN)/python -m pytest -n $(WORKERS)
 

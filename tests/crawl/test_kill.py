@@ -137,8 +137,9 @@ def _trace(event: Event) -> object:
 
 
 def _bytes_of(directory: Path) -> int:
-    """How much the archive holds, what was moved aside included."""
-    return sum(path.stat().st_size for path in (directory / "archive").rglob("*") if path.is_file())
+    """How much the archive holds, what was moved aside included; indexes are made of it."""
+    files = (path for path in (directory / "archive").rglob("*") if path.is_file() and path.suffix != ".cdxj")
+    return sum(path.stat().st_size for path in files)
 
 
 def _let_die(command: list[str], death: str, server: Server) -> None:

@@ -88,6 +88,11 @@ def test_one_interest_and_one_crawl(site: SiteUnderTest) -> None:
     warc = bob.get(f"{API}/crawls/{crawl}/export?form=warc")
     assert 3 == gzip.decompress(warc.content).count(b"WARC-Type: response")
     assert f'filename="reefs-riffe-{interest[:6]}-crawl-1.warc.gz"' in warc.headers["content-disposition"]
+    wacz = bob.get(f"{API}/crawls/{crawl}/export?form=wacz")
+    with ZipFile(io.BytesIO(wacz.content)) as packed:
+        assert packed.testzip() is None
+        assert 3 == gzip.decompress(packed.read("archive/data.warc.gz")).count(b"WARC-Type: response")
+    assert ("application/wacz", True) == (wacz.headers["content-type"], ".wacz" in wacz.headers["content-disposition"])
     assert 422 == bob.get(f"{API}/crawls/{crawl}/export?form=exe").status_code
 
 

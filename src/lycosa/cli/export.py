@@ -21,7 +21,7 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="jsonl, csv, parquet, graphml, warc, wacz, text, markdown or records. Default: by FILE's name.",
+            help="jsonl, csv, parquet, graphml, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
             autocompletion=names_in("collection.export", "FORMATS"),
         ),
     ] = "",
@@ -32,7 +32,9 @@ def export(
     copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
     versions: Annotated[
         str,
-        typer.Option(metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc and wacz."),
+        typer.Option(
+            metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc, wacz and cdxj."
+        ),
     ] = "",
     whole_text: WholeText = False,
     threshold: Line = None,
@@ -61,7 +63,7 @@ def export(
 def told(done: exporting.Exported) -> str:
     """What was written, how large it is and how to open it, in a line; then what to know of it."""
     remarks = "".join(f"; {remark}" for remark in done.remarks)
-    written = many(done.pages, "record" if done.form == "records" else "version" if done.versions else "page")
+    written = many(done.pages, "record" if done.form in ("records", "cdxj") else "version" if done.versions else "page")
     if done.path is None:
         return f"{written}{remarks}."
     return f"{done.path}: {written}, {size(done.size)}{remarks}. Open it with {done.opened_by}"

@@ -46,6 +46,9 @@ def option(default: Any, help: str, *, flag: str = "", metavar: str = "") -> Any
 STRATEGY = "scent"
 """What to fetch next where neither the user nor the space names a strategy."""
 
+WARC_PREFIX = "lycosa"
+"""What the names of WARC files begin with."""
+
 LARGEST = 1_000_000
 """Bytes of a file of options."""
 
@@ -232,6 +235,12 @@ class Options:
     )
     archive: bool = option(True, "Keep what was fetched as WARC files.")
     rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.")
+    warc_prefix: str = option(
+        WARC_PREFIX, "What the names of WARC files begin with; date, number and host follow.", metavar="NAME"
+    )
+    operator: str = option(
+        "", "Who crawls: a person or an institution, as the WARC files are to name it.", metavar="NAME"
+    )
     per_hour: float = option(
         60.0, "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."
     )
@@ -338,6 +347,12 @@ class Options:
             raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:
             raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
+        if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
+            raise InputError(
+                f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
+            )
+        if not self.operator.isprintable():
+            raise InputError(f"--operator is {self.operator!r}: it has to be one line of text")
         if self.feed_url and not self.feed_url.startswith(("http://", "https://")):
             raise InputError(f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
 

@@ -11,6 +11,7 @@ from lycosa.core.protocols import Log
 from lycosa.core.state import State
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
+from lycosa.spaces.making import user_agent
 from lycosa.store.directory import Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
@@ -54,7 +55,7 @@ class Files:
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
-            self.archive = directory.archive(log, SOFTWARE, options.rotate)
+            self.archive = directory.archive(log, SOFTWARE, options.rotate, user_agent(options))
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 

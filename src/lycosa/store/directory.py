@@ -12,6 +12,7 @@ from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import STRATEGY, Options
 from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.naming import host_name
 from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
@@ -125,14 +126,19 @@ class Directory:
         """The log, for writing."""
         return SqliteLog(self.path / NAME)
 
-    def archive(self, log: SqliteLog, software: str, rotate: int) -> WarcArchive:
+    def archive(self, log: SqliteLog, software: str, rotate: int, user_agent: str = "") -> WarcArchive:
         """The archive, brought to where the log ends."""
-        archive = WarcArchive(
-            self.path / "archive",
-            rotate=rotate,
-            software=software,
-            description=f"topic: {self.options.topic}" if self.options.topic else "",
-        )
+        options = self.options
+        about = {
+            "software": software,
+            "operator": options.operator,
+            "contact": options.contact,
+            "hostname": host_name(),
+            "http-header-user-agent": user_agent,
+            "isPartOf": self.path.absolute().name,
+            "description": f"topic: {options.topic}" if options.topic else "",
+        }
+        archive = WarcArchive(self.path / "archive", rotate=rotate, prefix=options.warc_prefix, about=about)
         self.moved = archive.recover(log.archived())
         return archive
 

@@ -2,7 +2,8 @@
 
 Each visit is a response record and the request that brought it, written with one `write`; a payload that was archived
 before, and an answer that says "not modified", become revisit records. Bodies are kept as received (dechunked; the
-header that says otherwise is renamed).
+header that says otherwise is renamed). Beside each file lies its index (cdxj.py), written when the file is full or a
+run ends.
 The log knows the last byte of every file that counts: what lies beyond (a torn write, a record whose commit did not
 happen, the tail behind a restored older log) is moved aside when the archive is opened again, never deleted.
 
@@ -14,10 +15,13 @@ Paper items:
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 import struct
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -26,11 +30,20 @@ import numpy as np
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.options import WARC_PREFIX
 from lycosa.core.state import Grown, State, Texts
 from lycosa.core.types import Exchange, Place, Visit
+from lycosa.store import cdxj
+from lycosa.store.naming import file_name, serial_of
 
 LARGEST = 1 << 30
 """Bytes of a record, inflated: no page is so large, and what says so is a bomb."""
+
+REMAKING = 30.0
+"""Seconds that a run may take at its end to make indexes that are missing: those of earlier versions, or deleted."""
+
+UNINDEXED = 10_000
+"""Records that the index of a file may lack while the file is written."""
 
 _STORED_BLOCK = 65535
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -38,7 +51,7 @@ _PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
 
 
 class WarcArchive:
-    """Append records to `directory/PREFIX-NNNNN.warc.gz`.
+    """Append records to files in a directory; naming.py says how they are called.
 
     Lifecycle: `recover` once with what the log knows, then `append`, then `close`. Invariant: every file is a valid
     WARC whenever no `append` is running.
@@ -49,21 +62,24 @@ class WarcArchive:
         directory: Path,
         *,
         rotate: int = 1_000_000_000,
-        software: str = "Lycosa",
-        description: str = "",
+        prefix: str = WARC_PREFIX,
+        about: Mapping[str, str] | None = None,
     ) -> None:
         self.directory = directory
         self.command = "resume"
         """What goes on when there is room again: for messages."""
         self.rotate = rotate
-        self.software = software
-        self.description = description
+        self.prefix = prefix
+        self.about = {"software": "Lycosa", **(about or {})}
+        """What each file says of itself: software, operator, ..."""
         self._number = 0
         self._file = -1
         self._size = 0
         self._name = ""
         self._info_id = ""
         self._seen: dict[bytes, tuple[str, float]] = {}
+        self._fresh: list[cdxj.Entry] = []  # what the index of the present file lacks
+        self._unindexed: dict[str, int] = {}  # files that are full and have no index, and where they end
 
     def recover(self, archived: Mapping[str, int]) -> list[str]:
         """Bring the files to where the log ends; says what was moved aside."""
@@ -84,10 +100,13 @@ class WarcArchive:
                     path.unlink()
                 elif path.stat().st_size > end:
                     moved.append(self._set_aside(path, end))
-                self._number = max(self._number, _number_of(name))
+                self._number = max(self._number, serial_of(name))
             if archived and self._number:
-                last = max(archived, key=_number_of)
+                last = max(archived, key=serial_of)
                 self._open(last)
+                for name, end in archived.items():
+                    if name != last and not cdxj.index_of(self.directory / name).exists():
+                        self._unindexed[name] = end
         except OSError as error:
             raise self._explained(error) from error
         return moved
@@ -122,7 +141,7 @@ class WarcArchive:
         head = _http_head(exchange)
         common = (
             f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            + ("" if unmodified else f"WARC-Payload-Digest: {_digest(exchange.digest)}\r\n")
+            + ("" if unmodified else f"WARC-Payload-Digest: {cdxj.digest_of(exchange.digest)}\r\n")
             + (f"WARC-IP-Address: {visit.address}\r\n" if visit.address else "")
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
@@ -152,14 +171,42 @@ class WarcArchive:
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
         if not unmodified:
+            self._note(visit, exchange, place.offset, len(response), original is not None)
             self._seen.setdefault(exchange.digest, (visit.node, visit.started))
         return place
 
     def close(self) -> None:
+        """End the present file; what is in it can be looked up."""
         if self._file >= 0:
             os.fsync(self._file)
             os.close(self._file)
             self._file = -1
+            self._index()
+        until = time.monotonic() + REMAKING
+        while self._unindexed and time.monotonic() < until:  # what is left is made when a later run ends
+            name, end = self._unindexed.popitem()
+            self._make_index(name, end)
+
+    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool) -> None:
+        """Have a record in the index."""
+        kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
+        date, digest = cdxj.date_of(visit.started), cdxj.digest_of(exchange.digest)
+        entry = cdxj.Entry(
+            cdxj.key_of(visit.node), date, visit.node, kind, str(visit.status), digest, offset, length, self._name
+        )
+        self._fresh.append(entry)
+        if len(self._fresh) >= UNINDEXED:
+            self._index()
+
+    def _index(self) -> None:
+        """Write the index of the present file. Without one it is made anew when it is asked for: no reason to fail."""
+        self._make_index(self._name, self._size, self._fresh)
+        self._fresh = []
+
+    def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.Entry] = ()) -> None:
+        path = self.directory / name
+        with suppress(OSError, StoreError):
+            cdxj.write(cdxj.index_of(path), cdxj.entries_of(path, end, fresh))
 
     def _write(self, data: bytes) -> None:
         """Append all of it, or leave the file as it was and say why."""
@@ -180,15 +227,16 @@ class WarcArchive:
     def _next_file(self) -> None:
         self.close()
         self._number += 1
-        name = f"lycosa-{self._number:05d}.warc.gz"
+        name = file_name(self.prefix, self._number)
         try:
             self._open(name)
         except OSError as error:
             raise self._explained(error) from error
         try:
-            self._write(warcinfo(name, self.software, self.description, self._info_id))
+            self._write(warcinfo(name, self.about, self._info_id))
         except StoreError:
-            self.close()
+            os.close(self._file)
+            self._file = -1
             (self.directory / name).unlink()  # an empty file is not a WARC
             raise
 
@@ -200,6 +248,7 @@ class WarcArchive:
 
     def _set_aside(self, path: Path, end: int) -> str:
         """Move what lies beyond `end` into `aside/`, then cut the file; a file the log does not know goes whole."""
+        cdxj.index_of(path).unlink(missing_ok=True)
         aside = self.directory / "aside"
         aside.mkdir(exist_ok=True)
         target = aside / f"{path.name}.from-{end}"
@@ -263,17 +312,18 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
     return Exchange(b"", status_line, headers, body, digest, truncated), refers_to
 
 
-def warcinfo(name: str, software: str, description: str, record_id: str = "") -> bytes:
-    """The record with which a file begins."""
-    fields = (
-        f"software: {software}\r\nformat: WARC File Format 1.1\r\n"
-        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"
-        + (f"description: {' '.join(description.split())}\r\n" if description else "")
-        + "robots: obey\r\n"
-    )
-    about = f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
-    about += f"WARC-Filename: {name}\r\n" if name else ""
-    return _member(record_id or _record_id(), about, "", fields.encode(), b"", False)
+def warcinfo(name: str, about: Mapping[str, str], record_id: str = "") -> bytes:
+    """The record with which a file begins: who made it, with what, how and from where."""
+    told = {
+        **about,
+        "robots": about.get("robots", "obey"),
+        "format": "WARC File Format 1.1",
+        "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+    }
+    fields = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in told.items() if value)
+    head = f"WARC-Type: warcinfo\r\nWARC-Date: {_date(datetime.now(UTC).timestamp())}\r\n"
+    head += f"WARC-Filename: {name}\r\n" if name else ""
+    return _member(record_id or _record_id(), head, "", fields.encode("utf-8", "replace"), b"", False)
 
 
 def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool) -> bytes:
@@ -281,8 +331,12 @@ def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, pa
     kind = (
         f"Content-Type: application/http; msgtype={http}\r\n" if http else "Content-Type: application/warc-fields\r\n"
     )
+    hashed = hashlib.sha256(head)
+    hashed.update(body)
+    digest = cdxj.digest_of(hashed.digest())
     front = (
-        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}Content-Length: {len(head) + len(body)}\r\n\r\n"
+        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}WARC-Block-Digest: {digest}\r\n"
+        f"Content-Length: {len(head) + len(body)}\r\n\r\n"
     ).encode() + head
     compressor = zlib.compressobj(1, zlib.DEFLATED, -15)
     if packed and len(body) > 512:
@@ -331,10 +385,6 @@ def _first_id(path: Path) -> str:
     return match[1].decode() if match else _record_id()
 
 
-def _digest(digest: bytes) -> str:
-    return "sha256:" + base64.b32encode(digest).decode()
-
-
 def _date(at: float) -> str:
     seconds = int(at)
     return f"{_second(seconds)}.{min(999_999, round((at - seconds) * 1e6)):06d}Z"
@@ -344,9 +394,3 @@ def _date(at: float) -> str:
 def _second(seconds: int) -> str:
     # Many pages arrive in one second, and strftime is slow.
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def _number_of(name: str) -> int:
-    """The number in a file's name; 0 for a file that isn't ours."""
-    digits = name.removesuffix(".warc.gz").rpartition("-")[2]
-    return int(digits) if digits.isdigit() else 0

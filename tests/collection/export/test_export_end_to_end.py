@@ -202,5 +202,5 @@ def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) 
 
 def test_no_format_is_forgotten() -> None:
     """The tests above read back every format that there is."""
-    others = {"records"}  # of search forms: see test_form_records.py
+    others = {"records", "cdxj"}  # of search forms: see test_form_records.py; see test_export_cdxj.py
     assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

@@ -140,7 +140,7 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
         "parent": "http://a.test/",
         "anchor": "see reefs",
         "outlinks": 0,
-        "warc_file": "lycosa-00001.warc.gz",
+        "warc_file": page.place.file,
         "warc_offset": page.place.offset,
         "warc_length": page.place.length,
         "version": 1,

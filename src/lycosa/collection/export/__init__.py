@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import graphml, tables, text, wacz, warc
+from lycosa.collection.export import cdxj, graphml, tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
@@ -58,6 +58,10 @@ FORMATS = {
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
+        ),
+        Format(
+            "cdxj", cdxj.write, (".cdxj", ".cdxj.gz"), "pywb or OutbackCDX, beside the crawl's own WARC files",
+            True, True, "all", True,
         ),
         Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),

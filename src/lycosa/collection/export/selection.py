@@ -51,6 +51,7 @@ class Selection:
         tell: Tell = silent,
     ) -> None:
         self.collection = collection
+        self.everything = everything
         self.log = collection.log
         self._tell = tell
         self.parent = lru_cache(maxsize=16)(self.log.visit)

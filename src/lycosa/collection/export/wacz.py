@@ -16,7 +16,6 @@ import json
 import re
 import struct
 import time
-from base64 import b32encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,6 +26,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lycosa.collection.export import warc
 from lycosa.collection.export.cleaning import iso, line
 from lycosa.collection.export.selection import Selection, Written
+from lycosa.store.cdxj import digest_of
 from lycosa.version import SOFTWARE
 
 BLOCK = 1024
@@ -127,7 +127,7 @@ def _cdx(copied: warc.Copied) -> bytes:
         "url": visit.node,
         "mime": "warc/revisit" if copied.revisit else copied.kind,
         "status": str(visit.status),
-        "digest": "sha256:" + b32encode(visit.digest).decode(),
+        "digest": digest_of(visit.digest),
         "length": str(copied.length),
         "offset": str(copied.offset),
         "filename": _ARCHIVE,

@@ -9,11 +9,11 @@ name it. Requests follow their responses. robots.txt, redirects and failures sta
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import IO
 
 from zlib_ng import zlib_ng as zlib
@@ -22,6 +22,7 @@ from lycosa.collection.export.cleaning import line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Place, Visit
 from lycosa.drawing.formats import many
+from lycosa.store.cdxj import digest_of, media_type
 from lycosa.store.warc import read_record, warcinfo
 from lycosa.version import SOFTWARE
 
@@ -70,7 +71,10 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
         return offset - len(record)
 
     subject = line(pages.collection.options.subject)
-    add(warcinfo(line(name), SOFTWARE, f"pages of a crawl, topic: {subject}" if subject else ""))
+    options = pages.collection.options
+    about = {"software": SOFTWARE, "operator": line(options.operator), "contact": line(options.contact)}
+    about["description"] = f"pages of a crawl, topic: {subject}" if subject else ""
+    add(warcinfo(line(name), about))
     archive, introduced = pages.collection.path / "archive", set[str]()
     for seq, visit in pages.looks():
         place = visit.place
@@ -119,6 +123,8 @@ def _as_response(head: bytes, content: bytes, body: bytes) -> bytes:
     block = http + b"\r\n\r\n" + body
     fields = _REVISIT_FIELDS.sub(b"", head + b"\r\n").replace(b"WARC-Type: revisit", b"WARC-Type: response")
     fields = re.sub(rb"(?<=\r\nContent-Length: )\d+", str(len(block)).encode(), fields)
+    digest = digest_of(hashlib.sha256(block).digest()).encode()
+    fields = re.sub(rb"(?<=\r\nWARC-Block-Digest: )[^\r\n]+", digest, fields)
     return _packed(fields + b"\r\n" + block)
 
 
@@ -128,13 +134,8 @@ def _packed(record: bytes) -> bytes:
     return member.compress(record + b"\r\n\r\n") + member.flush()
 
 
-@lru_cache(maxsize=256)
-def _media_type(value: bytes) -> str:
-    return re.split(r"[;\s]", value.decode("latin-1").strip(), maxsplit=1)[0].lower()
-
-
 def _content_type(content: bytes) -> str:
     """The content type that an archived answer names, without its parameters."""
     head = content.partition(b"\r\n\r\n")[0]
     match = re.search(rb"\r\ncontent-type:([^\r\n]*)", head, re.IGNORECASE)
-    return _media_type(match[1]) if match else ""
+    return media_type(match[1].decode("latin-1")) if match else ""

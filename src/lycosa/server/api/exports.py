@@ -38,9 +38,9 @@ from lycosa.store.log import NAME
 router = APIRouter(tags=["exports"])
 
 PIECE = 1 << 20
-Form = Literal["jsonl", "csv", "warc"]
-TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc"}
-SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "warc": "warc.gz"}
+Form = Literal["jsonl", "csv", "warc", "wacz"]
+TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc", "wacz": "application/wacz"}
+SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "warc": "warc.gz", "wacz": "wacz"}
 BUSY = {"description": "Other exports are being sent: the header Retry-After says when to try again"}
 ZIP: dict[int | str, dict[str, Any]] = {
     429: BUSY,

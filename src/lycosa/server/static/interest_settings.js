@@ -100,6 +100,7 @@ export function mount(panel, context) {
               link("JSON lines", `${crawlPath()}/export`, { form: "jsonl" }),
               link("Table (CSV)", `${crawlPath()}/export`, { form: "csv" }),
               link("Web archive (WARC)", `${crawlPath()}/export`, { form: "warc" }),
+              link("For ReplayWeb.page (WACZ)", `${crawlPath()}/export`, { form: "wacz" }),
               own ? link("Everything of this interest", `/interests/${context.interest.id}/export`) : "",
             ]),
           ]))

@@ -1,0 +1,322 @@
+"""CDXJ: where each record of a WARC file lies, one line a record, sorted; what pywb, OutbackCDX and others look up.
+
+    org,example)/reefs 20261117151336 {"url": "http://example.org/reefs/", "mime": "text/html", "status": "200", ...}
+
+Each WARC file has such a file beside it, NAME.cdxj for NAME.warc.gz. It is written whole when the WARC file is closed
+or a run ends, and it may lag behind: what it lacks is read from the WARC file itself. So it is never missed, and one
+that was deleted is made again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import re
+from base64 import b32encode
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from zlib_ng import zlib_ng as zlib
+
+from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.files import replacing
+from lycosa.store.naming import ENDING as WARC_ENDING
+
+ENDING = ".cdxj"
+
+REVISIT = "warc/revisit"
+"""The type of a record whose body lies in another."""
+
+LARGEST = 1 << 20
+"""Bytes of a line that are believed: addresses are much shorter."""
+
+BLOCK, HEAD = 1 << 16, 1 << 16
+"""Bytes that are read at a time, and of a record that are looked at."""
+
+_INDEXED = ("response", "revisit", "resource")
+_FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
+_TYPE = re.compile(rb"\r\ncontent-type:([^\r\n]*)", re.IGNORECASE)
+_WWW = re.compile(r"www\d*\.")
+_SESSIONS = [
+    re.compile(rf"^(.*)(?:{name})(?:&(.*))?$", re.IGNORECASE | re.DOTALL)
+    for name in (
+        "jsessionid=[0-9a-z]{32}",
+        "phpsessid=[0-9a-z]{32}",
+        "sid=[0-9a-z]{32}",
+        "aspsessionid[a-z]{8}=[a-z]{24}",
+        "cfid=[^&]+&cftoken=[^&]+",
+    )
+]
+_ASPX_SESSION = re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\))/([^?]+\.aspx.*)$", re.IGNORECASE)
+_ESCAPED = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
+
+
+class Entry(NamedTuple):
+    """A record that an index knows."""
+
+    key: str
+    date: str
+    """14 digits, in UTC."""
+    url: str
+    mime: str
+    status: str
+    digest: str
+    offset: int
+    length: int
+    file: str
+
+    @property
+    def end(self) -> int:
+        """The byte behind the record."""
+        return self.offset + self.length
+
+    @property
+    def line(self) -> bytes:
+        """The entry as it stands in a file."""
+        fields = {
+            "url": self.url, "mime": self.mime, "status": self.status, "digest": self.digest,
+            "length": str(self.length), "offset": str(self.offset), "filename": self.file,
+        }  # fmt: skip
+        told = {name: value for name, value in fields.items() if value}
+        return f"{self.key} {self.date} {json.dumps(told)}\n".encode()
+
+
+def index_of(path: Path) -> Path:
+    """Where the index of a WARC file lies."""
+    return path.with_name(path.name.removesuffix(WARC_ENDING) + ENDING)
+
+
+def date_of(at: float) -> str:
+    """A moment in 14 digits."""
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y%m%d%H%M%S}"
+
+
+def digest_of(digest: bytes) -> str:
+    """A payload's digest, as WARC files and indexes have it."""
+    return "sha256:" + b32encode(digest).decode()
+
+
+# -- keys --------------------------------------------------------------------------------------------------------
+
+
+def key_of(url: str) -> str:
+    """An address as it is looked up: names from the top, in lower case; no www, no session, parameters in order.
+
+    Those of the package `surt`, which pywb and cdxj-indexer use.
+
+    >>> key_of("http://www.Example.org:8080/Reefs/?b=2&a=1#top")
+    'org,example:8080)/reefs?a=1&b=2'
+    """
+    scheme, colon, rest = url.partition("://")
+    if not colon or scheme.lower() not in ("http", "https"):
+        return url
+    rest = rest.partition("#")[0]
+    authority, path, query = re.fullmatch(r"([^/?]*)([^?]*)(?:\?(.*))?", rest, re.DOTALL).groups()  # type: ignore[union-attr]
+    name, port = _host(authority.rpartition("@")[2].lower(), scheme.lower())
+    path = _path(_plain(path)).lower()
+    if match := _ASPX_SESSION.fullmatch(path):
+        path = match[1] + match[2]
+    path = path.rstrip("/") if len(path) > 1 and path.endswith("/") else path
+    return f"{name}{port}){path or '/'}{_query(query or '')}"
+
+
+def _host(authority: str, scheme: str) -> tuple[str, str]:
+    """Name, turned round, and port, if it is not the usual one."""
+    name, colon, port = authority.rpartition(":") if not authority.endswith("]") else (authority, "", "")
+    if not colon:
+        name, port = authority, ""
+    name = _WWW.sub("", name, count=1) if _WWW.match(name) else name
+    name = name.strip("[]") if name.startswith("[") else ",".join(reversed(name.strip(".").split(".")))
+    return name, f":{port}" if port and port != {"http": "80", "https": "443"}[scheme] else ""
+
+
+def _path(path: str) -> str:
+    """Without dots, and with single slashes."""
+    parts: list[str] = []
+    for part in path.split("/")[1:]:
+        if part == ".." and parts:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/" + "/".join([*filter(None, parts[:-1]), *parts[-1:]])
+
+
+def _query(query: str) -> str:
+    query = _plain(query)
+    for pattern in _SESSIONS:
+        if match := pattern.fullmatch(query):
+            query = match[1] + (match[2] or "")
+    pairs = sorted(part.split("=", 1) for part in query.lower().split("&"))
+    return "?" + "&".join(map("=".join, pairs)) if query else ""
+
+
+def _plain(text: str) -> str:
+    """What is escaped without need is not, however often it was; what needs it, is, once."""
+    data = text.encode("utf-8", "surrogatepass")
+    while b"%" in data and (plain := unquote_to_bytes(data)) != data:
+        data = plain
+    return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], data).decode("ascii")
+
+
+# -- reading -----------------------------------------------------------------------------------------------------
+
+
+def parse(line: bytes) -> Entry | None:
+    """The entry of a line; None for one that is none (a comment, a torn line, something else)."""
+    try:
+        key, date, told = line.decode().split(" ", 2)
+        fields: dict[str, Any] = json.loads(told)
+        named = {name: str(fields.get(name, "")) for name in ("url", "mime", "status", "digest")}
+        numbers = int(fields["offset"]), int(fields["length"])
+        file = str(fields["filename"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    if not re.fullmatch(r"\d{14,17}", date, re.ASCII) or min(numbers) < 0:
+        return None
+    return Entry(key, date[:14], **named, offset=numbers[0], length=numbers[1], file=file)
+
+
+def read(path: Path) -> Iterator[Entry]:
+    """The entries of an index, in its order; none where there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            while line := file.readline(LARGEST):
+                if entry := parse(line):
+                    yield entry
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+
+
+def find(path: Path, key: str) -> Iterator[Entry]:
+    """The entries of a key, looked up in the sorted file: it is not read whole."""
+    wanted = f"{key} ".encode()
+    try:
+        with open(path, "rb") as file:
+            _seek(file, wanted)
+            while (line := file.readline(LARGEST)) and line < wanted:
+                pass
+            while line.startswith(wanted):
+                if entry := parse(line):
+                    yield entry
+                line = file.readline(LARGEST)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _seek(file: IO[bytes], wanted: bytes) -> None:
+    """Go to the beginning of a line before which every line is smaller."""
+    low, high = 0, os.fstat(file.fileno()).st_size
+    while low < high:  # the first line that begins behind `low` is the first that may be large enough
+        middle = (low + high) // 2
+        file.seek(middle)
+        file.readline(LARGEST)
+        line = file.readline(LARGEST)
+        if line and line < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    file.seek(low)
+    if low:
+        file.readline(LARGEST)
+    else:
+        file.seek(0)
+
+
+# -- making ------------------------------------------------------------------------------------------------------
+
+
+def entries_of(path: Path, end: int, fresh: Iterable[Entry] = ()) -> list[Entry]:
+    """All entries of a WARC file up to a byte, sorted: those of its index, the `fresh` ones, and what both lack."""
+    known = {entry.offset: entry for entry in read(index_of(path)) if entry.end <= end}
+    reached = max((entry.end for entry in known.values()), default=0)
+    added = {entry.offset: entry for entry in fresh}
+    gap = min(added, default=end)
+    known.update((entry.offset, entry) for entry in scan(path, reached, gap))
+    known.update(added)
+    return sorted(known.values(), key=lambda entry: entry.line)
+
+
+def stream(path: Path, end: int) -> Iterator[Entry]:
+    """The same, one after the other: in memory is only what the index lacks."""
+    index = index_of(path)
+    reached = max((entry.end for entry in read(index) if entry.end <= end), default=0)
+    lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)
+    return heapq.merge((entry for entry in read(index) if entry.end <= end), lacking, key=lambda entry: entry.line)
+
+
+def write(path: Path, entries: Iterable[Entry]) -> None:
+    """Write an index, whole or not at all."""
+    with replacing(path) as file:
+        file.writelines(entry.line for entry in entries)
+
+
+def scan(path: Path, start: int, end: int) -> Iterator[Entry]:
+    """The entries of the records that begin between two bytes, from the WARC file itself."""
+    if start >= end:
+        return
+    try:
+        with open(path, "rb") as file:
+            for offset, length, head in _members(file, start, end, path):
+                if entry := entry_of(head, offset, length, path.name):
+                    yield entry
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
+
+
+def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Each gzip member: where it is, and how its content begins."""
+    file.seek(start)
+    offset, ahead = start, b""
+    while offset < end:
+        member, head, used = zlib.decompressobj(31), b"", 0
+        try:
+            while not member.eof and (data := ahead or file.read(BLOCK)):
+                part = member.decompress(data)
+                head += part[: HEAD - len(head)]
+                ahead = member.unused_data
+                used += len(data) - len(ahead)
+        except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception
+            raise DamagedError(f"{path}: no record at byte {offset} ({error}); restore it from a backup") from error
+        if not member.eof:
+            raise DamagedError(f"{path}: no whole record at byte {offset}; restore the file from a backup")
+        yield offset, used, head
+        offset += used
+
+
+def entry_of(head: bytes, offset: int, length: int, file: str) -> Entry | None:
+    """The entry of a record, given how it begins; None for one that nobody looks up: a request, a 304."""
+    fields, _, http = head.partition(b"\r\n\r\n")
+    named = {name.lower(): value.decode("utf-8", "replace") for name, value in _FIELD.findall(fields)}
+    kind, url = named.get(b"warc-type", ""), named.get(b"warc-target-uri", "").strip("<>")
+    if kind not in _INDEXED or not url:
+        return None
+    if kind == "resource":
+        mime, status = media_type(named.get(b"content-type", "")), ""
+    else:
+        status = http.split(b"\r\n", 1)[0].decode("latin-1").split(" ")[1:2][0] if b" " in http[:64] else ""
+        found = _TYPE.search(http.partition(b"\r\n\r\n")[0])
+        mime = media_type(found[1].decode("latin-1")) if found else ""
+    if kind == "revisit":
+        if status == "304":  # nothing to be seen there that the version before does not show
+            return None
+        mime = REVISIT
+    date = re.sub(r"\D", "", named.get(b"warc-date", ""))[:14]
+    digest = named.get(b"warc-payload-digest", "")
+    return Entry(key_of(url), date, url, mime, status, digest, offset, length, file)
+
+
+def media_type(value: str) -> str:
+    """A content type without its parameters.
+
+    >>> media_type("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return re.split(r"[;\s]", value.strip(), maxsplit=1)[0].lower()

@@ -1,0 +1,50 @@
+"""How the files of an archive are called: PREFIX-DATE-SERIAL-HOST-TOKEN.warc.gz, as WARC's standard recommends.
+
+The date is that of the file's beginning, to the millisecond, in UTC; the serial number counts the files of a crawl. The
+token is drawn for each file, so that archives of many crawls may lie in one directory or bucket. Files of earlier
+versions, lycosa-00001.warc.gz, are known by their number all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from datetime import UTC, datetime
+
+from lycosa.core.options import WARC_PREFIX
+
+ENDING = ".warc.gz"
+
+_SERIAL = re.compile(r".*-\d{17}-(\d{5,18})-.*", re.ASCII)
+_LONGEST_HOST = 40
+
+
+def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = "", token: str = "") -> str:
+    """The name of a new file.
+
+    >>> file_name("reefs", 7, datetime(2026, 11, 17, 15, 13, 36, 5000, UTC), "crawler.example.org", "3f9c2a1b")
+    'reefs-20261117151336005-00007-crawler.example.org-3f9c2a1b.warc.gz'
+    """
+    at = at or datetime.now(UTC)
+    date = f"{at:%Y%m%d%H%M%S}{at.microsecond // 1000:03d}"
+    return f"{prefix or WARC_PREFIX}-{date}-{serial:05d}-{host or host_name()}-{token or os.urandom(4).hex()}{ENDING}"
+
+
+def serial_of(name: str) -> int:
+    """The serial number in a file's name; 0 for a file that isn't ours.
+
+    >>> [serial_of(f"{name}.warc.gz") for name in ("reefs-20261117151336005-00007-a-9-3f9c2a1b", "lycosa-00003", "x")]
+    [7, 3, 0]
+    """
+    plain = name.removesuffix(ENDING)
+    if match := _SERIAL.fullmatch(plain):
+        return int(match[1])
+    digits = plain.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() and digits.isascii() and len(digits) < 19 else 0
+
+
+def host_name() -> str:
+    """This machine's name, as far as a file's name can have it."""
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname()).strip(".-")
+    return plain[:_LONGEST_HOST].strip(".-") or "localhost"

@@ -1,0 +1,155 @@
+"""CDXJ: the lines that others' indexers write, and from which others' software replays a crawl."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from random import Random
+
+import pytest
+import surt as reference
+from synthetic_crawl import crawled, html, prose
+
+from lycosa.collection.export import export
+from lycosa.collection.reading import Collection
+from lycosa.store import cdxj
+from lycosa.web.inflate import inflate
+from lycosa.web.urls import canonical
+
+WAYBACK = Path(sys.prefix) / "share" / "pywb" / "bin" / "wayback"
+
+ADDRESSES = """
+http://a.test https://www.A.test:443/x/ http://www12.a.test:443/x// http://a.test/a/./b/../c http://a.test/%7Euser/%2541
+http://a.test/a?b=2&a=1 http://a.test/a? http://a.test/a?x=&a http://u:pw@a.test/ http://1.2.3.4/x http://[::1]:81/X
+http://xn--bcher-kva.test/%C3%BC http://a.test/(S(0123456789abcdefghijklmn))/a.aspx?x=1 http://a.test/a?x=%26&&y=%3D
+http://a.test/a?jsessionid=0123456789abcdef0123456789abcdef&x=1 http://a.test/a?cfid=1&cftoken=2&z=3 http://a.test/a%23b
+http://a.test/?a=http://b.test/?c=d http://h.test/..//www...|%7e http://h.test/a//../B1 http://a.test/a+b;c?d+e
+""".split()
+PIECES = [
+    "a",
+    "B",
+    "/",
+    "//",
+    ".",
+    "..",
+    "%20",
+    "%7e",
+    "%25",
+    "%41",
+    "?",
+    "&",
+    "=",
+    "~",
+    "%C3%BC",
+    "%2F",
+    "%3f",
+    "|",
+    "'",
+]
+
+
+def test_keys_are_those_of_others() -> None:
+    """The package that pywb looks up with gives the same keys, for addresses as they come and as we write them."""
+    random = Random(1)
+    made = ["http://h.test/" + "".join(random.choices(PIECES, k=random.randint(0, 9))) for _ in range(2_000)]
+    for address in ADDRESSES + made:
+        for url in (address, canonical(address) or address):
+            assert reference.surt(url) == cdxj.key_of(url)
+
+
+def _theirs(directory: Path, into: Path) -> bytes:
+    """What cdxj-indexer makes of a crawl's files."""
+    script = "import sys; from cdxj_indexer.main import main; main(sys.argv[1:])"
+    files = map(str, sorted((directory / "archive").glob("*.warc.gz")))
+    subprocess.run([sys.executable, "-c", script, "--sort", "--output", str(into), *files], check=True)
+    return into.read_bytes()
+
+
+def test_the_index_is_the_one_that_others_make(tmp_path: Path) -> None:
+    """cdxj-indexer comes to the same lines: while a file is written, at its end, and when indexes were lost or lag."""
+    crawl = tmp_path / "crawl"
+    with crawled(crawl, rotate=6_000) as made:
+        made.other("http://a.test/robots.txt", "robots", body=b"User-agent: *\nAllow: /\n")
+        for i in range(12):
+            made.page(f"http://www.a.test/{i}/?b=2&a={i}", html(f"Page {i}", prose(i)), beta=(i % 3) / 5)
+        made.page("http://a.test/copy", html("Page 3", prose(3)))
+        export(crawl, tmp_path / "running.cdxj", everything=True, copies=True)
+        running = _theirs(crawl, tmp_path / "theirs.cdxj")
+        assert running == (tmp_path / "running.cdxj").read_bytes()
+        made.redirect("http://a.test/go", "http://a.test/1")
+    whole = _theirs(crawl, tmp_path / "theirs.cdxj")
+    assert running != whole
+    indexes = sorted((crawl / "archive").glob("*.cdxj"))
+    assert len(indexes) == len(list((crawl / "archive").glob("*.warc.gz"))) > 2
+    assert sorted(whole.splitlines(True)) == sorted(b"".join(index.read_bytes() for index in indexes).splitlines(True))
+    for entry in map(cdxj.parse, whole.splitlines()):
+        assert entry is not None
+        assert entry in [found for index in indexes for found in cdxj.find(index, entry.key)]
+    assert [] == [found for index in indexes for found in cdxj.find(index, "test,a)/no")]
+    done = export(crawl, tmp_path / "relevant.cdxj")
+    assert 9 == done.pages == len((tmp_path / "relevant.cdxj").read_bytes().splitlines())
+    indexes[0].unlink()
+    indexes[1].write_bytes(b"")
+    first = min(cdxj.read(indexes[2]), key=lambda entry: entry.offset)
+    indexes[2].write_bytes(first.line + b'torn 20231114221354 {"url')
+    export(crawl, tmp_path / "again.cdxj", everything=True, copies=True)
+    assert whole == (tmp_path / "again.cdxj").read_bytes()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.skipif(
+    not WAYBACK.exists() and os.environ.get("CI") != "true", reason="no pywb: tools/pywb installs it beside the tests"
+)
+def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path) -> None:
+    """pywb, given the WARC files and the indexes beside them, serves pages byte for byte, and knows the rest."""
+    collection = tmp_path / "collections" / "reefs"
+    collection.mkdir(parents=True)
+    (collection / "archive").symlink_to(reefs / "archive")
+    (collection / "indexes").mkdir()
+    for index in (reefs / "archive").glob("*.cdxj"):
+        (collection / "indexes" / index.name).symlink_to(index)
+    port = _free_port()
+    base = f"http://127.0.0.1:{port}/reefs"
+    with open(tmp_path / "log", "wb") as log:
+        pywb = subprocess.Popen(
+            [str(WAYBACK), "-d", str(tmp_path), "-b", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log
+        )
+    try:
+        while True:
+            assert pywb.poll() is None, (tmp_path / "log").read_text()
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).close()
+                break
+            except urllib.error.URLError:
+                time.sleep(0.05)
+        with Collection(reefs) as crawl:
+            visits = [visit for visit in crawl.log.visits("file != ''") if visit.outcome in ("ok", "redirect")]
+            shown = [visit for visit in visits if visit.kind == "page"][::4]
+            rules = next(visit for visit in visits if visit.kind == "robots")
+            for visit in shown:
+                exchange = crawl.exchange(visit)
+                assert exchange is not None
+                body, _ = inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)
+                with urllib.request.urlopen(f"{base}/{cdxj.date_of(visit.started)}id_/{visit.node}") as answer:
+                    got, _ = inflate(answer.read(), answer.headers.get("content-encoding", ""), 10_000_000)
+                assert body == got
+            with urllib.request.urlopen(f"{base}/cdx?url={rules.node}") as answer:
+                entry = cdxj.parse(answer.readline())
+            assert entry is not None
+            assert (rules.node, str(rules.status)) == (entry.url, entry.status)
+            assert 10 < len(shown)
+    finally:
+        pywb.send_signal(signal.SIGKILL)
+        pywb.wait()
