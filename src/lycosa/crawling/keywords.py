@@ -122,6 +122,10 @@ class CrawlOptions(TypedDict, total=False):
     """Keep what was fetched as WARC files."""
     rotate: int
     """Start a new WARC file when one has this many bytes."""
+    warc_prefix: str
+    """What the names of WARC files begin with; date, number and host follow."""
+    operator: str
+    """Who crawls: a person or an institution, as the WARC files are to name it."""
     per_hour: float
     """Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."""
     explore: float
