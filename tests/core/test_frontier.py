@@ -1,6 +1,7 @@
 """The frontier: the best open row of the lanes that are ready, whatever happened before."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,15 @@ from hypothesis import strategies as st
 
 from lycosa.core.frontier import Frontier
 from lycosa.core.table import DONE, OPEN, Table
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_heaps() -> Iterator[None]:
+    """Heaps of one row or two: all others wait beside them, as in lanes of hundreds of rows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("lycosa.core.frontier.HEAP", 1)
+        yield
+
 
 LANES, ROWS = 4, 12
 

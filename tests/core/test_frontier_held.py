@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,15 @@ from hypothesis import strategies as st
 
 from lycosa.core.frontier import FREE, HELD, SHUT, WORTH_WAITING, Frontier
 from lycosa.core.table import DONE, Table
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_heaps() -> Iterator[None]:
+    """Heaps of one row or two: all others wait beside them, as in lanes of hundreds of rows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("lycosa.core.frontier.HEAP", 1)
+        yield
+
 
 LANES, ROWS = 4, 12
 PATIENCE = 2.0
@@ -241,7 +251,7 @@ class Model:
         worth = min(WORTH_WAITING, patience)
         resting = [self.top(lane) for lane in range(LANES) if self.rests(lane, now, until[lane], worth)]
         best = max(resting, default=-math.inf)
-        return -1 if best > -math.inf and self.score(row) < best - (1 - choosy) * abs(best) else row
+        return -1 if choosy and best > -math.inf and self.score(row) < best - (1 - choosy) * abs(best) else row
 
     def rests(self, lane: int, now: float, until: float, worth: float) -> bool:
         """Whether the lane has not been in use for too long, or will be ready before long."""

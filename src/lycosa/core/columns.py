@@ -22,7 +22,9 @@ def fit(column: NDArray[Number], rows: int, fill: Any = 0) -> NDArray[Number]:
     """
     if rows <= len(column):
         return column
-    grown = np.full((max(1024, rows, 2 * len(column)), *column.shape[1:]), fill, column.dtype)
+    shape = (max(1024, rows, 2 * len(column)), *column.shape[1:])
+    # Zeros that nobody has touched take no memory.
+    grown = np.zeros(shape, column.dtype) if fill == 0 else np.full(shape, fill, column.dtype)
     grown[: len(column)] = column
     return grown
 

@@ -1,8 +1,9 @@
 """The frontier: which open row is best among the lanes that are ready.
 
 Three kinds of heaps, all lazy:
-- each lane has a heap of its rows, by level and score; an entry is never worse than its row (a row that gets better is
-  pushed again, one that gets worse is noticed when it surfaces);
+- each lane has a heap of its best rows, by level and score; an entry is never worse than its row (a row that gets
+  better is pushed again, one that gets worse is noticed when it surfaces). The others, all of them behind the last of
+  the heap, are a column of numbers from which the heap is filled again: a row takes 4 bytes there, in a heap 130;
 - the ready lanes, by their top row;
 - the waiting lanes, by the time they may be used again; and, for a choosy crawl, those that rest not for long by their
   top row, too.
@@ -22,9 +23,11 @@ Paper items:
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable
 from heapq import heappop, heappush, heapreplace
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,16 +66,29 @@ _OPEN = np.array(OPEN, np.uint8)
 
 SPENT = "host budget"
 
+HEAP, _SHARE = 64, 16
+"""Rows of a lane that stand in its heap at first, if it has so many; twice as many at most, or with very many rows a
+sixteenth of them."""
+
 
 class Lane:
     """The rows of one host, best first, and whether it may be used."""
 
-    __slots__ = ("heap", "in_flight", "name", "number", "offer", "pages", "rest", "since", "status", "until", "why")
+    __slots__ = (
+        "floor", "heap", "in_flight", "most", "name", "number", "offer", "pages", "rest", "since", "status", "tail",
+        "until", "why",
+    )  # fmt: skip
 
     def __init__(self, number: int, name: str) -> None:
         self.number = number
         self.name = name
         self.heap: list[Entry] = []
+        self.most = 2 * HEAP
+        """Entries that the heap may have before it is cut."""
+        self.floor: Entry | None = None
+        """None of the heap's entries is behind this one, and none of the other rows before it."""
+        self.tail: array[int] | None = None
+        """The rows that are not in the heap; some of them several times, some not to be fetched any more."""
         self.status = IDLE
         self.offer: tuple[int, float, int, int] | None = None
         self.rest: float | None = None
@@ -83,6 +99,11 @@ class Lane:
         self.why = ""
         self.in_flight = 0
         self.pages = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many rows wait, about: some may be there several times."""
+        return len(self.heap) + (len(self.tail) if self.tail is not None else 0)
 
 
 class Frontier:
@@ -176,9 +197,14 @@ class Frontier:
             if state != OPEN or level == SHUT or score <= PRUNED or place & _ROW in taken:
                 continue
             entry, lane = (level, -score, place), lanes[number]
+            if lane.floor is not None and entry > lane.floor:
+                self._append(lane, place & _ROW)
+                continue
             heappush(lane.heap, entry)
             if lane.heap[0] is entry:
                 self._lead(lane, entry)
+            if len(lane.heap) > lane.most:
+                self._cut(lane, sorted(lane.heap))
 
     def _push_alone(self, rows: Rows) -> None:
         """The same where there is but one lane, which graphs have: all rows are looked at before any is pushed."""
@@ -196,11 +222,57 @@ class Frontier:
             rows, score = rows[wanted], score[wanted]
         places = rows if self.order is None else self.order(rows)
         levels = self.level[rows].tolist() if self._holding else repeat(FREE)
-        heap, before = lane.heap, lane.heap[0] if lane.heap else None
+        heap, before, floor = lane.heap, lane.heap[0] if lane.heap else None, lane.floor
         for entry in zip(levels, np.negative(score).tolist(), places.tolist(), strict=False):
-            heappush(heap, entry)
+            if floor is not None and entry > floor:
+                self._append(lane, entry[2] & _ROW)
+            else:
+                heappush(heap, entry)
         if heap and heap[0] is not before:
             self._lead(lane, heap[0])
+        if len(heap) > lane.most:
+            self._cut(lane, sorted(heap))
+
+    def _append(self, lane: Lane, row: int) -> None:
+        """One row more that is not in the heap."""
+        tail = lane.tail
+        if tail is None:
+            tail = lane.tail = array("i")
+        tail.append(row)
+        if len(tail) > 4 * _SHARE * lane.most:  # many of them several times, perhaps
+            rows = np.unique(np.frombuffer(tail, np.int32))
+            lane.tail, lane.most = array("i", rows.tobytes()), max(lane.most, len(rows) // _SHARE)
+
+    def _cut(self, lane: Lane, entries: list[Entry]) -> None:
+        """Of some entries, in order, the first half is the heap from now on."""
+        rows = [entry[2] & _ROW for entry in entries[lane.most // 2 :]]
+        lane.heap[:] = entries[: lane.most // 2]
+        lane.floor = lane.heap[-1]
+        if lane.tail is None:
+            lane.tail = array("i")
+        lane.tail.extend(rows)
+
+    def _refill(self, lane: Lane) -> bool:
+        """The best of the other rows are the heap from now on: whether there are any. What is in flight comes back."""
+        assert lane.tail is not None
+        rows = np.unique(np.frombuffer(lane.tail, np.int32))
+        rows = rows[(self.table.state[rows] == _OPEN) & (self.level[rows] != SHUT) & (self.score[rows] > PRUNED)]
+        if self.taken:
+            rows = rows[~np.isin(rows, list(self.taken))]
+        places = rows if self.order is None else self.order(rows)
+        order = np.lexsort((places, -self.score[rows], self.level[rows]))
+        self._stand(lane, rows[order], places[order])
+        return bool(lane.heap)
+
+    def _stand(self, lane: Lane, rows: Rows, places: NDArray[Any]) -> None:
+        """The lane has these rows, in this order."""
+        lane.most = max(2 * HEAP, len(rows) // _SHARE)
+        first = len(rows) if len(rows) <= lane.most else lane.most // 2
+        levels, scores = self.level[rows[:first]].tolist(), np.negative(self.score[rows[:first]]).tolist()
+        lane.heap[:] = zip(levels, scores, places[:first].tolist(), strict=True)  # what is sorted is a heap
+        lane.floor = lane.tail = None
+        if first < len(rows):
+            lane.floor, lane.tail = lane.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
 
     def _lead(self, lane: Lane, top: Entry) -> None:
         """The lane has a new best row."""
@@ -239,13 +311,12 @@ class Frontier:
         order = np.arange(len(rows))
         for key in [*keys[:-1], level[rows], keys[-1]] if self._holding else keys:
             order = order[key[order].argsort(kind="stable")]
-        rows, places = rows[order], places[order]  # what is sorted is a heap
-        entries = list(zip(level[rows].tolist(), (-score[rows]).tolist(), places.tolist(), strict=True))
+        rows, places = rows[order], places[order]
         ends = table.lane[rows].searchsorted(np.arange(len(table.lanes)), "right").tolist()
         for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
             if end > begin:
                 lane = self.lane(number)
-                lane.heap = entries[begin:end]
+                self._stand(lane, rows[begin:end], places[begin:end])
                 self._offer(lane, lane.heap[0])
 
     def lane(self, number: int) -> Lane:
@@ -477,7 +548,7 @@ class Frontier:
     def _top(self, lane: Lane) -> Entry | None:
         """The lane's best entry that is true: open, not taken, not shut, and with its present level and score."""
         heap, state, levels, scores = lane.heap, self.table.state, self.level, self.score
-        while heap:
+        while heap or (lane.tail is not None and self._refill(lane)):
             entry = heap[0]
             row = entry[2] & _ROW
             level = levels.item(row)
@@ -489,7 +560,11 @@ class Frontier:
             if entry == true:
                 return entry
             if entry < true:
-                heapreplace(heap, true)
+                if lane.floor is not None and true > lane.floor:
+                    heappop(heap)
+                    self._append(lane, row)
+                else:
+                    heapreplace(heap, true)
             else:  # an older, worse entry; the better one is elsewhere in the heap
                 heappop(heap)
         return None

@@ -7,7 +7,7 @@ Paper items:
     personalized-visited: `lycosa crawl`. Test: core/test_table.py::test_rows_are_numbered_by_discovery.
     gouriten-frontier: `lycosa crawl`. Test: core/test_table.py::test_a_visit_closes_its_row_once.
     rules-seen-urls: `lycosa crawl`. Test: crawl/test_replay.py::test_no_recorded_page_is_fetched_again. Departs: by the
-        canonical address itself, in memory and in the log.
+        canonical address itself, which is compared wherever a fingerprint is the same.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.edges import Edges
+from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import Rows, Step, Visit
 
@@ -87,8 +88,8 @@ class Table:
     ) -> None:
         self.lane_of = lane_of
         self.scope = scope
-        self.nodes: list[str] = []
-        self.row_of: dict[str, int] = {}
+        self.nodes = Nodes()
+        self.row_of = Known(self.nodes)
         self.lanes: list[str] = []
         self.lane_number: dict[str, int] = {}
         self.open_rows = 0
@@ -181,7 +182,7 @@ class Table:
         It is the parent of those in `known` already.
         """
         links = visit.links
-        rows = list(map(self.row_of.get, links.urls))
+        rows = self.row_of.rows(links.urls)
         if None in rows:
             depth = int(self.depth[row]) + 1
             rows = [self.add(url, depth, row) if at is None else at for url, at in zip(links.urls, rows, strict=True)]
@@ -253,7 +254,8 @@ class Table:
         """All rows and edges; what others call `state` is a column here."""
         columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
         return {
-            "nodes": Texts(self.nodes),
+            "nodes": self.nodes.state(),
+            "known": self.row_of.state(),
             "lanes": Texts(self.lanes),
             "stems": Texts(self.stems),
             "closed": np.array(self.closed, np.int32),
@@ -264,8 +266,9 @@ class Table:
 
     def restore(self, state: State) -> None:
         """Have the rows and edges of a state."""
-        self.nodes, self.lanes, self.stems = state["nodes"], state["lanes"], state["stems"]
-        self.row_of = dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+        self.lanes, self.stems = state["lanes"], state["stems"]
+        self.nodes.restore(state["nodes"])
+        self.row_of.restore(state["known"])
         self.lane_number = dict(zip(self.lanes, range(len(self.lanes)), strict=True))
         self.closed = array("i", state["closed"].tobytes())
         self.open_rows = len(self.nodes) - len(self.closed)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.state import Grown, State, plain, put_back
+from lycosa.core.columns import fit
+from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
@@ -36,16 +37,56 @@ _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
 Column = NDArray[np.float64]
 
 
-class _Kept(NamedTuple):
-    """What is remembered of a page, so that it can be learned from again."""
+class _Kept:
+    """What is remembered of pages, so that they can be learned from again: columns, and all words one after the other.
 
-    own: float
-    quality: float
-    """0 for a copy of another page."""
-    slots: NDArray[np.int32]
+    A word takes 4 bytes, a page 24 more.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.rows = np.zeros(0, np.int32)
+        self.own = np.zeros(0)
+        self.quality = np.zeros(0)
+        """0 for a copy of another page."""
+        self.words = np.zeros(0, np.int32)
+        """How many each has."""
+        self.slots = np.zeros(0, np.int32)
+        self._end = 0
+
+    def add(self, row: int, own: float, quality: float, slots: NDArray[np.integer[Any]]) -> None:
+        """One more."""
+        at, begin, end = self.count, self._end, self._end + len(slots)
+        self.count, self._end = at + 1, end
+        if at == len(self.rows):
+            for name in ("rows", "own", "quality", "words"):
+                setattr(self, name, fit(getattr(self, name), at + 1))
+        if end > len(self.slots):
+            self.slots = fit(self.slots, end)
+        self.rows[at], self.own[at], self.quality[at], self.words[at] = row, own, quality, len(slots)
+        self.slots[begin:end] = slots
+
+    def each(self) -> Iterator[NDArray[np.int32]]:
+        """The words of each page."""
+        end = 0
+        for words in self.words[: self.count].tolist():
+            begin, end = end, end + words
+            yield self.slots[begin:end]
+
+    def state(self) -> State:
+        """All of it."""
+        some = {name: getattr(self, name)[: self.count] for name in ("rows", "own", "quality", "words")}
+        return some | {"slots": self.slots[: self._end]}
+
+    def restore(self, state: State) -> None:
+        """Remember that."""
+        put_back(self, {name: state[name] for name in ("rows", "own", "quality", "words", "slots")})
+        self.count, self._end = len(self.rows), len(self.slots)
+        if self._end != int(self.words.sum()):
+            raise Untold("words of pages are missing")
 
 
-_COPY = _Kept(0.0, 0.0, np.zeros(0, np.int32))
+_NO_SLOTS = np.zeros(0, np.int32)
 
 
 class _Read(NamedTuple):
@@ -102,7 +143,7 @@ class Sharpening:
         self._beta = self._own = 0.0
         self._agreement = np.zeros(5)  # of q f, q^2, f^2, q, f: discounted sums
         self._weight = 0.0
-        self._kept: dict[int, _Kept] = {}  # by row, where the judge gives probabilities
+        self._kept = _Kept()  # where the judge gives probabilities
 
     @property
     def mean(self) -> float:
@@ -120,13 +161,13 @@ class Sharpening:
 
     def learn(self, row: int, visit: Visit, table: Table, words: LinkWords) -> float:
         """The outcome of a page, which is then learned from. A copy of a page that we have is worth nothing."""
-        if self.probability:
-            self._kept[row] = _COPY
         if visit.same_as:
+            if self.probability:
+                self._kept.add(row, 0.0, 0.0, _NO_SLOTS)
             return 0.0
         read = self._read(visit, table, words)
         if self.probability:
-            self._kept[row] = _Kept(read.own, visit.data.get("quality", 1.0), read.slots.astype(np.int32))
+            self._kept.add(row, read.own, visit.data.get("quality", 1.0), read.slots)
         query = read.query
         self._beta += read.beta
         self._own += read.own
@@ -145,37 +186,26 @@ class Sharpening:
 
         Returned are the rows of all pages, and their outcomes.
         """
-        kept = self._kept.values()
-        rows, own = np.fromiter(self._kept, np.intp, len(kept)), np.array([page.own for page in kept])
-        query = np.where(worth[rows] < UNLIKELY, 0.0, worth[rows]) * [page.quality > 0.0 for page in kept]
+        kept, n = self._kept, self._kept.count
+        rows, own, quality = kept.rows[:n].astype(np.intp), kept.own[:n], kept.quality[:n]
+        query = np.where(worth[rows] < UNLIKELY, 0.0, worth[rows]) * (quality > 0.0)
         self._beta, self._own = float(query.sum()), float(own.sum())
         if self._beta and self._own:
             query = (1.0 - OWN_BESIDE) * query + OWN_BESIDE * own * (self._beta / self._own)
         self.total = float(query.sum())
         self.lifts[:, 0] = 0.0
-        for page, part in zip(kept, query.tolist(), strict=True):  # one by one: all at once is 20 bytes a word
-            self.lifts[page.slots, 0] += part
-        return rows, query * [page.quality for page in kept]
+        for slots, part in zip(kept.each(), query.tolist(), strict=True):  # one by one: all at once is 20 bytes a word
+            self.lifts[slots, 0] += part
+        return rows, query * quality
 
     def state(self) -> State:
         """What was learned, and what is remembered of pages."""
-        pages = self._kept.values()
-        return {
-            "sums": plain(self, "_kept", "lifts"),
-            "rows": Grown(self._kept, lambda some: np.array(some, np.int32)),
-            "own": Grown(pages, lambda some: np.array([page.own for page in some])),
-            "quality": Grown(pages, lambda some: np.array([page.quality for page in some], np.float64)),
-            "words": Grown(pages, lambda some: np.array([len(page.slots) for page in some], np.int32)),
-            "slots": Grown(pages, lambda some: np.concatenate([_COPY.slots, *(page.slots for page in some)])),
-        }
+        return {"sums": plain(self, "_kept", "lifts"), "kept": self._kept.state()}
 
     def restore(self, state: State) -> None:
         """Know that."""
         put_back(self, state["sums"])
-        ends = np.cumsum(state["words"]).tolist()
-        slots = [state["slots"][begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-        kept = map(_Kept, state["own"].tolist(), state["quality"].tolist(), slots)
-        self._kept = dict(zip(state["rows"].tolist(), kept, strict=True))
+        self._kept.restore(state["kept"])
 
     def worth(self, visit: Visit, table: Table, words: LinkWords) -> float:
         """What the outcome of a page would be; nothing is learned. For a page whose first version was learned from."""

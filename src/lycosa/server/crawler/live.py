@@ -52,7 +52,7 @@ class LiveHost(BaseModel):
         waits = lane.status == WAITING and lane.until > now
         why = lane.why if waits or lane.status == PARKED else ""
         ready = lane.until + ahead if waits else None
-        return cls(host=lane.name, ready_at=ready, why=why, in_flight=lane.in_flight, waiting=len(lane.heap))
+        return cls(host=lane.name, ready_at=ready, why=why, in_flight=lane.in_flight, waiting=lane.waiting)
 
 
 class Live(BaseModel):
@@ -69,8 +69,8 @@ class Live(BaseModel):
         politeness = getattr(engine.space, "politeness", None)
         flying = politeness.flying if isinstance(politeness, View) else {}
         since = {request: at for (_, request), at in flying.items()}
-        busy = (lane for lane in engine.frontier.lanes if lane.heap or lane.in_flight)
-        lanes = nlargest(MOST, busy, key=lambda lane: (lane.in_flight, len(lane.heap)))
+        busy = (lane for lane in engine.frontier.lanes if lane.waiting or lane.in_flight)
+        lanes = nlargest(MOST, busy, key=lambda lane: (lane.in_flight, lane.waiting))
         flights = [Flight(url=one.node, since=since.get(one.node, now) + ahead) for one in engine.in_flight.values()]
         hosts = [LiveHost.of(lane, now, ahead) for lane in lanes]
         return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)

@@ -1,0 +1,329 @@
+"""The names of all rows, and the way back from a name to its row: texts in one array, fingerprints in two.
+
+A name takes its own bytes and 12 more, a fingerprint some 17 to 34; a list and a dictionary of strings take 190 bytes
+beside the text. A fingerprint is the first 64 bits of BLAKE2b, which nobody can aim at: among a hundred million
+names two have the same one with a probability of 3 in 10,000. Then both are told apart by their texts, which are always
+compared, and the second is kept in a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.state import State, Untold
+
+EMPTY = -1
+"""The number of a fingerprint that is not there."""
+
+MOST_PLAIN = 1 << 16
+"""Names up to which a dictionary of strings knows them: it is quicker, and few as they are they take little."""
+
+FULL = 0.7
+"""The share of places that may be taken before there are twice as many."""
+
+
+class Nodes(Sequence[str]):
+    """Texts by number, which may be replaced.
+
+    >>> nodes = Nodes(); nodes.append("a"); nodes.append("http://b.test/"); nodes[0] = "ä"
+    >>> list(nodes), nodes == ["ä", "http://b.test/"]
+    (['ä', 'http://b.test/'], True)
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._bytes = np.zeros(1 << 14, np.uint8)
+        self._used = 0
+        self._begin = np.zeros(1024, np.int64)
+        self._length = np.zeros(1024, np.int32)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return [self[at] for at in range(*row.indices(self._size))]
+        if not -self._size <= row < self._size:
+            raise IndexError(f"there is no row {row}")
+        return self.text(row if row >= 0 else row + self._size).decode("utf-8", "surrogatepass")
+
+    def __setitem__(self, row: int, node: str) -> None:
+        self.put(row, node.encode("utf-8", "surrogatepass"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(str.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def text(self, row: int) -> bytes:
+        """A node's bytes."""
+        begin = self._begin.item(row)
+        return self._bytes[begin : begin + self._length.item(row)].tobytes()
+
+    def append(self, node: str) -> None:
+        """One row more."""
+        row = self._size
+        if row == len(self._begin):
+            self._begin, self._length = fit(self._begin, row + 1), fit(self._length, row + 1)
+        self._size = row + 1
+        self.put(row, node.encode("utf-8", "surrogatepass"))
+
+    def put(self, row: int, text: bytes) -> None:
+        """The row's name is this from now on; where the one before stood is free after `tidy`."""
+        begin, end = self._used, self._used + len(text)
+        if end > len(self._bytes):
+            self._bytes = fit(self._bytes, end)
+        self._bytes[begin:end] = np.frombuffer(text, np.uint8)
+        self._begin[row], self._length[row], self._used = begin, len(text), end
+
+    def tidy(self) -> None:
+        """Let go of what no row is called any more, if that is more than half of it."""
+        n = self._size
+        if self._used < 2 * int(self._length[:n].sum()) + (1 << 20):
+            return
+        texts = [self.text(row) for row in range(n)]
+        ends = np.cumsum(self._length[:n], dtype=np.int64)
+        joined = b"".join(texts)
+        self._begin[:n] = ends - self._length[:n]
+        self._bytes, self._used = np.frombuffer(joined, np.uint8).copy(), len(joined)
+
+    def state(self) -> State:
+        """All of them."""
+        n = self._size
+        return {"bytes": self._bytes[: self._used], "begin": self._begin[:n], "length": self._length[:n]}
+
+    def restore(self, state: State) -> None:
+        """Have the names of a state."""
+        begin, length, joined = state["begin"], state["length"], state["bytes"]
+        if len(begin) != len(length) or joined.dtype != np.uint8 or (begin.dtype, length.dtype) != (np.int64, np.int32):
+            raise Untold("names do not fit")
+        if len(begin) and (begin.min() < 0 or length.min() < 0 or int((begin + length).max()) > len(joined)):
+            raise Untold("names are missing")
+        self._size, self._used = len(begin), len(joined)
+        self._bytes, self._begin, self._length = joined, begin, length
+
+
+def fingerprints(texts: Iterable[bytes]) -> NDArray[np.uint64]:
+    """64 bits of each text."""
+    return np.frombuffer(b"".join([blake2b(text, digest_size=8).digest() for text in texts]), np.uint64)
+
+
+class Fingerprints:
+    """A number for each fingerprint, -1 for those that are not there. None is ever taken out.
+
+    >>> some = Fingerprints(); some.put(7, 0); some.put(7 + 1024, -5); some.put(7, 3)
+    >>> some.find(np.array([7, 8, 1031], np.uint64)).tolist(), len(some)
+    ([3, -1, -5], 2)
+    """
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._keys = np.zeros(1024, np.uint64)
+        self._numbers = np.full(1024, EMPTY, np.int32)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The number of each."""
+        at = self._places(keys)
+        found = self._numbers.take(at)
+        astray = ((self._keys.take(at) != keys) & (found != EMPTY)).nonzero()[0]
+        while len(astray):
+            at[astray] = (at[astray] + 1) & (len(self._keys) - 1)
+            there = at[astray]
+            found[astray] = self._numbers[there]
+            astray = astray[(self._keys[there] != keys[astray]) & (found[astray] != EMPTY)]
+        return found
+
+    def put(self, key: int, number: int) -> None:
+        """A fingerprint's number, new or another one."""
+        last = len(self._keys) - 1
+        at = key & last
+        while self._numbers.item(at) != EMPTY and self._keys.item(at) != key:
+            at = (at + 1) & last
+        if self._numbers.item(at) == EMPTY:
+            self._size += 1
+        self._keys[at], self._numbers[at] = key, number
+        if self._size > FULL * len(self._keys):
+            self._grow(2 * len(self._keys))
+
+    def put_all(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
+        """The same for many, each of which is there once."""
+        size = len(self._keys)
+        while self._size + len(keys) > FULL * size:
+            size *= 2
+        if size > len(self._keys):
+            self._grow(size)
+        at = self._places(keys)
+        left = np.arange(len(keys))
+        while len(left):
+            there, key = at[left], keys[left]
+            new = self._numbers[there] == EMPTY
+            self._keys[there[new]] = key[new]  # of several the last one wins: the others go on
+            won = self._keys[there] == key
+            self._size += int(np.count_nonzero(new & won))
+            self._numbers[there[won]] = numbers[left[won]]
+            left = left[~won]
+            at[left] = (at[left] + 1) & (len(self._keys) - 1)
+
+    def _places(self, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+        return (keys & np.uint64(len(self._keys) - 1)).astype(np.intp)
+
+    def _grow(self, size: int) -> None:
+        there = (self._numbers != EMPTY).nonzero()[0]
+        keys, numbers = self._keys[there], self._numbers[there]
+        self._keys, self._numbers = np.zeros(size, np.uint64), np.full(size, EMPTY, np.int32)
+        self._size = 0
+        self.put_all(keys, numbers)
+
+    def state(self) -> State:
+        """All of them as they lie."""
+        return {"keys": self._keys, "numbers": self._numbers}
+
+    def restore(self, state: State) -> None:
+        """Have those."""
+        keys, numbers = state["keys"], state["numbers"]
+        size = len(keys)
+        if size < 1024 or size & (size - 1) or len(numbers) != size:
+            raise Untold("fingerprints do not fit")
+        if keys.dtype != np.uint64 or numbers.dtype != np.int32:
+            raise Untold("fingerprints are of another kind")
+        self._keys, self._numbers = keys, numbers
+        self._size = int(np.count_nonzero(numbers != EMPTY))
+
+
+class Known:
+    """The row of each name: a dictionary while there are few, then fingerprints.
+
+    A name that was put aside (`away`) has a number below -1, which `recall` turns into a row again.
+
+    >>> nodes = Nodes(); known = Known(nodes)
+    >>> nodes.append("a"); known["a"] = 0
+    >>> known["a"], known.get("b"), "b" in known, known.rows(["b", "a"])
+    (0, None, False, [None, 0])
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._plain: dict[str, int] | None = {}
+        self._fingerprints = Fingerprints()
+        self._twins: dict[str, int] = {}
+        """Names whose fingerprint is another one's."""
+        self.recall: Callable[[list[int], list[bytes]], list[int | None]] | None = None
+        """The rows of what was put aside under some numbers, each if this is its name."""
+
+    def __len__(self) -> int:
+        return len(self._plain) if self._plain is not None else len(self._fingerprints) + len(self._twins)
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, str) and self.get(node) is not None
+
+    def __getitem__(self, node: str) -> int:
+        row = self.get(node)
+        if row is None:
+            raise KeyError(node)
+        return row
+
+    def __setitem__(self, node: str, row: int) -> None:
+        if self._plain is not None:
+            self._plain[node] = row
+            if len(self._plain) > MOST_PLAIN:
+                self._thin()
+            return
+        text = node.encode("utf-8", "surrogatepass")
+        key = fingerprints([text])
+        known = self._fingerprints.find(key).item(0)
+        taken = known < EMPTY or (known > EMPTY and known != row and self._nodes.text(known) != text)
+        if taken:
+            self._twins[node] = row
+        else:
+            self._fingerprints.put(key.item(0), row)
+
+    @overload
+    def get(self, node: str) -> int | None: ...
+    @overload
+    def get(self, node: str, default: int) -> int: ...
+    def get(self, node: str, default: int | None = None) -> int | None:
+        """The row of a name."""
+        found = self._plain.get(node) if self._plain is not None else self.rows([node])[0]
+        return default if found is None else found
+
+    def rows(self, nodes: Sequence[str]) -> list[int | None]:
+        """The rows of names; None for those not known."""
+        if self._plain is not None:
+            return list(map(self._plain.get, nodes))
+        if not nodes:
+            return []
+        texts = [node.encode("utf-8", "surrogatepass") for node in nodes]
+        numbers = self._fingerprints.find(fingerprints(texts)).tolist()
+        found: list[int | None] = [
+            at if at > EMPTY and self._nodes.text(at) == text else None for at, text in zip(numbers, texts, strict=True)
+        ]
+        if self.recall is not None and min(numbers) < EMPTY:
+            away = [at for at, number in enumerate(numbers) if number < EMPTY]
+            back = self.recall([numbers[at] for at in away], [texts[at] for at in away])
+            for at, row in zip(away, back, strict=True):
+                found[at] = row
+        if self._twins:
+            found = [self._twins.get(node) if row is None else row for node, row in zip(nodes, found, strict=True)]
+        return found
+
+    def here(self, node: str) -> int | None:
+        """The row of a name, if it is not put aside; nothing is recalled."""
+        recall, self.recall = self.recall, None
+        try:
+            return self.get(node)
+        finally:
+            self.recall = recall
+
+    @property
+    def twins(self) -> list[int]:
+        """The rows of names whose fingerprint is another one's."""
+        return list(self._twins.values())
+
+    def renumber(self, keys: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
+        """These fingerprints, which are there, have other numbers from now on."""
+        self._fingerprints.put_all(keys, numbers)
+
+    def keys(self, texts: Sequence[bytes]) -> NDArray[np.uint64]:
+        """The fingerprints of names that are known."""
+        if self._plain is not None:
+            self._thin()
+        return fingerprints(texts)
+
+    def _thin(self) -> None:
+        """From here on by fingerprints."""
+        plain, self._plain = self._plain or {}, None
+        keys = fingerprints(node.encode("utf-8", "surrogatepass") for node in plain)
+        _, first = np.unique(keys, return_index=True)
+        rows = np.fromiter(plain.values(), np.int32, len(plain))
+        self._fingerprints.put_all(keys[first], rows[first])
+        if len(first) < len(keys):
+            others = set(range(len(keys))).difference(first.tolist())
+            self._twins = {node: row for at, (node, row) in enumerate(plain.items()) if at in others}
+
+    def state(self) -> State:
+        """The fingerprints, where there are some: else all are known by their names."""
+        if self._plain is not None:
+            return {}
+        return {"fingerprints": self._fingerprints.state(), "twins": dict(self._twins)}
+
+    def restore(self, state: State) -> None:
+        """Know the rows of all names, and what was put aside."""
+        nodes = self._nodes
+        if state:
+            self._plain, self._twins = None, dict(state["twins"])
+            self._fingerprints.restore(state["fingerprints"])
+        else:
+            self._plain = dict(zip(nodes, range(len(nodes)), strict=True))
