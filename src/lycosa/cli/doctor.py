@@ -103,6 +103,8 @@ EXTRAS = (
     ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
+    ("mcp", "mcp", "collections for agents (lycosa mcp)"),
+    ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""

@@ -32,7 +32,7 @@ class Lycosa(Commands):
 
     names = (
         "crawl resume refresh watch changes diff show mend report search page why export replay browse seeds "
-        "taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore "
+        "taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore mcp "
         "train lab "
     )
     places = BESIDE

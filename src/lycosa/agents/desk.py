@@ -1,0 +1,406 @@
+"""What an agent may ask for: collections in one folder, within limits that only the operator sets.
+
+An agent names a topic, addresses and a number of pages. It names no path, no network and no option: collections go by
+handles, which are names of folders that the desk has made itself, and whatever could widen a crawl is not there to be
+named. Collections run in the loop of the server, polite together; what is read is read in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lycosa import crawling
+from lycosa.agents.marking import passage, short, untrusted, visible
+from lycosa.collection.opened import Collection
+from lycosa.collection.reading import Collection as Reading
+from lycosa.collection.summary import Figures
+from lycosa.core.budget import STOPPED
+from lycosa.core.errors import FetchError, InputError, LycosaError
+from lycosa.core.options import Options
+from lycosa.crawling.request import Request
+from lycosa.explaining import why
+from lycosa.refresh import ledger
+from lycosa.spaces.making import guard_of, wall_clock
+from lycosa.store.directory import CONFIG, Directory, is_running
+from lycosa.web.authority import Authority
+from lycosa.web.dns import Names
+from lycosa.web.guard import Guard
+from lycosa.web.urls import check_seed, host
+
+HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+MOST_SEEDS, LONGEST_TOPIC, LONGEST_ADDRESS = 20, 400, 2_000
+MOST_HITS, MOST_CHANGES, MOST_LISTED, MOST_BEST = 20, 50, 50, 5
+"""Of each in an answer."""
+
+PATIENCE = 5.0
+"""Seconds that collections have to end in when the server does; what is in flight then is fetched by the next run."""
+
+LOOKUP = 5.0
+"""Seconds to look the hosts of seeds up."""
+
+Answer = dict[str, Any]
+Told = TypeVar("Told")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What no agent can change."""
+
+    pages: int = 500
+    """Of one collection."""
+    at_once: int = 2
+    """Collections that are made at the same time."""
+    collections: int = 100
+    """In the folder."""
+    seconds: float = 3600.0
+    """For one collection."""
+    size: int = 500_000_000
+    """Bytes, as sent, of one collection."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not 1 <= value < float("inf"):
+                raise InputError(f"the limit of {name.replace('_', ' ')} is {value:g}: it has to be 1 or more")
+
+
+@dataclass
+class _Job:
+    """A collection that is being made, or looked at again."""
+
+    crawl: crawling.Crawl
+    doing: str
+    task: asyncio.Task[None] | None = None
+    trouble: str = ""
+    began: float = field(default_factory=time.time)
+
+    @property
+    def runs(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+
+class Desk:
+    """One folder of collections, for one agent or several. `base` are the operator's options for all of them."""
+
+    def __init__(
+        self, root: Path, base: Options | None = None, limits: Limits | None = None, authority: Authority | None = None
+    ) -> None:
+        self.root = root
+        self.base, self.limits = base or Options(), limits or Limits()
+        self.guard: Guard = guard_of(self.base)
+        self._clock = wall_clock()
+        self._names = Names(self._clock, patience=LOOKUP)
+        self._authority = authority or Authority(self._clock)
+        self._jobs: dict[str, _Job] = {}
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write in {root}: {error.strerror}; name another directory") from error
+
+    # -- what changes something --------------------------------------------------------------------------------
+
+    async def collect(self, topic: str, seeds: Sequence[str], budget: int, stay: bool = False) -> Answer:
+        """Begin a collection; returns at once."""
+        options = await self._options(topic, seeds, budget, stay)
+        self._room()
+        handle = self._free_handle(topic)
+        request = Request(options, self.root / handle, clock=self._clock, authority=self._authority)
+        self._start(handle, crawling.Crawl(request), "collecting")
+        return {
+            "handle": handle,
+            "state": "running",
+            "budget": options.budget,
+            "next": "Ask for its status; search and read it also while it runs. A host is asked about once a second.",
+        }
+
+    async def look_again(self, handle: str) -> Answer:
+        """Look at the pages of a collection again, to see what has changed; returns at once."""
+        path = self._path(handle)
+        if self._runs(handle):
+            raise InputError(f"{handle} is being worked on: ask for its status, and look again when that is over")
+        self._room(new=False)
+        again = crawling.revisit(
+            path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
+        )
+        self._start(handle, again, "looking again")
+        return {"handle": handle, "state": "running", "next": "Ask for changes when its status is finished."}
+
+    async def stop(self, handle: str) -> Answer:
+        """End a collection early; what it has stays."""
+        self._path(handle)
+        job = self._jobs.get(handle)
+        if job is None or not job.runs:
+            return {"handle": handle, "state": "not running", "next": "What it has can be searched and read."}
+        job.crawl.stop()
+        assert job.task is not None
+        await asyncio.wait([job.task], timeout=PATIENCE)
+        return await self.status(handle)
+
+    async def close(self) -> None:
+        """End all that runs: in order if it can be done in a moment, else where it is."""
+        running = [job.task for job in self._jobs.values() if job.task is not None and not job.task.done()]
+        for job in self._jobs.values():
+            job.crawl.stop()
+        if running:
+            _, late = await asyncio.wait(running, timeout=PATIENCE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        await self._names.close()
+
+    # -- what only looks ---------------------------------------------------------------------------------------
+
+    async def status(self, handle: str = "") -> Answer:
+        """How a collection goes, or all of them."""
+        if handle:
+            path = self._path(handle)
+            return await self._read(handle, lambda: self._status(handle, path))
+        names = await self._read("", self._handles)
+        told = [{"handle": name, "state": self._state(name)} for name in names[:MOST_LISTED]]
+        return {"collections": told, "in_all": len(names), "limits": vars(self.limits)}
+
+    async def search(self, handle: str, query: str, limit: int = 10, offset: int = 0) -> Answer:
+        """The best pages for some words."""
+        path = self._path(handle)
+        if not 1 <= limit <= MOST_HITS or not 0 <= offset <= 10_000:
+            raise InputError(f"limit is 1 to {MOST_HITS}, offset 0 to 10000")
+        results = await self._read(
+            handle, lambda: Collection(path).search(query[:LONGEST_TOPIC], limit=limit, offset=offset, width=300)
+        )
+        hits = [
+            {
+                "url": _address(hit.url),
+                "title": short(hit.title),
+                "passage": short(hit.snippet.text, 500),
+                "score": round(hit.score, 3),
+                "fetched": hit.fetched.isoformat(timespec="seconds"),
+            }
+            for hit in results
+        ]
+        about = {"total": results.total, "pages_searched": results.pages, "has_all_words": not results.loosened}
+        return {**about, **untrusted({"hits": hits})}
+
+    async def read(self, handle: str, url: str, offset: int = 0) -> str:
+        """The main part of a page as Markdown, from a character on."""
+        path = self._path(handle)
+        if not 0 <= offset <= 10_000_000:
+            raise InputError("offset is 0 or more: the number that the answer before named")
+        text = await self._read(handle, lambda: Collection(path).read(_address(url)))
+        return passage(text, _address(url), offset)
+
+    async def why(self, handle: str, url: str) -> Answer:
+        """Why a page was fetched, or why a link waits, and what its score is made of."""
+        path = self._path(handle)
+        told = await self._read(handle, lambda: why(path, _address(url)))
+        facts: Answer = {"state": told.state, "links_to_it": told.parent_count}
+        words: Answer = {"note": short(told.note)}
+        if told.fetched is not None:
+            facts |= {"score": round(told.fetched.beta, 3), "relevant": told.fetched.found}
+            words |= {"judged_by": _largest(told.fetched.judged), "fetched_for": _largest(told.fetched.terms)}
+        elif told.view is not None:
+            facts |= {"rank": told.view.rank, "of": told.view.waiting}
+            words["because"] = _largest(told.view.terms)
+        parents = [
+            {
+                "url": _address(parent.node),
+                "title": short(parent.title),
+                "anchor": short(parent.anchor),
+            }
+            for parent in told.parents[:MOST_BEST]
+        ]
+        return {**facts, **untrusted({**words, "found_on": parents})}
+
+    async def changes(self, handle: str, since: str = "") -> Answer:
+        """What has become of the pages."""
+        path, after = self._path(handle), _since(since)
+        looked, found = await self._read(handle, lambda: _changes(path, after))
+        told = [
+            {
+                "url": _address(item.url),
+                "title": short(item.title),
+                "what": item.change.what,
+                "kind": item.change.kind,
+                "magnitude": round(item.change.magnitude, 3),
+                "says": [short(words) for words in item.change.says[:MOST_BEST]],
+                "at": _moment(item.at),
+            }
+            for item in found[-MOST_CHANGES:]
+        ]
+        hint = "" if looked else "Nobody has looked again yet: ask for changes with look_again=true, then once more."
+        return {"in_all": len(found), "looked_again": looked, "next": hint, **untrusted({"changes": told})}
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    async def _options(self, topic: str, seeds: Sequence[str], budget: int, stay: bool) -> Options:
+        """The operator's options with what the agent asks for, checked."""
+        topic, limits = " ".join(visible(topic).split()), self.limits
+        if not topic or len(topic) > LONGEST_TOPIC:
+            raise InputError(f"the topic is a few words, {LONGEST_TOPIC} characters at most")
+        if not 1 <= budget <= limits.pages:
+            raise InputError(f"the budget is 1 to {limits.pages} pages: the operator's limit")
+        if not 1 <= len(seeds) <= MOST_SEEDS:
+            raise InputError(f"name 1 to {MOST_SEEDS} pages to start from, as https://... addresses")
+        addresses = [_seed(text) for text in seeds]
+        await self._check_hosts({host(address) for address in addresses})
+        times = [limits.seconds, *([self.base.max_time] if self.base.max_time else [])]
+        sizes = [limits.size, *([self.base.max_bytes] if self.base.max_bytes else [])]
+        options = replace(
+            self.base, topic=topic, seeds=addresses, budget=budget, max_time=min(times), max_bytes=min(sizes)
+        )
+        if stay:
+            near = list(dict.fromkeys(map(host, addresses)))
+            # A scope that the operator has drawn is not left: hosts in it are, or none.
+            options = replace(options, hosts=[name for name in near if not self.base.hosts or name in self.base.hosts])
+            if not options.hosts:
+                raise InputError("none of these hosts is within the operator's scope")
+        return options
+
+    async def _check_hosts(self, names: set[str]) -> None:
+        """Refuse what the address guard would refuse, before anything is made. It guards every connection as well."""
+        if self.base.proxy:
+            return  # it looks up the names
+        for name in names:
+            try:
+                found = await self._names.resolve(name)
+            except FetchError:
+                raise InputError(f"the host {short(name)} is not known: is the address right?") from None
+            if not any(map(self.guard.allows, found)):
+                raise InputError(f"{short(name)} is in a network that must not be crawled: public addresses only")
+
+    def _room(self, new: bool = True) -> None:
+        running = [name for name, job in self._jobs.items() if job.runs]
+        if len(running) >= self.limits.at_once:
+            raise InputError(f"{', '.join(running)}: as many run as may at once; wait for one, or stop it")
+        if new and len(self._handles()) >= self.limits.collections:
+            raise InputError(f"there are {self.limits.collections} collections, which is the limit: ask the operator")
+
+    def _free_handle(self, topic: str) -> str:
+        """A name that no collection has, made from the topic."""
+        stem = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40].strip("-") or "collection"
+        handle, number = stem, 1
+        while (self.root / handle).exists() or handle in self._jobs:
+            number += 1
+            handle = f"{stem}-{number}"
+        return handle
+
+    def _start(self, handle: str, crawl: crawling.Crawl, doing: str) -> None:
+        job = self._jobs[handle] = _Job(crawl, doing)
+        job.task = asyncio.get_running_loop().create_task(self._run(job), name=f"lycosa {handle}")
+
+    async def _run(self, job: _Job) -> None:
+        try:
+            async for _ in job.crawl:
+                await asyncio.sleep(0)  # others ask meanwhile
+        except LycosaError as error:
+            job.trouble = self._plain(str(error))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            job.trouble = f"{type(error).__name__}: {self._plain(str(error))}"
+
+    def _path(self, handle: str) -> Path:
+        """The folder of a collection that this desk has: nothing else has a name."""
+        if HANDLE.fullmatch(handle):
+            path = self.root / handle
+            known = handle in self._jobs or (path / CONFIG).is_file()
+            if known and not path.is_symlink():
+                return path
+        raise InputError(f"there is no collection {short(handle, 60)!r}: status without a handle lists them")
+
+    def _handles(self) -> list[str]:
+        found = (path for path in self.root.iterdir() if HANDLE.fullmatch(path.name) and not path.is_symlink())
+        made = [path for path in found if (path / CONFIG).is_file()]
+        return [path.name for path in sorted(made, key=lambda path: -path.stat().st_mtime)]
+
+    def _runs(self, handle: str) -> bool:
+        job = self._jobs.get(handle)
+        return (job is not None and job.runs) or is_running(self.root / handle)
+
+    def _state(self, handle: str) -> str:
+        job = self._jobs.get(handle)
+        if job is not None and job.trouble:
+            return "failed"
+        return "running" if self._runs(handle) else "ended"
+
+    def _status(self, handle: str, path: Path) -> Answer:
+        job, state = self._jobs.get(handle), self._state(handle)
+        told: Answer = {"handle": handle, "state": state}
+        if job is not None:
+            told |= {"doing": job.doing if job.runs else "", "trouble": short(job.trouble)}
+        if not (path / CONFIG).is_file() or (state == "running" and not (path / "log.sqlite").exists()):
+            return told  # it has only just begun
+        options, figures = Directory.read_options(path), Figures()
+        with Reading(path) as collection:
+            figures.read(collection, 0)
+            best = sorted(collection.view().pages(), key=lambda page: -page.worth)[:MOST_BEST]
+            shown = [collection.log.visit(page.seq) for page in best]
+        if state == "ended":
+            told["state"] = "stopped" if figures.ending == STOPPED else "finished" if figures.ended else "interrupted"
+        told |= {
+            "topic": short(options.topic),
+            "budget": options.budget,
+            "pages": figures.pages,
+            "relevant": figures.relevant,
+            "ending": figures.ending,
+        }
+        pages = [
+            {"url": _address(visit.node), "title": short(visit.title), "score": round(visit.worth, 3)}
+            for visit in shown
+        ]
+        return {**told, **untrusted({"best": pages})}
+
+    async def _read(self, handle: str, reading: Callable[[], Told]) -> Told:
+        """Read in a thread; what can't be is told without the names of the server's folders."""
+        job = self._jobs.get(handle)
+        try:
+            return await asyncio.to_thread(reading)
+        except LycosaError as error:
+            begun = job is not None and job.runs and not (self.root / handle / "log.sqlite").exists()
+            raise InputError(
+                "it has only just begun: ask again in a moment" if begun else self._plain(str(error))
+            ) from None
+
+    def _plain(self, message: str) -> str:
+        return short(message.replace(f"{self.root}/", "").replace(str(self.root), "the folder"), 600)
+
+
+def _seed(text: str) -> str:
+    address = check_seed(text) if len(text) <= LONGEST_ADDRESS else None
+    if address is None:
+        raise InputError(f"{short(text, 100)!r} is not a web address: write it like https://example.org/page")
+    return address
+
+
+def _address(text: str) -> str:
+    """An address of a page, on one line; one that the agent gives is only looked up, never fetched."""
+    return visible(text)[:LONGEST_ADDRESS].replace("\n", " ")
+
+
+def _largest(terms: dict[str, float]) -> dict[str, float]:
+    most = sorted(terms.items(), key=lambda item: -abs(item[1]))[:8]
+    return {short(name, 80): round(value, 3) for name, value in most}
+
+
+def _since(text: str) -> float:
+    if not text:
+        return 0.0
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
+        raise InputError(f"since is a day like 2026-03-01, not {short(text, 40)!r}") from None
+
+
+def _changes(path: Path, since: float) -> tuple[bool, list[ledger.Told]]:
+    with Reading(path) as collection:
+        found = list(ledger.changes(collection.log, since=since))
+        return ledger.last_look(collection.log)[1], found
+
+
+def _moment(at: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
