@@ -97,6 +97,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     ] == list(doctor._packages())
     told = [(finding.state, finding.remedy) for finding in doctor._extras()]
     extras = (
+        "pandas",
         "parquet",
         "train",
         "lab",
@@ -107,6 +108,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "meaning",
         "meaning",
         *("server",) * 6,
+        "mcp",
         "postgres",
     )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told

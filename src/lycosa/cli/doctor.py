@@ -88,6 +88,7 @@ def _verdict(findings: list[Finding]) -> str:
 State = Literal["ok", "costs", "broken"]
 
 EXTRAS = (
+    ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
     ("lab", "matplotlib", "pictures in reports of experiments (lycosa lab)"),
@@ -104,7 +105,6 @@ EXTRAS = (
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
-    ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""
