@@ -53,7 +53,21 @@ from lycosa.core.protocols import (
 from lycosa.core.state import State, Untold, restore, state_of
 from lycosa.core.table import OPEN, Table
 from lycosa.core.tally import Tally
-from lycosa.core.types import Event, Held, Label, Lesson, Outcome, Page, Rows, Seed, Setting, Task, Visit
+from lycosa.core.types import (
+    Event,
+    Held,
+    Inbound,
+    Label,
+    Lesson,
+    Outcome,
+    Page,
+    Rows,
+    Seed,
+    Setting,
+    Shared,
+    Task,
+    Visit,
+)
 
 MOST_GROUPS = 100
 """Of what was held back, told at the end of a run."""
@@ -116,6 +130,12 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lanes_seen = 0
         self._torn = False
+        self.inbox: dict[int, int] = {}
+        """Of each other shard the number of the last links that came from it."""
+        self.owns: Callable[[str], bool] = lambda node: True
+        """Whether a node is ours to fetch; a shard leaves those of others to them."""
+        self.recorded: Callable[[Visit, int], None] = lambda visit, number: None
+        """Told of every visit that was recorded, with its number in the log: for what goes to other shards."""
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
@@ -229,12 +249,33 @@ class Engine:
                 self.fold(label)
             self.lessons.catch_up()
         self._torn = False
-        self._wake.set()  # other pages may be the best by now
+        self.wake()  # other pages may be the best by now
+
+    def wake(self) -> None:
+        """Something has changed that may let the loop go on: look again."""
+        self._wake.set()
+
+    def take_in(self, events: Iterable[Event]) -> None:
+        """Record what comes from other shards, or is decided among them, and learn from it: also between two visits.
+
+        When this returns it survives the death of the process. What is known already is left out.
+        """
+        self._torn = True
+        with self.log.together():
+            for event in events:
+                if isinstance(event, Inbound) and event.number <= self.inbox.get(event.sender, 0):
+                    continue
+                self.log.append(event)
+                self.fold(event)
+        self._torn = False
+        self.wake()
 
     def _record(self, event: Event) -> None:
-        self.log.append(event)
+        number = self.log.append(event)
         if isinstance(event, Setting):
             self.fold(event)
+        elif isinstance(event, Visit):
+            self.recorded(event, number or 0)
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
@@ -252,13 +293,16 @@ class Engine:
             raise Untold("what is to be looked at again is found out from the log")
         if self._torn:
             raise Untold("it has learned what the log lacks")
-        return {"table": self.table.as_state()} | {name: state_of(part) for name, part in self._parts().items()}
+        inbox = [list(last) for last in self.inbox.items()]
+        state: State = {"table": self.table.as_state(), "inbox": inbox}
+        return state | {name: state_of(part) for name, part in self._parts().items()}
 
     def restore(self, state: State) -> None:
         """Have a new engine go on from there."""
         if self.picker.refreshing:
             raise Untold("what is to be looked at again is found out from the log")
         self.table.restore(state["table"])  # whose rows the frontier has
+        self.inbox = dict(state["inbox"])
         for name, part in self._parts().items():
             restore(part, state[name])
 
@@ -281,9 +325,26 @@ class Engine:
             self.tally.note(event)
         elif isinstance(event, Lesson):
             self.lessons.adopt(event)
-        else:
-            assert isinstance(event, Label)
+        elif isinstance(event, Label):
             self.lessons.hear(event)
+        else:
+            self._fold_from_others(event)
+
+    def _fold_from_others(self, event: Inbound | Shared) -> None:
+        """What other shards have sent."""
+        if isinstance(event, Shared):
+            hear = getattr(self.strategy, "share", None)
+            if hear is not None and "strategy" in event.data:
+                hear(event.data["strategy"], self.table, self.frontier)
+            return
+        if event.number <= self.inbox.get(event.sender, 0):  # it came twice
+            return
+        self.inbox[event.sender] = event.number
+        step = self.table.absorb_inbound(event)
+        if len(step.children):
+            self.strategy.learn(step, self.table, self.frontier)
+        for node in event.visit.data.get("sources", ()):
+            self._admit(node, source=True, parent=step.row)
 
     def _fold_visit(self, visit: Visit) -> None:
         # 4. learn
@@ -311,6 +372,8 @@ class Engine:
             self.strategy.reconsider(rows, worths, self.table, self.frontier)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
+        if not self.owns(node):
+            return
         row = self.table.add_seed(node, source, parent)
         if row >= 0 and self.table.state[row] == OPEN:
             self.strategy.admit(row, self.table, self.frontier)

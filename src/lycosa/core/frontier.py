@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable
-from heapq import heappop, heappush, heapreplace
+from heapq import heappop, heappush, heapreplace, nsmallest
 from itertools import repeat
 from typing import Any
 
@@ -505,6 +505,17 @@ class Frontier:
         if self.choosy and valued and (lane.rest is None or worst < lane.rest):
             lane.rest = worst
             heappush(self._resting, (worst, lane.number))
+
+    def promises(self, n: int, now: float) -> list[float]:
+        """The scores of the best rows that could be taken now, one for each lane; those that are held come last."""
+        self._end_rests(now)
+        offers = (offer for offer in self._ready if self.lanes[offer[3]].offer is offer)
+        return [-offer[1] if offer[0] == FREE else LAST for offer in nsmallest(n, offers)]
+
+    def best_soon(self, now: float) -> float:
+        """The score of the best row that could be taken before long, but not now; -inf if there is none, or nobody is
+        choosy."""
+        return self._best_resting(now) if self.choosy else -math.inf
 
     def head(self, n: int) -> list[str]:
         """Names of some lanes that are about to be picked."""

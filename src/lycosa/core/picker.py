@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from lycosa.core.budget import (
     BYTES_SPENT,
@@ -34,6 +35,23 @@ from lycosa.core.protocols import NEVER, Keeper, Strategy
 from lycosa.core.table import OPEN, Table
 from lycosa.core.tally import Tally
 from lycosa.core.types import Task, Visit
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What a shard may spend of the budget of the whole crawl; more is granted as it goes."""
+
+    pages: int = 0
+    requests: int = 0
+    """In all, with what was spent before."""
+    until: float = 0.0
+    """When the lease ends under which it was granted: nothing is sent after that."""
+    over: str = ""
+    """Why the whole crawl is over; empty while it goes on."""
+
+    def covers(self, pages: int, requests: int, now: float) -> bool:
+        """Whether one more may be fetched, beside so many that were or are under way."""
+        return not self.over and pages < self.pages and requests < self.requests and now < self.until
 
 
 class Picker:
@@ -58,6 +76,8 @@ class Picker:
         self.keeper, self.refreshing = Keeper() if keeper is None else keeper, keeper is not None
         self.concurrency, self.patience = concurrency, patience
         self.stopped = False
+        self.allowance: Allowance | None = None
+        """Of a shard: how much of the whole crawl's budget it may spend by now."""
         self._meter = meter or Meter()
         self._tasks = 0  # under way: started, and not yet finished
         self._pages = 0  # those among them that may become pages
@@ -69,7 +89,7 @@ class Picker:
 
     def next(self, now: float) -> Task | None:
         """Something new or something that is due: whose turn it is, comes first. None if nothing can be had now."""
-        if self._tasks >= self.concurrency or self.spent(now) or self.pace.next(now) > now:
+        if self._tasks >= self.concurrency or self.spent(now) or self.pace.next(now) > now or not self._allowed(now):
             return None
         if self.keeper.wants_turn():
             return self._due(now) or self._new(now)
@@ -155,6 +175,11 @@ class Picker:
         self._meter.full = full
 
     @property
+    def under_way(self) -> tuple[int, int]:
+        """How many requests are in flight, and how many of them may become pages."""
+        return self._tasks, self._pages
+
+    @property
     def received(self) -> int:
         """Bytes so far, those of what was given up among them."""
         return max(self.tally.bytes, self._received + self._meter.bytes)
@@ -177,8 +202,14 @@ class Picker:
             return REQUESTS_SPENT
         return TIME_SPENT if now >= self._deadline else ""
 
+    def _allowed(self, now: float) -> bool:
+        allowance, tally = self.allowance, self.tally
+        return allowance is None or allowance.covers(tally.pages + self._pages, tally.requests + self._tasks, now)
+
     def why_over(self, now: float) -> str:
         """Asked when nothing that counts is in flight: why the crawl is over, or empty if it only has to wait."""
+        if self.allowance is not None and not self.stopped:
+            return self.allowance.over
         if spent := self.spent(now):
             return spent
         if self.keeper.next_due(now) < NEVER:
@@ -194,7 +225,7 @@ class Picker:
 
     def next_ready(self, now: float) -> float:
         """When there may be something to visit; NEVER if only an answer can change that."""
-        if self._tasks >= self.concurrency or self.spent(now):
+        if self._tasks >= self.concurrency or self.spent(now) or not self._allowed(now):
             return NEVER
         until = self.pace.next(now)
         if until <= now:

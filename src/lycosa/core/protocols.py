@@ -243,6 +243,23 @@ class Reconsiders(Protocol):
         ...
 
 
+@runtime_checkable
+class Shares(Protocol):
+    """A part whose learning is sums, as far as that goes: shards of one crawl add them up, and each profits from all.
+
+    Sums are plain arrays by name. They are always whole: all that was learned here so far, and nothing of others.
+    """
+
+    def sums(self) -> dict[str, Any]:
+        """What was learned from pages of our own."""
+        ...
+
+    def share(self, sums: dict[str, Any], table: Table) -> Rows:
+        """What all others have learned so far, added up: in place of what was said before. The rows whose score may
+        have changed."""
+        ...
+
+
 class Warden:
     """What looks like a trap, and is to be held back. This one sees none."""
 
@@ -310,7 +327,9 @@ class Archive(Protocol):
 class Log(Protocol):
     """Keeps the events, in order."""
 
-    def append(self, event: Event) -> None: ...
+    def append(self, event: Event) -> int | None:
+        """Keep it; its number, where events have one."""
+        ...
 
     def rate(self, worths: NDArray[np.floating[Any]]) -> None: ...
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.frontier import FREE, HELD, IDLE, PRUNED, READY, SHUT, Entry, Frontier, Lane, Order, Ready
+from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, Entry, Frontier, Lane, Order, Ready
 from lycosa.core.pool import LONG, Features, Pool, linear_scores
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
@@ -131,6 +131,14 @@ class ScanFrontier(Frontier):
         if self.linear and self.score[row] < math.inf:
             self.score[row] = self._exact(np.array([row], np.int32))[0]
         super().take_this(row, now)
+
+    def promises(self, n: int, now: float) -> list[float]:
+        """The scores of the best rows, whether or not their lanes are ready."""
+        rows = self._worth(FREE, -math.inf)
+        if not len(rows):
+            return [LAST] * min(n, len(self._worth(HELD, -math.inf)))
+        scores: list[float] = np.sort(self._exact(rows) if self.linear else self.score[rows])[::-1][:n].tolist()
+        return scores
 
     def head(self, n: int) -> list[str]:
         """Names of some lanes that are about to be picked."""

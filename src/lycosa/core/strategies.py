@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.frontier import Frontier, Order, Ready
 from lycosa.core.pool import Linear, is_linear
-from lycosa.core.protocols import Estimator, Strategy
+from lycosa.core.protocols import Estimator, Shares, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.spread import MOST_SPREAD, Spread
 from lycosa.core.state import State, restore, state_of
@@ -79,6 +79,15 @@ class Greedy:
         """Let an estimator that wants to know hear what the pages so far are worth now."""
         if self.heeds:
             self.refresh(self.estimator.reconsider(rows, worths, table), table, frontier)  # type: ignore[attr-defined]
+
+    def sums(self) -> dict[str, Any]:
+        """What its estimator has learned that others can add to theirs; nothing if it can't tell."""
+        return self.estimator.sums() if isinstance(self.estimator, Shares) else {}
+
+    def share(self, sums: dict[str, Any], table: Table, frontier: Frontier) -> None:
+        """Let an estimator that can use it know what others have learned."""
+        if isinstance(self.estimator, Shares):
+            self.refresh(self.estimator.share(sums, table), table, frontier)
 
     def state(self) -> State:
         """What its estimator has learned: it learns nothing itself."""

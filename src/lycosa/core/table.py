@@ -23,7 +23,7 @@ from lycosa.core.columns import fit
 from lycosa.core.edges import Edges
 from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, Texts, Untold
-from lycosa.core.types import Rows, Step, Visit
+from lycosa.core.types import Inbound, Rows, Step, Visit
 
 OPEN, DONE = 0, 1
 """A row is open until its node has been visited for good."""
@@ -51,6 +51,9 @@ _COLUMNS: dict[str, type] = {
 
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
 """Over the parents of a row. They stand side by side in a matrix: one access brings all six, from one cache line."""
+
+_HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", "beta_max", "product_max")
+"""What a redirect's target has of what led to it."""
 
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 """The six of a row as one thing, which numpy copies faster than a line of numbers."""
@@ -114,6 +117,9 @@ class Table:
             return row
         if not source and not self.scope(node, depth):
             return -1
+        return self._new_row(node, depth, parent)
+
+    def _new_row(self, node: str, depth: int, parent: int) -> int:
         row = len(self.nodes)
         if row == self._capacity:
             self._grow()
@@ -169,6 +175,27 @@ class Table:
         else:
             step = self._join(visit, row, set(self.edges.children(row).tolist()) if again else _NOBODY)
         return step if len(step.children) or not visit.follows else None
+
+    def absorb_inbound(self, inbound: Inbound) -> Step:
+        """Fold links from a page of another shard: it gets a row, which is closed, and its links join."""
+        visit = inbound.visit
+        row = self.row_of.get(visit.node, -1)
+        if row < 0:
+            row = self._new_row(visit.node, inbound.depth, -1)
+            self.close(row)
+            self.hops[row], self.is_seed[row] = min(inbound.hops, MAX_HOPS), inbound.seed
+        if visit.outcome == "redirect":
+            for name, value in zip(_HANDED_ON, inbound.sums, strict=False):
+                getattr(self, name)[row] = value
+            step = self._inherit(visit, row)
+        else:
+            step = self._join(visit, row, set(self.edges.children(row).tolist()))
+        step.outcome = inbound.outcome
+        return step
+
+    def handed_on(self, row: int) -> list[float]:
+        """What a redirect hands on to its target: the number of its parents, sums and maxima over them."""
+        return [float(getattr(self, name)[row]) for name in _HANDED_ON]
 
     def close(self, row: int) -> None:
         """The row has been visited for good."""
@@ -237,9 +264,9 @@ class Table:
             self.is_source[target] |= self.is_source[row]
             self.hops[target] = max(int(self.hops[target]), int(self.hops[row]) + 1)
         self.depth[target] = min(self.depth[target], self.depth[row])
-        for name in ("in_degree", "alpha_sum", "beta_sum", "product_sum"):
+        for name in _HANDED_ON[:4]:
             getattr(self, name)[target] += getattr(self, name)[row]
-        for name in ("alpha_max", "beta_max", "product_max"):
+        for name in _HANDED_ON[4:]:
             column = getattr(self, name)
             column[target] = max(column[target], column[row])
         return Step(visit, row, np.array([target]), visit.links.alphas[:1])

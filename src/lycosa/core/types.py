@@ -369,7 +369,38 @@ class Held:
     example: str
 
 
-Event: TypeAlias = Visit | Seed | Label | Setting | Lesson
+@dataclass(slots=True)
+class Inbound:
+    """Links from a page that another shard of the crawl has fetched, to nodes that are ours to fetch.
+
+    `sender` and `number` name it: whatever arrives twice under one name is learned once. Numbers of a sender go up.
+    """
+
+    sender: int
+    number: int
+    visit: Visit
+    """The page as its links need it: without its words, and with the links to our nodes alone."""
+    depth: int = 0
+    hops: int = 0
+    """Of the page; and the redirects on the way to it."""
+    outcome: float = 0.0
+    """What the sender's strategy took the page to be worth."""
+    seed: bool = False
+    """Whether the page is one to start from: a redirect hands that on."""
+    sums: list[float] = field(default_factory=list)
+    """What a redirect hands on of what led to it: the number of parents, sums and maxima (`Table.handed_on`)."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """What other shards have learned, added up: all of it so far, in place of what the last such event said."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    """Plain values and numpy arrays, by whoever they are for."""
+    at: float = 0.0
+
+
+Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Shared
 
 
 @dataclass(slots=True)
@@ -386,6 +417,8 @@ class Step:
     """For each of the page's links its row; -1 for one that is out of scope or leads back to the page itself."""
     places: NDArray[np.intp] | None = None
     """For each of those that have a row its place among the children, if somebody knows."""
+    outcome: float | None = None
+    """Of a page that another shard has fetched: what that one took it to be worth. Only its links are news."""
 
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -70,10 +71,12 @@ async def assemble(request: Request, files: Files) -> Assembly:
         patience=options.patience,
         choosy=options.choosy,
         warden=Warden(topic.threshold, options.trust) if options.traps and getattr(space, "has_traps", False) else None,
-        scope=space.scope(options) if hasattr(space, "scope") else lambda node, depth: True,
+        scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
     )
+    if request.owns is not None:
+        engine.owns = request.owns
     return Assembly(request, files, engine, news, probability, searched)
 
 
@@ -102,6 +105,7 @@ class Assembly:
         nodes: dict[str, Kind] = {**seeds.nodes}
         for node in self.searched:
             nodes.setdefault(node, "page")
+        nodes = {node: kind for node, kind in nodes.items() if engine.owns(node)}
         now = request.clock()
         # Seeds first: what the robots.txt of an example's host names counts only where a seed is.
         news: list[Event] = [Seed(node, now, kind) for node, kind in nodes.items() if self._is_new(node)]
@@ -115,7 +119,7 @@ class Assembly:
             for event in news:
                 files.log.append(event)
                 engine.fold(event)
-            for name, source in seeds.sources:
+            for name, source in seeds.sources if request.first else ():
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
             engine.lessons.catch_up()
         files.mark.clear()
@@ -186,6 +190,15 @@ async def _known_terms(request: Request, files: Files, space: Space) -> tuple[di
     if files.readonly:
         raise InputError(f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'")
     return await _learn_terms(request, space)
+
+
+def _scope(request: Request, space: Space) -> Callable[[str, int], bool]:
+    """Which nodes belong to the crawl, and to this shard of it."""
+    scope: Callable[[str, int], bool] = lambda node, depth: True  # noqa: E731
+    if hasattr(space, "scope"):
+        scope = space.scope(request.options)
+    owns = request.owns
+    return scope if owns is None else lambda node, depth: owns(node) and scope(node, depth)
 
 
 def _strategy(request: Request) -> Strategy:

@@ -47,6 +47,10 @@ class Request:
     """The user's own; or what the options name, once it is made."""
     clock: Clock = field(default_factory=wall_clock)
     resuming: bool = False
+    owns: Callable[[str], bool] | None = None
+    """Of a shard: which nodes are its own to fetch; None: all."""
+    first: bool = True
+    """Of several shards, the one that reads files of seeds."""
     keeping: Keeping | None = None
     """How known pages are looked at again, if that is what it is for."""
     authority: Authority | None = None

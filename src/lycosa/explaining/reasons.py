@@ -51,8 +51,9 @@ Watch = Callable[[Engine, int, Event], None]
 class ReadLog(SqliteLog):
     """A log that takes no more events: what is appended is forgotten."""
 
-    def append(self, event: Event) -> None:
+    def append(self, event: Event) -> int:
         """Forget it."""
+        return 0
 
     def rate(self, worths: NDArray[Any]) -> None:
         """Forget them."""

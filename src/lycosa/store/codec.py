@@ -16,7 +16,21 @@ import msgpack
 import numpy as np
 import zstandard
 
-from lycosa.core.types import Event, Kind, Label, Lesson, Links, Outcome, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import (
+    Event,
+    Inbound,
+    Kind,
+    Label,
+    Lesson,
+    Links,
+    Outcome,
+    Place,
+    Seed,
+    Setting,
+    Shared,
+    Terms,
+    Visit,
+)
 
 VERSION = 4
 """Of the format; a log of a version that can't be read is refused with a clear error, not misread."""
@@ -165,10 +179,12 @@ def _inflated(blob: bytes) -> bytes:
     return b"".join(parts)
 
 
-def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
+def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> bytes:
     """A small event."""
     values = [getattr(event, part.name) for part in fields(event)]
-    if isinstance(event, Lesson):  # which may hold arrays
+    if isinstance(event, Inbound):
+        values[2] = encode_visit(event.visit)
+    if isinstance(event, Lesson | Shared):  # which may hold arrays
         return _zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
@@ -176,13 +192,15 @@ def encode_other(event: Seed | Label | Setting | Lesson) -> bytes:
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
-    if kind == "lesson":
+    if kind in ("lesson", "shared"):
         values = msgpack.unpackb(_inflated(blob), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
     if not isinstance(values, list) or not all(map(isinstance, values, _OTHERS[kind])):
         raise ValueError(f"it is no {kind}")
-    event: Event = {"seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson}[kind](*values)
+    if kind == "inbound":
+        values[2] = decode_visit(values[2], Place())
+    event: Event = _MAKERS[kind](*values)
     return event
 
 
@@ -191,8 +209,14 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
     "lesson": (str, dict, _REAL),
+    "inbound": (int, int, bytes, int, int, _REAL, bool, list),
+    "shared": (dict, _REAL),
 }
 """The fields of small events."""
+
+_MAKERS: dict[str, Any] = {
+    "seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson, "inbound": Inbound, "shared": Shared,
+}  # fmt: skip
 
 
 _ARRAY = 1

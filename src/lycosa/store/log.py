@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Lesson, Place, Setting, Visit
+from lycosa.core.types import Event, Inbound, Lesson, Place, Setting, Shared, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"
 WORTH = "COALESCE(worth.worth, event.beta)"
 """What a page is worth now, in SQL: `Visit.worth`."""
 
-OTHERS = ("seed", "label", "setting", "lesson")
+OTHERS = ("seed", "label", "setting", "lesson", "inbound", "shared")
 """Kinds of events that are no visits."""
 
 VISITS = f"kind NOT IN {OTHERS}"
@@ -177,14 +177,15 @@ class SqliteLog:
                 lacks = _WORTH_TABLE if version < codec.WORTHS else ""
                 self._db.executescript(f"BEGIN; {lacks} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
-    def append(self, event: Event) -> None:
-        """Add one event and commit it: when this returns it survives kill -9."""
+    def append(self, event: Event) -> int:
+        """Add one event and commit it: when this returns it survives kill -9. Its number."""
         with self._explaining():
             seq = self._insert(_row_of(event))
         if self._versions is not None and isinstance(event, Visit) and event.is_version:
             self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
+        return seq
 
     def put(self, seq: int, event: Event, worth: float | None = None) -> None:
         """Add one under a number: for a log that is made from another."""
@@ -460,6 +461,10 @@ def name_of(event: Event) -> str:
             return event.key
         case Lesson():
             return event.judge
+        case Inbound():
+            return f"{event.sender}:{event.number}"
+        case Shared():
+            return ""
         case _:
             return str(event.node)
 
@@ -474,8 +479,9 @@ class MemoryLog:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def append(self, event: Event) -> None:
+    def append(self, event: Event) -> int:
         self.events.append(event)
+        return len(self.events)
 
     def rate(self, worths: NDArray[Any]) -> None:
         """Say what each version of a page is worth by now."""
@@ -498,8 +504,9 @@ class MemoryLog:
 class NullLog(MemoryLog):
     """Keeps nothing: for a crawl whose visits are only looked at as they come."""
 
-    def append(self, event: Event) -> None:
+    def append(self, event: Event) -> int:
         """Forget it."""
+        return 0
 
     def rate(self, worths: NDArray[Any]) -> None:
         """Forget them."""

@@ -15,6 +15,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.present import linked
 from lycosa.estimators.scent.elite import Elite
+from lycosa.estimators.scent.elsewhere import Elsewhere
 from lycosa.estimators.scent.meaning import Meaning, meaning_of
 from lycosa.estimators.scent.mixing import Mixing
 from lycosa.estimators.scent.paths import PATHS, Paths
@@ -236,6 +237,7 @@ class Scent:
     risk_: Risk = field(default_factory=Risk, init=False, repr=False, compare=False)
     trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
     elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
+    elsewhere_: Elsewhere = field(default_factory=Elsewhere, init=False, repr=False, compare=False)
     groups_: Groups = field(init=False, repr=False, compare=False)
     paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
@@ -298,13 +300,15 @@ class Scent:
         self.elite_.fit(len(table))
         touched = [step.children.astype(np.intp)]
         moved: list[int] = []
+        if step.outcome is not None:  # another shard's page: it has turned out there
+            self.trails_.outcome[row] = step.outcome
         if not self.trails_.words.item(row, HOST):  # a seed
             self.trails_.place(row, table.nodes[row])
         if visit.outcome == "redirect":
             moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
             for target in moved:
                 self.trails_.place(target, table.nodes[target])
-        if self._ends(step, table):
+        if step.outcome is None and self._ends(step, table):
             touched.append(self._ended(row, visit, table))
         if len(step.children) and visit.outcome != "redirect":
             self._links(step, table)
@@ -425,15 +429,36 @@ class Scent:
         self.positives_ = int(np.count_nonzero(positive))
         self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
         self._credit_anew(pages, outcome, table)
+        self.elsewhere_.add_outcomes(self)
         if self.meaning_ is not None and self.directed_:
             self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
         trails.retell(table.edges)
+        return self._rescored(table)
+
+    def _rescored(self, table: Table) -> Rows:
+        """All scores may have changed: the best rows by their last score are scored again, and returned."""
         self.turn_ = -1
         best = self.elite_.foremost(table)
-        lines = trails.lines(best)
+        lines = self.trails_.lines(best)
         terms = self._features(lines, table)
         self.scored_ = best, terms
         return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, lines, table), best)
+
+    def outcome_of(self, row: int) -> float:
+        """What the page of a row is worth by now; 0 for one that is not there."""
+        return self.trails_.outcome.item(row) if row < len(self.trails_.outcome) else 0.0
+
+    def sums(self) -> dict[str, Any]:
+        """What was learned from pages of our own: of words, places and hosts, and of pages as such."""
+        return self.elsewhere_.own(self)
+
+    def share(self, sums: dict[str, Any], table: Table) -> Rows:
+        """What other shards have learned counts as if it were our own, but for what needs their pages: the weights of
+        terms, risks, and the direction that outcomes point to."""
+        self.elsewhere_.take(sums, self)
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
+        return self._rescored(table)
 
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""

@@ -1,0 +1,12 @@
+"""One crawl, many hands: shards, each an engine with a log of its own, and a coordinator that hands out the budget.
+
+owning.py       which shard a host belongs to
+messages.py     what shards and coordinator say to each other
+outbox.py       links to other shards' hosts, until they are confirmed
+shard.py        an engine, its outbox, its allowance and its lease
+coordinator.py  who may fetch how much, and when it is over
+driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier
+
+Nothing here knows how messages travel. In one process they are plain calls (`together.py`), also in virtual time; on
+several machines Ray carries them.
+"""

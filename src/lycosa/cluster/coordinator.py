@@ -1,0 +1,169 @@
+"""Who may fetch how much: one choice for all shards, made of what each says of its best rows.
+
+All it knows is the last report of each shard. One that is new knows as much once all of them have reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lycosa.cluster.messages import Grant, Report, Sums, added_up
+from lycosa.core.budget import (
+    BYTES_SPENT,
+    EXHAUSTED,
+    LEFT_ALONE,
+    PAGES_SPENT,
+    REQUESTS_SPENT,
+    STOPPED,
+    TIME_SPENT,
+    Budget,
+)
+from lycosa.core.errors import InputError
+
+SECONDS = 10.0
+"""Of a lease: a shard that hears nothing for so long fetches nothing more."""
+
+SUPERSEDED = "another process has taken over"
+
+
+@dataclass
+class _Known:
+    """What is known of a shard."""
+
+    report: Report
+    at: float
+    pages: int
+    requests: int
+    """What it may spend in all."""
+    claims: list[float] = field(default_factory=list)
+    """Its promises for which nothing was granted yet, the best first."""
+
+
+class Coordinator:
+    """`slots`: requests that may be under way at once, of all shards together. `grants`: whether budget goes where the
+    best rows are; else to whoever asks."""
+
+    def __init__(
+        self,
+        shards: int,
+        budget: Budget,
+        clock: Callable[[], float],
+        *,
+        slots: int = 16,
+        choosy: float = 0.0,
+        grants: bool = True,
+        shares: bool = True,
+    ) -> None:
+        self.shards, self.budget, self.clock = shards, budget, clock
+        self.slots, self.choosy, self.grants, self.shares = slots, choosy, grants, shares
+        self.known: dict[int, _Known] = {}
+        self.over = ""
+        self._began = clock()
+        self._sums: dict[int, Sums] = {}
+        self._quiet: list[tuple[int, ...]] | None = None
+        self._agreed: set[int] = set()
+        self.reports = 0
+
+    # -- budget ------------------------------------------------------------------------------------------------
+
+    def report(self, report: Report) -> Grant:
+        """Hear how a shard is getting on, and say what it may do."""
+        self.reports += 1
+        before = self.known.get(report.shard)
+        if before is not None and report.epoch < before.report.epoch:
+            return Grant(over=SUPERSEDED)
+        if before is not None and report.version != before.report.version:
+            raise InputError(f"shard {report.shard} runs {report.version}, it ran {before.report.version}: use one")
+        now = self.clock()
+        known = self.known[report.shard] = _Known(
+            report, now, max(report.granted_pages, report.pages), max(report.granted_requests, report.requests),
+            sorted(report.promises, reverse=True),
+        )  # fmt: skip
+        self.over = self.over or self._ended(report.shard, now)
+        if self.over:
+            return Grant(known.pages, known.requests, SECONDS, self.over, self.pages)
+        if len(self.known) == self.shards or now > self._began + 2 * SECONDS:
+            self._grant(known, now)
+        return Grant(known.pages, known.requests, SECONDS, "", self.pages)
+
+    def _grant(self, known: _Known, now: float) -> None:
+        """Give a shard its part of what is free: as many of its rows as are among the best of all."""
+        everyone = self.known.values()
+        under_way = sum(one.pages - one.report.pages for one in everyone)
+        free = self.slots - under_way
+        if self.budget.pages:
+            free = min(free, self.budget.pages - sum(one.pages for one in everyone))
+        wanted = known.claims[: max(0, free)]
+        if self.grants and wanted:
+            best = sorted((claim for one in everyone for claim in one.claims), reverse=True)[:free]
+            bar = max(best[-1], self._bar(now))
+            wanted = [claim for claim in wanted if claim >= bar]
+        known.pages += len(wanted)
+        del known.claims[: len(wanted)]
+        known.requests = self._requests(known)
+
+    def _bar(self, now: float) -> float:
+        """What a row must promise, or it is better to wait for the best one: for crawls that are choosy."""
+        if not self.choosy:
+            return -math.inf
+        scores = [score for one in self.known.values() for score in (one.report.soon, *one.claims[:1])]
+        best = max((score for score in scores if math.isfinite(score)), default=-math.inf)
+        return best - (1.0 - self.choosy) * abs(best) if math.isfinite(best) else best
+
+    def _requests(self, known: _Known) -> int:
+        """What a shard may send in all: what it has sent, and room for its pages, errands and failures."""
+        wanted = known.report.requests + 4 * max(0, known.pages - known.report.pages) + 8
+        if self.budget.requests:
+            others = sum(one.requests for one in self.known.values() if one is not known)
+            wanted = min(wanted, self.budget.requests - others)
+        return max(known.requests, wanted)
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    @property
+    def pages(self) -> int:
+        """Of all shards, as far as it is known."""
+        return sum(one.report.pages for one in self.known.values())
+
+    def stop(self, why: str = STOPPED) -> None:
+        """Grant nothing more."""
+        self.over = self.over or why
+
+    def _ended(self, shard: int, now: float) -> str:
+        budget, reports = self.budget, [self.known[number].report for number in sorted(self.known)]
+        if budget.seconds and now >= self._began + budget.seconds:
+            return TIME_SPENT
+        if budget.pages and self.pages >= budget.pages:
+            return PAGES_SPENT
+        if budget.bytes and sum(report.bytes for report in reports) >= budget.bytes:
+            return BYTES_SPENT
+        if budget.requests and sum(report.requests for report in reports) >= budget.requests:
+            return REQUESTS_SPENT
+        return self._exhausted(shard, reports)
+
+    def _exhausted(self, shard: int, reports: list[Report]) -> str:
+        """Whether nothing is left anywhere: all shards are idle, all they sent was confirmed, and each of them has said
+        so again since that was first true, with nothing fetched in between."""
+        if len(reports) < self.shards or any(report.busy for report in reports):
+            self._quiet = None
+            return ""
+        quiet: list[tuple[int, ...]] = [
+            (report.shard, report.epoch, report.pages, report.requests) for report in reports
+        ]
+        if self._quiet != quiet:
+            self._quiet, self._agreed = quiet, set()
+        self._agreed.add(shard)
+        if len(self._agreed) < self.shards:
+            return ""
+        return LEFT_ALONE if any(report.alone for report in reports) else EXHAUSTED
+
+    # -- what is learned ---------------------------------------------------------------------------------------
+
+    def share(self, shard: int, sums: Sums) -> Sums:
+        """What a shard has learned, all of it; returned is what all others have."""
+        self._sums[shard] = sums
+        if not self.shares:
+            return {}
+        return added_up([told for number, told in self._sums.items() if number != shard and told])

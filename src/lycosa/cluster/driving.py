@@ -1,0 +1,116 @@
+"""What a shard does beside crawling: it reports and is granted, sends its links, and tells what it has learned.
+
+`Peers` is how it reaches the others. Calls may fail or take long: they are made again, and whoever is called can be
+called twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Protocol
+
+from lycosa.cluster.coordinator import SUPERSEDED
+from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.shard import Shard
+from lycosa.core.types import Visit
+
+TICK = 0.1
+"""Seconds between two reports of a shard that waits for a grant, or for links."""
+
+SEND_EVERY = 0.05
+"""Seconds that links wait for others to travel with."""
+
+AGAIN = 1.0
+"""Seconds after which somebody who did not answer is asked again."""
+
+
+class Unreachable(Exception):
+    """A call was not answered: whoever was called may come back."""
+
+
+class Peers(Protocol):
+    """The others, as one shard reaches them; `Unreachable` if they can't be reached now."""
+
+    async def report(self, report: Report) -> Grant: ...
+
+    async def share(self, shard: int, sums: Sums) -> Sums: ...
+
+    async def send(self, receiver: int, messages: list[bytes]) -> int: ...
+
+
+class Superseded(Exception):
+    """Somebody else is this shard now."""
+
+
+async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> AsyncIterator[Visit]:
+    """Run a shard to the end of the whole crawl; gives its visits."""
+    wait = shard.free_from - shard.engine.clock()
+    if wait > 0:  # whoever was this shard before may still be fetching
+        await asyncio.sleep(wait)
+    chores = [
+        asyncio.ensure_future(_chore(shard, work))
+        for work in (
+            _reporting(shard, peers),
+            *(_sending(shard, receiver, peers) for receiver in shard.outbox.queues),
+        )
+    ]
+    try:
+        async for visit in visits:
+            yield visit
+            for chore in chores:
+                if chore.done():
+                    chore.result()
+    finally:
+        for chore in chores:
+            chore.cancel()
+        ended = await asyncio.gather(*chores, return_exceptions=True)
+    for error in ended:
+        if isinstance(error, Exception):
+            raise error
+
+
+async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
+    """Something that goes on beside the crawl; if it fails, the crawl is stopped."""
+    try:
+        await work
+    except BaseException:
+        shard.engine.stop()
+        raise
+
+
+async def _reporting(shard: Shard, peers: Peers) -> None:
+    """Tell the coordinator how it goes, and do as it says."""
+    while not shard.allowance.over:
+        try:
+            await _report(shard, peers)
+        except Unreachable:
+            await asyncio.sleep(AGAIN)
+        else:
+            await asyncio.sleep(TICK)
+
+
+async def _report(shard: Shard, peers: Peers) -> None:
+    asked = shard.engine.clock()
+    grant = await peers.report(shard.report())
+    if grant.over == SUPERSEDED:
+        raise Superseded(f"shard {shard.number}: {SUPERSEDED}")
+    shard.accept(grant, asked)
+    due = not grant.over and shard.share_is_due(grant.total)
+    if due and (sums := await peers.share(shard.number, shard.sums())):
+        shard.hear(sums)
+
+
+async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
+    """Send links to another shard, one batch after the other."""
+    while True:
+        last, messages = shard.outbox.batch(receiver)
+        if not messages:
+            await asyncio.sleep(SEND_EVERY)
+            continue
+        try:
+            confirmed = await peers.send(receiver, messages)
+        except Unreachable:
+            await asyncio.sleep(AGAIN)
+        else:
+            shard.outbox.confirm(receiver, min(confirmed, last))

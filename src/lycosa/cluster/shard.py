@@ -1,0 +1,122 @@
+"""A shard: an engine with a log of its own, that fetches what it owns, when it is its turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.outbox import CURSORS, Outbox
+from lycosa.cluster.owning import Owners
+from lycosa.core.engine import Engine
+from lycosa.core.picker import Allowance
+from lycosa.core.types import Inbound, Setting, Shared
+from lycosa.store.codec import decode_other
+from lycosa.version import SOFTWARE
+
+LEASE = "lease"
+"""The setting that says under which epoch a shard fetches, and until when."""
+
+PROMISES = 32
+"""Rows that a shard offers at once, at most."""
+
+FIRST_SHARE, GROWTH = 8, 1.15
+"""Pages of the whole crawl after which shards tell what they have learned, and again whenever there are so many times
+as many: what is logged of it stays within a few times of what is known in the end."""
+
+
+class Shard:
+    """The engine has folded its log. From here on it fetches only what it is granted, under a lease in its log."""
+
+    def __init__(
+        self, number: int, owners: Owners, engine: Engine, scope: Callable[[str, int], bool] | None = None
+    ) -> None:
+        self.number, self.engine = number, engine
+        self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
+        self.outbox.catch_up()
+        engine.recorded = self.outbox.add
+        lease: Any = engine.tally.settings.get(LEASE, {})
+        self.epoch = int(lease.get("epoch", 0)) + 1
+        self.free_from = float(lease.get("until", 0.0))
+        """When the lease of whoever was this shard before has run out: nothing is fetched before."""
+        self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
+        self.shared_at = FIRST_SHARE
+        self.heard = 0
+        self._until = 0.0  # the lease as the log has it
+
+    # -- what comes from others --------------------------------------------------------------------------------
+
+    def receive(self, messages: Sequence[bytes]) -> int:
+        """Links from another shard: recorded when this returns. The number of the last one."""
+        events: list[Inbound] = []
+        for message in messages:
+            event = decode_other("inbound", message)
+            assert isinstance(event, Inbound)
+            events.append(event)
+        self.engine.take_in(events)
+        return events[-1].number if events else 0
+
+    def hear(self, sums: Sums) -> None:
+        """What others have learned, added up."""
+        self.engine.take_in([Shared({"strategy": sums}, self.engine.clock())])
+        self.heard += 1
+
+    def sums(self) -> Sums:
+        """What was learned here."""
+        tell: Callable[[], Sums] | None = getattr(self.engine.strategy, "sums", None)
+        return tell() if tell is not None else {}
+
+    def share_is_due(self, total: int) -> bool:
+        """Whether to tell what was learned, now that all shards together have so many pages."""
+        if total < self.shared_at:
+            return False
+        self.shared_at = math.ceil(GROWTH * total)
+        return True
+
+    # -- what it may do ----------------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        """How it is getting on. What it can't use now of what it was granted is given back."""
+        engine, allowance = self.engine, self.allowance
+        tally, picker, now = engine.tally, engine.picker, engine.clock()
+        tasks, under_way = picker.under_way
+        unused = max(0, allowance.pages - tally.pages - under_way)
+        promises = engine.frontier.promises(PROMISES + unused, now)
+        if unused > len(promises):
+            allowance.pages -= unused - len(promises)
+            unused = len(promises)
+        soon = engine.frontier.next_ready()
+        alone = math.isfinite(soon) and soon > now + picker.patience
+        waits = math.isfinite(soon) and not alone
+        return Report(
+            self.number, self.epoch, tally.pages, tally.requests, picker.received, allowance.pages, allowance.requests,
+            promises[unused:], engine.frontier.best_soon(now),
+            bool(tasks or engine._arrived or waits or promises or self.outbox.pending),
+            tally.relevant, alone, SOFTWARE,
+        )  # fmt: skip
+
+    def accept(self, grant: Grant, asked: float) -> None:
+        """Go on as far as the coordinator says. A lease counts from when it was asked for."""
+        allowance, now = self.allowance, self.engine.clock()
+        until = asked + grant.seconds
+        events: list[Setting] = []
+        if not grant.over and until > now and self._until < now + grant.seconds / 2:
+            self._until = until
+            events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))
+        if (cursors := self.outbox.news()) is not None:
+            events.append(Setting(CURSORS, cursors, now))
+        if events:
+            self.engine.take_in(events)
+        allowance.until = self._until
+        allowance.over = grant.over
+        if grant.pages > allowance.pages or grant.requests > allowance.requests or grant.over:
+            allowance.pages = max(allowance.pages, grant.pages)
+            allowance.requests = max(allowance.requests, grant.requests)
+            self.engine.wake()
+
+    def end_lease(self) -> None:
+        """Fetch nothing more: a successor need not wait."""
+        now = self.engine.clock()
+        self.allowance.until = self._until = now
+        self.engine.take_in([Setting(LEASE, {"epoch": self.epoch, "until": 0.0}, now)])

@@ -1,0 +1,78 @@
+"""What other shards of a crawl have learned of words, places and hosts, beside what we have learned ourselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from lycosa.estimators.scent.estimator import Scent
+
+PAGES, OUTCOMES, POSITIVES, POSITIVE_OUTCOMES, FINDS, READ, READ_TOTAL, BETAS, OWNS = range(9)
+"""Of pages as such: how many, the sum of their outcomes; of the positive ones the same; finds; and what Sharpening sums
+up: pages, parts of the query, what the judge and what our own reading say."""
+
+_BY_OUTCOME = (OUTCOMES, POSITIVES, POSITIVE_OUTCOMES, FINDS, READ_TOTAL, BETAS, OWNS)
+"""Those that are summed up anew when the judge has learned."""
+
+Numbers = NDArray[np.float64]
+
+
+class Elsewhere:
+    """Sums of others, which are in those of scent; so that they can be taken out, and put in again.
+
+    Groups are sparse: the numbers of those that somebody has met, and of each the sum of outcomes and how many pages.
+    """
+
+    def __init__(self) -> None:
+        self.groups = np.zeros(0, np.int32)
+        self.sums = np.zeros((0, 2), np.float32)
+        self.pages = np.zeros(9)
+
+    def own(self, scent: Scent) -> dict[str, Any]:
+        """What scent has learned without the others."""
+        met = np.union1d(np.flatnonzero(scent.groups_.view(np.uint64).reshape(-1)), self.groups)
+        sums = scent.groups_[met]
+        sums[met.searchsorted(self.groups)] -= self.sums
+        some = np.abs(sums).max(axis=1, initial=0.0) > 1e-6  # what is left of the others' is rounding
+        return {"groups": met[some].astype(np.int32), "sums": sums[some], "pages": _numbers(scent) - self.pages}
+
+    def take(self, sums: dict[str, Any], scent: Scent) -> None:
+        """These are what others have learned, all of it."""
+        scent.groups_[self.groups] -= self.sums
+        groups, told, pages = sums["groups"], sums["sums"], sums["pages"]
+        if len(groups) != len(told) or len(pages) != len(self.pages) or groups.max(initial=0) >= len(scent.groups_):
+            raise ValueError("these are no sums of scent")
+        before = self.pages
+        self.groups, self.sums, self.pages = groups, told, np.array(pages)
+        scent.groups_[self.groups] += self.sums
+        _add(scent, self.pages - before)
+
+    def add_outcomes(self, scent: Scent) -> None:
+        """Scent has summed up its own pages anew: what others have said of theirs is put in again."""
+        scent.groups_[self.groups, 0] += self.sums[:, 0]
+        kept = np.zeros(9)
+        kept[list(_BY_OUTCOME)] = self.pages[list(_BY_OUTCOME)]
+        _add(scent, kept)
+
+
+def _numbers(scent: Scent) -> Numbers:
+    read = scent.sharpening_
+    return np.array(
+        [
+            scent.pages_, scent.sum_, scent.positives_, scent.positive_sum_, scent.finds_,
+            read.pages, read.total, read._beta, read._own,
+        ],
+        np.float64,
+    )  # fmt: skip
+
+
+def _add(scent: Scent, more: Numbers) -> None:
+    read = scent.sharpening_
+    numbers = (_numbers(scent) + more).tolist()
+    scent.pages_, scent.sum_ = round(numbers[PAGES]), numbers[OUTCOMES]
+    scent.positives_, scent.positive_sum_ = round(numbers[POSITIVES]), numbers[POSITIVE_OUTCOMES]
+    scent.finds_, read.pages, read.total = round(numbers[FINDS]), round(numbers[READ]), numbers[READ_TOTAL]
+    read._beta, read._own = numbers[BETAS], numbers[OWNS]

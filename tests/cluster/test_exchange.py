@@ -1,0 +1,216 @@
+"""Shards without a cluster: links, leases, grants and what is learned, on a simulated transport and clock."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.helpers import hits_of, sim_engine, state_of
+from lycosa.cluster.coordinator import SECONDS, Coordinator
+from lycosa.cluster.driving import Superseded
+from lycosa.cluster.messages import Report
+from lycosa.cluster.owning import Owners
+from lycosa.cluster.shard import LEASE, Shard
+from lycosa.cluster.together import Together
+from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
+from lycosa.core.types import Inbound, Seed, Shared, Visit
+from lycosa.store.codec import ERRORS, decode_other, encode_other
+from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.testing import Web
+from lycosa.testing.simulation import EPOCH, clock, run_virtual
+
+TOPIC = "marine biology/coral reefs"
+SHARDS = 3
+OWNERS = Owners(SHARDS)
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    """A web with redirects and dead links across its hosts."""
+    return Web(pages=150, hosts=20, traps=("redirects", "dead", "robots"))
+
+
+def shard_on(web: Web, number: int, log: Any, owners: Owners = OWNERS, strategy: str = "scent") -> Shard:
+    """A shard as its log says, a new one or one that goes on; inside a virtual loop."""
+    engine = sim_engine(web, web.query(TOPIC), log, strategy=strategy, words="coral reefs", vectors="false", delay=0.5)
+    engine.owns = lambda node: owners.of(node) == number
+    engine.table.scope = lambda node, depth: owners.of(node) == number
+    events = list(log)
+    engine.replay(events)
+    for node in [] if events else web.seeds(TOPIC):
+        if engine.owns(node):
+            engine.log.append(Seed(node, clock()))
+            engine.fold(Seed(node, clock()))
+    return Shard(number, owners, engine)
+
+
+async def run_to_end(together: Together, shard: Shard, most: int = 10**9) -> Shard:
+    """Run it until the crawl is over, or it has done so many visits: then it is killed."""
+    visits = together.run(shard)
+    async for _ in visits:
+        most -= 1
+        if most <= 0:
+            break
+    await visits.aclose()
+    await shard.engine.space.close()
+    return shard
+
+
+def pages_of(logs: Any) -> Counter[str]:
+    """What was fetched for good, over all logs, and how often."""
+    return Counter(
+        event.node
+        for log in logs
+        for event in log
+        if isinstance(event, Visit) and event.kind in ("page", "redirect") and not event.retry_at
+    )
+
+
+def test_a_cluster_fetches_what_one_crawl_does(web: Web, tmp_path: Path) -> None:
+    """To the last page, each once, with messages and answers lost, shards killed and the coordinator lost in between;
+    what each shard has learned is what its log says."""
+    alone = MemoryLog()
+
+    async def one() -> None:
+        shard = shard_on(web, 0, alone, Owners(1))
+        await run_to_end(Together(Coordinator(1, Budget(), clock)), shard)
+        assert shard.engine.ending == EXHAUSTED
+
+    run_virtual(one())
+    everything = pages_of([alone])
+    assert len(everything) > 120
+    logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
+    chance, last, asked = random.Random(5), {}, list[Any]()
+
+    async def many() -> None:
+        together = Together(
+            Coordinator(SHARDS, Budget(), clock), delay=0.02,
+            lost=lambda: chance.choices(("", "there", "back"), (6, 1, 1))[0],
+        )  # fmt: skip
+
+        async def keep_up(number: int) -> None:
+            for life in range(4):
+                shard = shard_on(web, number, logs[number])
+                assert shard.epoch == life + 1
+                last[number] = await run_to_end(together, shard, chance.randint(5, 12) if life < 3 else 10**9)
+                hits = hits_of(shard.engine)
+                asked.extend(hits)
+                assert all(EPOCH + hit.started >= shard.free_from for hit in hits)
+                if shard.allowance.over:
+                    break
+
+        async def lose_the_coordinator() -> None:
+            await asyncio.sleep(15)
+            together.coordinator = Coordinator(SHARDS, Budget(), clock)
+
+        await asyncio.gather(*map(keep_up, range(SHARDS)), lose_the_coordinator())
+        assert together.coordinator.over == EXHAUSTED
+
+    run_virtual(many())
+    assert pages_of(logs) == dict.fromkeys(everything, 1)
+    for host in {hit.host for hit in asked}:
+        hits = sorted((hit for hit in asked if hit.host == host), key=lambda hit: hit.started)
+        assert all(after.started - before.ended >= 0.5 for before, after in pairwise(hits)), host
+    for log in logs:
+        names = [(event.sender, event.number) for event in log if isinstance(event, Inbound)]
+        assert len(names) == len(set(names)) > 5
+        leases = [event.value["epoch"] for event in log if getattr(event, "key", "") == LEASE]
+        assert leases == sorted(leases)
+        assert leases[-1] > 1
+
+    async def replayed() -> None:
+        for number, shard in last.items():
+            again = shard_on(web, number, logs[number])
+            assert state_of(again.engine) == state_of(shard.engine)
+            assert again.engine.inbox == shard.engine.inbox
+            assert again.outbox.cursors == shard.outbox.cursors
+            await again.engine.space.close()
+
+    run_virtual(replayed())
+
+
+def test_a_budget_is_spent_together(web: Web) -> None:
+    """Exactly so many pages, each by its owner, and what others learn is heard."""
+    logs = [MemoryLog() for _ in range(SHARDS)]
+
+    async def many() -> None:
+        together = Together(Coordinator(SHARDS, Budget(pages=60), clock, slots=4), delay=0.01)
+        shards = [shard_on(web, number, logs[number]) for number in range(SHARDS)]
+        await asyncio.gather(*(run_to_end(together, shard) for shard in shards))
+        assert {shard.engine.ending for shard in shards} == {PAGES_SPENT}
+        assert all(shard.heard for shard in shards)
+
+    run_virtual(many())
+    assert sum(event.is_page for log in logs for event in log if isinstance(event, Visit)) == 60
+    for number, log in enumerate(logs):
+        assert {OWNERS.of(event.node) for event in log if isinstance(event, Visit)} == {number}
+        assert any(isinstance(event, Shared) for event in log)
+
+
+def test_grants_go_where_the_best_rows_are() -> None:
+    """Of all claims the best, within slots and budget; a choosy crawl waits; whoever dies loses what it had."""
+
+    def asks(boss: Coordinator, shard: int, *promises: float, pages: int = 0, granted: int = 0, **more: Any) -> int:
+        report = Report(shard, more.pop("epoch", 1), pages, pages, 0, granted, 10**6, list(promises), busy=True, **more)
+        return boss.report(report).pages - max(granted, pages)
+
+    boss = Coordinator(2, Budget(pages=10), lambda: 0.0, slots=3)
+    assert asks(boss, 0, 0.9, 0.8, 0.1) == 0, "before it has heard of everyone"
+    assert asks(boss, 1, 0.5, 0.4) == 1
+    assert asks(boss, 0, 0.9, 0.8, 0.1) == 2
+    assert asks(boss, 1, 0.5, 0.4, granted=1) == 0, "no slot is free"
+    assert asks(boss, 1, 0.5, 0.4, pages=1, granted=1) == 1
+    assert asks(boss, 0, 0.9, 0.9, pages=2, granted=2) == 2
+    assert asks(boss, 0, *[0.9] * 9, pages=7, granted=7) == 1, "of the budget two are the other's"
+    assert asks(boss, 1, pages=1, epoch=2) == 0
+    assert asks(boss, 0, 0.9, 0.9, pages=8, granted=8) == 1
+    choosy = Coordinator(2, Budget(), lambda: 0.0, choosy=0.7)
+    asks(choosy, 0, soon=1.0)
+    assert asks(choosy, 1, 0.8, 0.6) == 1
+    plain = Coordinator(2, Budget(), lambda: 0.0, slots=1, grants=False)
+    asks(plain, 0, 0.9)
+    assert asks(plain, 1, 0.1) == 1
+
+
+def test_one_who_was_replaced_stops(web: Web) -> None:
+    """A shard that somebody else has taken over is told so; and its successor waits until its lease has run out."""
+
+    async def twice() -> None:
+        together = Together(Coordinator(1, Budget(), clock))
+        log = MemoryLog()
+        old = shard_on(web, 0, log, Owners(1))
+        running = asyncio.ensure_future(run_to_end(together, old))
+        await asyncio.sleep(2)
+        until = old.allowance.until
+        assert clock() < until <= clock() + SECONDS
+        new = shard_on(web, 0, log, Owners(1))
+        assert (new.epoch, new.free_from) == (old.epoch + 1, until)
+        together.coordinator.report(new.report())
+        with pytest.raises(Superseded):
+            await running
+        await new.engine.space.close()
+        await old.engine.space.close()
+
+    run_virtual(twice())
+
+
+def test_messages_come_back_as_they_were() -> None:
+    """Inbound and Shared, to the last bit; what is none is refused."""
+    import numpy as np
+
+    visit = Visit("http://a.test/", "page", "ok", pick=3, beta=0.25)
+    for event in (
+        Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]),
+        Shared({"strategy": {"groups": np.arange(3, dtype=np.int32), "sums": np.ones((3, 2), np.float32)}}, 4.0),
+    ):
+        kind = type(event).__name__.lower()
+        again = decode_other(kind, encode_other(event))
+        assert encode_other(again) == encode_other(event)  # type: ignore[arg-type]
+        with pytest.raises(ERRORS):
+            decode_other("shared" if kind == "inbound" else "inbound", encode_other(event))
