@@ -18,6 +18,7 @@ from typing import Any
 from lycosa import crawling  # noqa: F401 - loaded once for all
 from lycosa.cli import main
 from lycosa.collection import summary  # noqa: F401
+from lycosa.crawling import crawl_log
 from lycosa.store import directory, log, warc
 from lycosa.topics.probability import judge  # noqa: F401
 
@@ -62,6 +63,12 @@ def half_written(archive: Any, data: bytes) -> None:
     die()
 
 
+def half_a_line(log: Any, *_: Any) -> None:
+    """Half of a line reaches the file, then the end."""
+    os.write(log._file, b"2026-11-17T15:13:36.005Z   200       1234 http://a.te")
+    die()
+
+
 def uncommitted(log: Any, row: Any) -> None:
     """The row is written in a transaction that is never committed."""
     log._db.execute("BEGIN")
@@ -91,6 +98,10 @@ def sabotage(point: str, number: int) -> None:
             before_the(number, archive, "_next_file", lambda self: before_the(1, archive, "_write", half_written))
         case "rotated":  # a new archive file with nothing but its first record
             after_the(number, archive, "_next_file")
+        case "log-line":  # half a line of crawl.log
+            before_the(number, crawl_log.CrawlLog, "_write", half_a_line)
+        case "log-renamed":  # crawl.log is full and has its other name, the next one is not there
+            before_the(number + 1, crawl_log.CrawlLog, "_open", lambda _: die())
         case "aside":  # the tail has been copied, the file not yet cut
             before_the(number, warc.os, "truncate", lambda *_: die())
         case "full-archive":

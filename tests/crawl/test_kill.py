@@ -5,6 +5,7 @@ import json
 import shutil
 import signal
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 from crawl.helpers import (
@@ -20,8 +21,10 @@ from crawl.helpers import (
 )
 from lycosa.collection.summary import summarise
 from lycosa.core.types import Event, Seed, Visit
+from lycosa.crawling.crawl_log import event_of
 from lycosa.store.codec import encode_visit
 from lycosa.store.directory import Directory
+from lycosa.store.log import VISITS, SqliteLog
 from lycosa.testing import Server, serve
 
 TOPIC = "marine biology/coral reefs"
@@ -36,8 +39,10 @@ DEATHS = (
     "uncommitted:21",
     "committed:26",
     "created:1",
+    "log-line:12",
     "warcinfo:1",
     "rotated:1",
+    "log-renamed:1",
     "unlogged:24",
     "write:1",
     "committed:1",
@@ -142,6 +147,17 @@ def _bytes_of(directory: Path) -> int:
     return sum(path.stat().st_size for path in files)
 
 
+def check_crawl_log(directory: Path) -> None:
+    """Over all its files, crawl.log has a whole line for each visit, in the order of the log."""
+    files = [*sorted(directory.glob("crawl.log.*")), directory / "crawl.log"]
+    lines = [line for file in files for line in file.read_bytes().splitlines(keepends=True)]
+    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
+        visits = list(log.rows("seq, node", VISITS))
+    assert visits == [event_of(line) for line in lines]
+    assert len(files) > 5
+    assert all(file.stat().st_size <= 9_000 for file in files)
+
+
 def _let_die(command: list[str], death: str, server: Server) -> None:
     """Run a command until it dies in the way that is foreseen for it."""
     point, _, number = death.partition(":")
@@ -160,7 +176,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     directory = tmp_path / "crawl"
     with serve(world(800), latency=0.004) as server:
         witness = Witness(server, directory, tmp_path / "scratch")
-        begin = arguments(server, TOPIC, directory, "--rotate", "60000", "--budget", "700")
+        begin = arguments(server, TOPIC, directory, "--rotate", "60000", "--log-rotate", "9000", "--budget", "700")
         go_on = ["resume", str(directory), "--quiet"]
         for number, death in enumerate(DEATHS):
             _let_die(begin if number < 2 else go_on, death, server)
@@ -175,6 +191,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         assert len(pages) == budget
         assert check_kept(directory, witness.events) >= budget
         assert check_warcs(directory) > 10
+        check_crawl_log(directory)
         told = json.loads(run("show", str(directory), "--json").out)
         witness._check_summary(told)
         assert told["ending"] == "page budget spent"

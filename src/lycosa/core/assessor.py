@@ -8,6 +8,8 @@ Paper items:
 from __future__ import annotations
 
 import math
+import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,8 @@ class Assessor:
             digest=page.exchange.digest if page.exchange is not None else b"",
             links=page.links,
         )
+        if page.exchange is not None and (kind := _media_type(page.exchange.header("content-type"))):
+            visit.data = {**visit.data, "type": kind}
         if task.follows:
             visit.data = {**visit.data, "follows": task.follows}
             if visit.outcome == "ok" and self.keeper.is_same(visit, page):
@@ -116,6 +120,13 @@ class Assessor:
             visit.links.facets[name] = _column(f"numbers of the facet {name!r}", column, visit)
         if judgement.data:
             visit.data = {**visit.data, **as_stored(judgement.data)}
+
+
+@lru_cache(maxsize=256)
+def _media_type(value: str) -> str:
+    """A content type without its parameters; empty for what is none."""
+    kind = value.partition(";")[0].strip().lower()
+    return kind if re.fullmatch(r"[\w.+*-]{1,60}/[\w.+*-]{1,80}", kind, re.ASCII) else ""
 
 
 def _empty(page: Page, outcome: Outcome, note: str) -> None:

@@ -241,6 +241,17 @@ class Options:
     operator: str = option(
         "", "Who crawls: a person or an institution, as the WARC files are to name it.", metavar="NAME"
     )
+    log_file: str = option(
+        "",
+        "Where a line is written for each request; 'none': nowhere. Default: crawl.log in the crawl's directory.",
+        metavar="FILE",
+    )
+    log_format: str = option(
+        "text", "How: text, in the columns of Heritrix's crawl.log, or json, one object a line.", metavar="FORM"
+    )
+    log_rotate: int = option(
+        100_000_000, "Rename that file and begin another when it would have more than this many bytes. 0: never."
+    )
     per_hour: float = option(
         60.0, "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."
     )
@@ -337,7 +348,7 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
-            "readers": 0,
+            "readers": 0, "log_rotate": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
@@ -351,6 +362,8 @@ class Options:
             raise InputError(
                 f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
             )
+        if self.log_format not in ("text", "json"):
+            raise InputError(f"--log-format is {self.log_format!r}: choose text or json")
         if not self.operator.isprintable():
             raise InputError(f"--operator is {self.operator!r}: it has to be one line of text")
         if self.feed_url and not self.feed_url.startswith(("http://", "https://")):

@@ -4,6 +4,7 @@ this.
 request.py    what is asked for, checked
 seeds.py      what it starts from
 files.py      what it keeps: log, archive, mark
+crawl_log.py  a line for each request, in the form that others read
 assembly.py   the parts put together, and brought to where the log ends
 
 Paper items:
@@ -27,6 +28,7 @@ from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
 from lycosa.core.wording import for_programs
 from lycosa.crawling.assembly import assemble
+from lycosa.crawling.crawl_log import NONE, CrawlLog
 from lycosa.crawling.files import Files
 from lycosa.crawling.functions import (
     EstimatorFunction,
@@ -178,6 +180,7 @@ class Crawl:
         self._files = Files(request)
         self._crier: Crier | None = None
         self._snapshots: SnapshotWriter | None = None
+        self._crawl_log: CrawlLog | None = None
         self._is_open = self._stopping = self._working = False
         self.for_program = False
         """Whether a program called: errors then name keyword arguments, not options of the command line."""
@@ -211,6 +214,7 @@ class Crawl:
             await assembly.take_up()
             if request.keeping is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
+            self._open_crawl_log(assembly.engine)
             if request.resuming and isinstance(files.log, SqliteLog):
                 self.lessons = len(labels_in(files.log))
         except BaseException:
@@ -218,6 +222,15 @@ class Crawl:
             raise
         self._is_open = True
         return assembly.engine
+
+    def _open_crawl_log(self, engine: Engine) -> None:
+        """Have each request in a file that others read."""
+        request, log = self.request, self._files.log
+        if request.path is None or not isinstance(log, SqliteLog) or request.options.log_file == NONE:
+            return
+        self._crawl_log = CrawlLog(request.options, request.path, log, engine.table)
+        self._crawl_log.note = self.notes.append
+        self._crawl_log.open(request.tell)
 
     def _work(self, working: bool) -> None:
         """Linear algebra is on one thread as long as the crawl works."""
@@ -253,6 +266,8 @@ class Crawl:
                         self._crier.news()
                     if self._snapshots is not None:
                         self._snapshots.visited(visit)
+                    if self._crawl_log is not None:
+                        self._crawl_log.visited(visit)
                     yield visit
             if self._snapshots is not None:
                 self._snapshots.write()
@@ -309,6 +324,8 @@ class Crawl:
         self._work(False)
         async with AsyncExitStack() as last_first:
             last_first.callback(self._files.close)
+            if self._crawl_log is not None:
+                last_first.callback(self._crawl_log.close)
             if space is not None:
                 self.notes += getattr(space, "notes", [])
                 last_first.push_async_callback(space.close)

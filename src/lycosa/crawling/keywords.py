@@ -126,6 +126,12 @@ class CrawlOptions(TypedDict, total=False):
     """What the names of WARC files begin with; date, number and host follow."""
     operator: str
     """Who crawls: a person or an institution, as the WARC files are to name it."""
+    log_file: str | Path
+    """Where a line is written for each request; 'none': nowhere. Default: crawl.log in the crawl's directory."""
+    log_format: str
+    """How: text, in the columns of Heritrix's crawl.log, or json, one object a line."""
+    log_rotate: int
+    """Rename that file and begin another when it would have more than this many bytes. 0: never."""
     per_hour: float
     """Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."""
     explore: float

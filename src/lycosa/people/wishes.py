@@ -206,6 +206,7 @@ def options(
         "budget": budget or wishes.budget,
         **{name: [re.escape(piece) for piece in getattr(wishes, name)] for name in PIECES},
         "feeds": False,  # the server has its own
+        "log_file": "none",  # as nobody could read it
         **settings,
     }
     if not made["seeds"]:

@@ -126,6 +126,8 @@ class SqliteLog:
         """What goes on when there is room again: for messages."""
         self._name = str(path)
         self._busy = busy_seconds
+        self.last_visit = 0
+        """The number of the last visit that was appended."""
         self._versions: list[int] | None = None
         self._chained = 0, b""
         if readonly and not path.exists():
@@ -181,8 +183,10 @@ class SqliteLog:
         """Add one event and commit it: when this returns it survives kill -9. Its number."""
         with self._explaining():
             seq = self._insert(_row_of(event))
-        if self._versions is not None and isinstance(event, Visit) and event.is_version:
-            self._versions.append(seq)
+        if isinstance(event, Visit):
+            self.last_visit = seq
+            if self._versions is not None and event.is_version:
+                self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq

@@ -215,7 +215,7 @@ class Running:
     def _again(self) -> Crawl:
         """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
         wished = self._options()
-        changes = {name: wished[name] for name in ("seeds", *self._operators())}
+        changes = {name: wished[name] for name in ("seeds", "log_file", *self._operators())}
         if self.row["task"] == "refresh":
             return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
         return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)

@@ -1,0 +1,285 @@
+"""`crawl.log`: a line for each request, in the columns of Heritrix, which archivists' tools read; or as JSON.
+
+1.  when it was over             2026-11-17T15:13:36.005Z
+2.  status                       200; below 0 where there was none (see `STATUS`)
+3.  bytes of the body            12345
+4.  address                      http://example.org/reefs/
+5.  path of discovery            LLR: links and redirects from a seed; M sitemap, E picture, P robots.txt, X trial
+6.  what led there               http://example.org/
+7.  type                         text/html
+8.  thread                       #001, as there is one
+9.  when it began, milliseconds  20261117151335812+193
+10. digest of the body           sha256:...
+11. seed                         http://example.org/
+12. annotations                  event:123,page,ok; 2t for the second attempt; what else there is to know
+
+All of it comes from the crawl's own log (log.sqlite), and each line says which event it is. So no line is ever lost:
+what a run that was killed did not write is written when the crawl is resumed, a torn line is cut off, and a file that
+is not there, or that belongs to something else, is begun anew. A full file is renamed to crawl.log.00001, and so on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.core.table import Table
+from lycosa.core.telling import Tell, silent
+from lycosa.core.types import Visit
+from lycosa.store.cdxj import digest_of
+from lycosa.store.log import VISITS, SqliteLog
+
+NAME, NONE = "crawl.log", "none"
+
+STATUS = {
+    "unknown-host": -1, "unreachable": -2, "timeout": -4, "slow": -4, "crashed": -5, "invalid": -7, "refused": -5001,
+    "denied": -9998,
+}  # fmt: skip
+"""Heritrix's numbers for requests that got no answer, or were not sent."""
+
+LONGEST_PATH = 50
+"""Letters of a path of discovery; of a longer one the last, behind the number of those left out."""
+
+BACK = 65_536
+"""Bytes at the end of a file among which a line is looked for that the crawl's log knows."""
+
+_HOPS = {"robots": "P", "probe": "X", "image": "E", "search": "X", "example": "X"}
+_EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
+
+
+class CrawlLog:
+    """Writes it while a crawl runs."""
+
+    def __init__(self, options: Options, directory: Path, log: SqliteLog, table: Table) -> None:
+        self.path = directory / (options.log_file or NAME)
+        self.log, self.table, self.rotate = log, table, options.log_rotate
+        self.note: Callable[[str], None] = lambda text: None
+        """Hears of it if the log can't be written any more."""
+        self._line = as_json if options.log_format == "json" else as_text
+        self._file = -1
+        self._size = 0
+        self._sources: dict[str, str] = {}  # what redirects led to, and from where
+
+    def open(self, tell: Tell = silent) -> None:
+        """Bring it to where the crawl's log ends."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._open()
+            known = self._reconcile()
+        except OSError as error:
+            raise InputError(f"cannot write --log-file {self.path}: {error.strerror}; name another file") from error
+        end = self.log.end()
+        for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
+            if isinstance(visit, Visit):
+                self._write(seq, visit)
+                tell("writing crawl.log", seq - known, end - known)
+
+    def visited(self, visit: Visit) -> None:
+        """A visit was recorded, the last one in the crawl's log."""
+        self._write(self.log.last_visit, visit)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    # -- the file ----------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise InputError(f"another crawl writes --log-file {self.path}: each crawl needs one of its own") from error
+        self._size = os.fstat(self._file).st_size
+
+    def _reconcile(self) -> int:
+        """Cut off what the crawl's log does not know; the number of the event up to which all is written."""
+        if not self._size:
+            full = self._full()
+            return max((self._known(self._tail(path))[0] for path in full[-1:]), default=0)
+        tail = self._tail(self.path)
+        known, behind = self._known(tail)
+        if known:
+            os.ftruncate(self._file, self._size - len(tail) + behind)
+            self._size += behind - len(tail)
+        elif b"\n" not in tail and self._size == len(tail):  # not one whole line
+            os.ftruncate(self._file, 0)
+            self._size = 0
+            return self._reconcile()
+        else:  # of another crawl, or of something else
+            self._next()
+        return known
+
+    def _tail(self, path: Path) -> bytes:
+        """The last lines of a file."""
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - BACK))
+            return file.read(BACK)
+
+    def _known(self, tail: bytes) -> tuple[int, int]:
+        """The last event among some lines that the crawl's log knows by this address, and where its line ends."""
+        end = tail.rfind(b"\n") + 1
+        while end > 0:
+            begin = tail.rfind(b"\n", 0, end - 1) + 1
+            seq, url = event_of(tail[begin:end])
+            if seq and any(_plain(str(node)) == url for (node,) in self.log.rows("node", "seq = ?", given=(seq,))):
+                return seq, end
+            end = begin
+        return 0, 0
+
+    def _full(self) -> list[Path]:
+        """The files that were full, the oldest first."""
+        named = (path for path in self.path.parent.glob(f"{self.path.name}.*") if path.suffix[1:].isdecimal())
+        return sorted(named, key=lambda path: int(path.suffix[1:]))
+
+    def _next(self) -> None:
+        """Begin another file."""
+        full = self._full()
+        number = int(full[-1].suffix[1:]) + 1 if full else 1
+        self.path.rename(f"{self.path}.{number:05d}")
+        self.close()
+        self._open()
+
+    def _write(self, seq: int, visit: Visit) -> None:
+        if visit.outcome == "redirect" and visit.links.urls:
+            self._sources[visit.links.urls[0]] = visit.node
+        if self._file < 0:
+            return
+        line = self._line(seq, visit, *self._discovery(visit))
+        try:
+            if self.rotate and self._size and self._size + len(line) > self.rotate:
+                self._next()
+            written = os.write(self._file, line)
+            if written < len(line):  # a full disk takes what it can
+                os.ftruncate(self._file, self._size)
+                raise OSError(28, os.strerror(28))
+        except OSError as error:
+            self.close()
+            self.note(f"cannot write {self.path} any more ({error.strerror}): 'lycosa resume' completes it")
+        else:
+            self._size += written
+
+    # -- how a page was found ----------------------------------------------------------------------------------
+
+    def _discovery(self, visit: Visit) -> tuple[str, str, str]:
+        """The path from a seed, what led there, and the seed."""
+        table, last = self.table, _HOPS.get(visit.kind, "")
+        node = visit.origin if last else visit.node
+        row = table.row_of.get(node, -1)
+        if row < 0:
+            return last, visit.origin, ""
+        via, hops, at = visit.origin, [last], row
+        if not last:
+            via = self._sources.get(node) or (table.nodes[table.parent[row]] if table.parent[row] >= 0 else "")
+        for _ in range(1_000):
+            hops.append("R" * int(table.hops[at]))
+            parent = int(table.parent[at])
+            if parent < 0:
+                break
+            hops.append("M" if table.is_source[parent] else "L")
+            at = parent
+        path = "".join(reversed(hops))
+        if len(path) > LONGEST_PATH:
+            path = f"{len(path) - LONGEST_PATH}+{path[-LONGEST_PATH:]}"
+        return path, via, table.nodes[at]
+
+
+def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
+    """A line in Heritrix's columns."""
+    began = f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "-"
+    digest = digest_of(visit.digest) if visit.digest else "-"
+    url, via, seed = (_plain(text) or "-" for text in (visit.node, via, seed))
+    return (
+        f"{_iso(visit.ended)} {_status(visit):>5} {visit.size if visit.status else '-':>10} {url} {path or '-'} {via} "
+        f"{_type(visit) or 'unknown'} #001 {began} {digest} {seed} {','.join(_annotations(seq, visit))}\n"
+    ).encode("utf-8", "replace")
+
+
+def as_json(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
+    """The same as JSON, under the names that Heritrix gives to the columns where it writes JSON, and some more."""
+    told: dict[str, Any] = {
+        "timestamp": _iso(visit.ended),
+        "status_code": _status(visit),
+        "size": visit.size,
+        "url": visit.node,
+        "hop_path": path,
+        "via": via,
+        "mimetype": _type(visit),
+        "thread": 1,
+        "start_time_plus_duration": f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "",
+        "content_digest": digest_of(visit.digest) if visit.digest else "",
+        "seed": seed,
+        "annotations": ",".join(_annotations(seq, visit)),
+        "warc_filename": visit.place.file,
+        "warc_offset": visit.place.offset if visit.place.file else None,
+        "event": seq,
+        "kind": visit.kind,
+        "outcome": visit.outcome,
+        "score": round(visit.beta, 6) if visit.is_version else None,
+        "note": visit.note,
+    }
+    # As ASCII: what is no text can't break the line.
+    return json.dumps(told).encode() + b"\n"
+
+
+def event_of(line: bytes) -> tuple[int, str]:
+    """The event that a line tells of, and its address; 0 for a line that is none of ours."""
+    try:
+        if line.startswith(b"{"):
+            told = json.loads(line)
+            return int(told["event"]), _plain(str(told["url"]))
+        columns = line.split()
+        match = _EVENT.search(columns[11])
+        return (int(match[1]), columns[3].decode()) if match and line.endswith(b"\n") else (0, "")
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return 0, ""
+
+
+def _status(visit: Visit) -> int:
+    return visit.status or STATUS.get(visit.outcome, 0)
+
+
+def _type(visit: Visit) -> str:
+    kind = visit.data.get("type") or (visit.note if visit.outcome == "unwanted" else "")
+    return kind if isinstance(kind, str) and re.fullmatch(r"[\w.+*-]+/[\w.+*-]+", kind, re.ASCII) else ""
+
+
+def _annotations(seq: int, visit: Visit) -> list[str]:
+    told = [f"event:{seq}", visit.kind, visit.outcome]
+    if visit.attempt > 1:
+        told.append(f"{visit.attempt}t")
+    if visit.same_as:
+        told.append("duplicate:content")
+    return told + [re.sub(r"[\s,]+", "-", flag) for flag in visit.flags]
+
+
+def _plain(text: str) -> str:
+    """Without blanks and line breaks, which would break the columns."""
+    return (
+        text if text.isprintable() and " " not in text else quote(text, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
+    )
+
+
+def _iso(at: float) -> str:
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _compact(at: float) -> str:
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+
+
+def _duration(visit: Visit) -> int:
+    return max(0, round((visit.ended - visit.started) * 1000))
