@@ -1,10 +1,11 @@
-# make demo   install, then hunt a topic in a web grown on this machine
+# make demo   install what the demo needs, then hunt a topic in a web grown on this machine
 # make test   install, then run all tests: what CI runs
 # make check  what CI runs, and style, types, architecture, docs
 # make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
 # make bench  what a page costs, part by part, beside a bare loop on the same pages
+# make wheel  build the wheel, install it into an empty environment, and run the demo from there
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
-.PHONY: demo test check gate fuzz install docs bench clean
+.PHONY: demo test check gate fuzz install docs bench wheel clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -13,8 +14,9 @@ WORKERS ?= 3
 export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 STAMP := .venv/.installed
+BASE := .venv/.base
 
-demo: install
+demo: $(BASE)
 	@$(BIN)/lycosa demo
 
 test: install
@@ -54,14 +56,24 @@ docs: install
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/items.py
 
+wheel: install
+	PYTHON=$(BIN)/python tools/wheel
+
 install: $(STAMP)
+
+# Without the tools of the tests, and compiled when it is first used: what is waited for is the download.
+$(BASE): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
+	@touch $(BASE)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
-	@touch $(STAMP)
+	@touch $(BASE) $(STAMP)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis demo

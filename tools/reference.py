@@ -23,7 +23,7 @@ from typing import Any
 
 import typer
 
-from lycosa.cli.main import app
+from lycosa.cli.main import EXITS, app
 from lycosa.core.options import Options, describe
 from lycosa.estimators import STRATEGIES
 from lycosa.estimators import describe as parameters_of
@@ -124,13 +124,14 @@ def reference() -> str:
         "<!-- Made from the code by tools/reference.py. Do not edit: change the code, then run `make docs`. -->",
         "",
         "[Commands](#commands) · [Options of a crawl](#options-of-a-crawl) · [Strategies](#strategies) · "
-        "[Judges](#judges) · [Outcomes](#outcomes) · [Python](#python)",
+        "[Judges](#judges) · [Outcomes](#outcomes) · [Exit codes](#exit-codes) · [Python](#python)",
         "",
         *commands(),
         *options(),
         *strategies(),
         *judges(),
         *outcomes(),
+        *exits(),
         *python(),
     ]
     return "\n".join(lines).rstrip() + "\n"
@@ -268,6 +269,14 @@ def outcomes() -> Iterator[str]:
     assert len(rows) == listed[1].count('"') // 2, "an outcome in core/types.py has no comment that says what it means"
     yield from ("## Outcomes", "", "How a visit ended; `lycosa show` counts them.", "")
     yield from (*_table(("outcome", "meaning"), rows), "")
+
+
+def exits() -> Iterator[str]:
+    """What a command ends with, for schedulers."""
+    yield from ("## Exit codes", "", "What every command ends with, for shells, cron and other schedulers:", "")
+    yield from (*_table(("code", "meaning"), ((f"`{code}`", text) for code, text in EXITS.items())), "")
+    yield "A crawl that is stopped by Ctrl-C or SIGTERM ends in order, with `0`; `lycosa resume` goes on. Errors are"
+    yield from ("one line on the error output; what is asked for, with `--json` as JSON, is on the output.", "")
 
 
 # -- the Python API ----------------------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_extra_is_known() -> None:
     """Each extra of the project has its purpose in the doctor's list, and its package there is the right one."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    (everything,) = extras.pop("all")
+    assert everything == f"lycosa[{','.join(extras)}]"
     assert [(extra, need.split(">")[0]) for extra, needs in extras.items() for need in needs] == [
         (extra, package) for extra, package, _ in doctor.EXTRAS
     ]

@@ -21,7 +21,8 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="jsonl, csv, parquet, graphml, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
+            help="jsonl, csv, parquet, dataset, bulk, graphml, warc, wacz, cdxj, text, markdown or records. Default: "
+            "by FILE's name.",
             autocompletion=names_in("collection.export", "FORMATS"),
         ),
     ] = "",
@@ -38,6 +39,9 @@ def export(
     ] = "",
     whole_text: WholeText = False,
     threshold: Line = None,
+    excel: Annotated[
+        bool, typer.Option("--excel", help="CSV with the mark by which Excel sees that it is UTF-8.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
@@ -53,6 +57,7 @@ def export(
             versions=versions,
             whole_text=whole_text,
             threshold=threshold,
+            excel=excel,
             stdout=sys.stdout.buffer,
             tell=tell,
         )

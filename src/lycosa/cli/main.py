@@ -27,6 +27,15 @@ BESIDE = {
 """Commands that stand in another's file."""
 
 
+EXITS = {
+    0: "it did what was asked; also a crawl that ended early because it was told to",
+    1: "a crawl that could not fetch a single page; a check (`doctor`, `lab gate`, ...) that found something wrong",
+    2: "it could not be done as asked: a wrong option, a directory that is in use, a full disk; what to do is told",
+    130: "interrupted by Ctrl-C; a crawl only by the second one. What was recorded is safe",
+}
+"""What commands end with."""
+
+
 class Lycosa(Commands):
     """All commands."""
 

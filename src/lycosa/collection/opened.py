@@ -44,7 +44,8 @@ class CollectedPage:
     relevant: bool
     """Whether that reaches the threshold."""
     language: str
-    fetched: datetime
+    fetched: datetime | None
+    """None where a space of your own does not say when."""
     status: int
     content_type: str
     size: int
@@ -212,6 +213,7 @@ class Collection:
         everything: bool = False,
         copies: bool = False,
         versions: str = "",
+        excel: bool = False,
     ) -> Exported:
         """Write the pages to a file for other tools: jsonl, csv, parquet, graphml, warc, wacz, text, markdown ...
 
@@ -226,4 +228,5 @@ class Collection:
             versions=versions,
             whole_text=self._whole_text,
             threshold=self._threshold,
+            excel=excel,
         )

@@ -86,13 +86,14 @@ def crawl(
     if isinstance(space, str):
         chosen.space = space
     settings = Options.from_mapping({**vars(chosen), **options}, "crawl()")
+    clock = clock or wall_clock()
     request = Request(
         settings,
         Path(out) if out is not None else None,
         topic=None if isinstance(topic, str) else as_topic(topic, settings.threshold),
         strategy=None if isinstance(strategy, str) else as_strategy(strategy),
-        space=None if isinstance(space, str) else as_space(space),
-        clock=clock or wall_clock(),
+        space=None if isinstance(space, str) else as_space(space, clock),
+        clock=clock,
         authority=authority,
     )
     return Crawl(request)
@@ -156,9 +157,10 @@ def watch(
 
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
     options = Options.from_mapping({**vars(Directory.read_options(Path(out))), **changes}, called)
-    asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"))}
+    clock = clock or wall_clock()
+    asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))
-    return Crawl(Request(options, Path(out), clock=clock or wall_clock(), resuming=True, **asked))
+    return Crawl(Request(options, Path(out), clock=clock, resuming=True, **asked))
 
 
 class Crawl:

@@ -19,6 +19,7 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
+from lycosa.crawling.schemes import settle
 from lycosa.crawling.seeds import read_seeds
 from lycosa.crawling.snapshots import take_up
 from lycosa.estimators import strategy as strategy_by_name
@@ -40,6 +41,7 @@ AT_ONCE = 10
 
 async def assemble(request: Request, files: Files) -> Assembly:
     """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
+    await settle(request)
     space, options = request.make_space(), request.options
     learned, news, searched = await _open(request, files, space)
     topic = request.make_topic(learned)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
@@ -138,11 +138,19 @@ class FunctionEstimator(SaidByParents):
 class FunctionSpace(Space):
     """What a function finds at each node."""
 
-    def __init__(self, function: SpaceFunction) -> None:
-        self.function = function
+    def __init__(self, function: SpaceFunction, clock: Clock = lambda: 0.0) -> None:
+        self.function, self.clock = function, clock
 
     async def visit(self, task: Task) -> Page:
-        """Ask the function; None, or what Python raises of something that is not there, is nothing."""
+        """Ask the function, and say when that was, if it does not."""
+        began = self.clock()
+        page = await self._found(task)
+        if not page.started:
+            page.started, page.ended = began, self.clock()
+        return page
+
+    async def _found(self, task: Task) -> Page:
+        """What the function gives; None, or what Python raises of something that is not there, is nothing."""
         try:
             found = self.function(task.node)
             if isinstance(found, Awaitable):
@@ -183,10 +191,10 @@ def as_strategy(strategy: Estimator | Strategy | EstimatorFunction | None) -> Es
     return strategy  # type: ignore[return-value]
 
 
-def as_space(space: Space | SpaceFunction | None) -> Space | None:
+def as_space(space: Space | SpaceFunction | None, clock: Clock) -> Space | None:
     """A space, made if it is a function."""
     if space is not None and not hasattr(space, "visit") and _is_function(space):
-        return FunctionSpace(space)
+        return FunctionSpace(space, clock)
     return space  # type: ignore[return-value]
 
 

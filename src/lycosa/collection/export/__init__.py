@@ -7,13 +7,14 @@ million pages need as much memory as a thousand, but for a few dozen bytes a pag
 from __future__ import annotations
 
 import gzip
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import cdxj, graphml, tables, text, wacz, warc
+from lycosa.collection.export import bulk, card, cdxj, graphml, tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
@@ -40,6 +41,9 @@ class Format:
     """Which versions of a page it holds unless told: `current` or `all`."""
     either: bool = False
     """Whether it may be told."""
+    folder: Callable[[Selection, Path], Written] | None = None
+    """Writes the same into a folder, where it can be one."""
+    folder_only: bool = False
 
 
 FORMATS = {
@@ -63,13 +67,25 @@ FORMATS = {
             "cdxj", cdxj.write, (".cdxj", ".cdxj.gz"), "pywb or OutbackCDX, beside the crawl's own WARC files",
             True, True, "all", True,
         ),
-        Format("text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True),
+        Format(
+            "bulk", bulk.write, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
+            streams=True, either=True,
+        ),
+        Format(
+            "dataset", tables.write_jsonl, (), "datasets.load_dataset({!r})", either=True,
+            folder=card.write_folder, folder_only=True,
+        ),
+        Format(
+            "text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True,
+            folder=text.write_folder,
+        ),
         Format("markdown", text.write_markdown, (".md", ".md.gz"), "any editor", streams=True, archive=True),
         Format("records", text.write_records, (".tsv", ".tsv.gz"), "any editor, or lycosa crawl --seeds {}", True),
     )
 }  # fmt: skip
 
 _FOLDER = "any editor; {}/index.tsv says what is where"
+"""How to open a folder of texts."""
 
 
 @dataclass(slots=True)
@@ -96,6 +112,7 @@ def export(
     versions: str = "",
     whole_text: bool = False,
     threshold: float | None = None,
+    excel: bool = False,
     stdout: IO[bytes] | None = None,
     tell: Tell = silent,
 ) -> Exported:
@@ -103,12 +120,15 @@ def export(
 
     Of a page that has changed, `versions` are those that count: `current` or `all`. By default a web archive keeps
     all of them, and everything else is what the pages are now. Relevant is what is worth the crawl's threshold, or
-    another one that is given.
+    another one that is given. With `excel`, a CSV file begins with the mark by which Excel knows that it is UTF-8.
     """
     path = None if out is None or str(out) == "-" else Path(out)
     kind, folder = choose(form, out if path is not None else None)
     if path is None and (stdout is None or not kind.streams):
-        raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
+        place = f"file to go to: --out FILE{kind.suffixes[0]}" if kind.suffixes else "directory to go to: --out DIR"
+        raise InputError(f"{kind.name} needs a {place}")
+    if excel and kind.name != "csv":
+        raise InputError(f"--excel is for CSV, not for {kind.name}: leave it out, or name a FILE.csv with --out")
     chosen = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
@@ -121,18 +141,25 @@ def export(
             )
         if path is None:
             assert stdout is not None
+            stdout.write(BOM_UTF8 if excel else b"")
             done = kind.write(pages, stdout)
             stdout.flush()
         elif folder:
+            assert kind.folder is not None
             with whole_folder(path) as folder_path:
-                done = text.write_folder(pages, folder_path)
+                done = kind.folder(pages, folder_path)
         else:
             with whole_file(path) as file:
-                done = _write(kind, pages, path, file)
+                done = _write(kind, pages, path, file, BOM_UTF8 if excel else b"")
+            for name, content in done.beside.items():
+                beside = _beside(path, kind, name)
+                with whole_file(beside) as file:
+                    file.write(content)
+                done.remarks.append(f"{beside.name} is beside it")
         if not pages.total and not everything:
             done.remarks.append(f"no page scores {at_least(collection.threshold)}: --all takes all pages")
     size = 0 if path is None else _size(path)
-    opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
+    opened_by = (_FOLDER if folder and not kind.folder_only else kind.opened_by).format(str(path))
     return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
 
 
@@ -161,7 +188,7 @@ def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:
         kind = _by_name(name)
     path = Path(name)
     is_folder = name.endswith("/") or path.is_dir() or not (path.suffix or path.exists())
-    return kind, kind.name == "text" and bool(name) and is_folder
+    return kind, kind.folder_only or (kind.folder is not None and bool(name) and is_folder)
 
 
 def _by_name(name: str) -> Format:
@@ -183,12 +210,20 @@ def _spare(path: Path, directory: Path) -> None:
         raise InputError(f"{path} belongs to the crawl itself: choose another FILE with --out")
 
 
-def _write(kind: Format, pages: Selection, path: Path, file: IO[bytes]) -> Written:
+def _write(kind: Format, pages: Selection, path: Path, file: IO[bytes], first: bytes) -> Written:
     """Fill a file, compressed if its name says so; a WARC is already."""
     if path.suffix.lower() != ".gz" or kind.name == "warc":
+        file.write(first)
         return kind.write(pages, file)
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        packed.write(first)
         return kind.write(pages, cast(IO[bytes], packed))
+
+
+def _beside(path: Path, kind: Format, ending: str) -> Path:
+    """A file beside another: its name without the format's suffix, and an ending of its own."""
+    suffix = next((suffix for suffix in kind.suffixes if path.name.lower().endswith(suffix)), "")
+    return path.with_name(path.name.removesuffix(path.name[-len(suffix) :] if suffix else "") + ending)
 
 
 def _size(path: Path) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -35,6 +35,8 @@ class Written:
     pages: int = 0
     remarks: list[str] = field(default_factory=list)
     """What the user should know of it: pages left out and why."""
+    beside: dict[str, bytes] = field(default_factory=dict)
+    """Small files that belong beside it, by the ends of their names."""
 
 
 class Selection:
@@ -54,6 +56,8 @@ class Selection:
         self.everything = everything
         self.log = collection.log
         self._tell = tell
+        self.witness: Callable[[ExportedPage], None] | None = None
+        """Sees each page of a table when its row is made."""
         self.parent = lru_cache(maxsize=16)(self.log.visit)
         """A visit by its number: those that led to pages, which come one after the other."""
         self.view = collection.view()

@@ -65,7 +65,10 @@ def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, 
     wanted = {name: (lambda page: "") if name in without else of for name, (_, of) in COLUMNS.items()}
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
-        yield {name: of(page) for name, of in wanted.items()}
+        row = {name: of(page) for name, of in wanted.items()}
+        if pages.witness is not None:
+            pages.witness(page)
+        yield row
 
 
 def written(pages: Selection) -> Written:
