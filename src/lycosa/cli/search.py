@@ -20,7 +20,11 @@ from lycosa.collection.querying import Query, joined, parse
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Progress, Results, Search
 from lycosa.collection.words import clean
+from lycosa.crawling.following import begin
 from lycosa.store.search import NAME
+
+PATIENCE = 4.0
+"""Seconds for bringing the index up to date."""
 
 LINES, WIDEST = 3, 120
 """Of a passage, and characters in one of them."""
@@ -43,14 +47,22 @@ def search(
         str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
     ] = "",
     copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until all of a large crawl is indexed, however long that takes.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Search the text of the pages. The first search builds an index, later ones bring it up to date."""
+    """Search the text of the pages. The first search builds an index, later ones bring it up to date.
+
+    Of a large crawl that nobody has indexed yet, what is indexed after a few seconds is searched, and the rest is
+    indexed in the background.
+    """
     changed_since = _changed_since(changed)
     console = Console(highlight=False)
     typed = joined(words)
     query = parse(typed)  # before the index is touched: what was typed may be nothing
-    with Telling() as telling, Collection(directory) as collection, Search(collection, telling) as index:
+    patience = None if wait else PATIENCE
+    with Telling() as telling, Collection(directory) as collection, Search(collection, telling, patience) as index:
         results = index.find(
             typed,
             limit=limit,
@@ -63,6 +75,8 @@ def search(
             changed=changed_since,
             width=max(100, LINES * (min(console.width, WIDEST) - 6)),
         )
+    if results.behind and begin(directory) is not None:
+        print(_behind(results, directory), file=sys.stderr)
     if json:
         print_json({"query": typed, **results.as_dict()})
         return
@@ -76,6 +90,13 @@ def search(
         wrapped(console, Text(_nothing(results, query, filtered)))
     if results.unread:
         print(_unread(results, directory), file=sys.stderr)
+
+
+def _behind(results: Results, directory: Path) -> str:
+    return (
+        f"note: about {results.behind:,} pages of {directory} are not indexed yet, and not searched; they are being "
+        "indexed in the background: search again later, or with --wait"
+    )
 
 
 def _changed_since(given: str) -> float | None:

@@ -7,6 +7,7 @@ Passages are read out of the archive, for the pages that are shown, so that no t
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -31,6 +32,15 @@ from lycosa.web.html import Document
 
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
 """What goes into the index at once: what a kill can cost, and what has to fit into memory."""
+
+STRETCH = 5_000
+"""Events that are looked through at once for what is new."""
+
+SMALL = 10_000
+"""Events of a crawl for whose index everybody waits."""
+
+LOCK_PATIENCE = 0.5
+"""Seconds that a search waits for somebody who extends the index, if it need not have all."""
 
 DEEPEST = 1_000
 """Results among which those that somebody `takes` are looked for."""
@@ -91,6 +101,8 @@ class Results:
     """How many pages passed the filters and were searched."""
     unread: int = 0
     """How many of these are known by their titles only: nothing readable is archived."""
+    behind: int = 0
+    """About how many pages are not in the index yet."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -106,6 +118,7 @@ class Results:
             "loosened": self.loosened,
             "pages": self.pages,
             "unread": self.unread,
+            "behind": self.behind,
             "hits": [hit.as_dict() for hit in self.hits],
         }
 
@@ -130,9 +143,13 @@ class Search:
     ```
     """
 
-    def __init__(self, collection: Collection, progress: Progress | None = None) -> None:
+    def __init__(self, collection: Collection, progress: Progress | None = None, patience: float | None = None) -> None:
         self.collection = collection
         self.progress = progress or Progress()
+        self.patience = patience
+        """Seconds for bringing the index up to date, about: then a search goes on with what there is. None: all."""
+        self.behind = 0
+        """How many events of the log the index does not know yet."""
         self._index: Index | None = None
 
     def __enter__(self) -> Self:
@@ -187,7 +204,7 @@ class Search:
             total = len(best)
         shown = best[offset : offset + limit]
         hits = [self._hit(rank, page, answer.marks, width) for rank, page in enumerate(shown, offset + 1)]
-        return Results(hits, total, answer.loosened, answer.searched, answer.unread)
+        return Results(hits, total, answer.loosened, answer.searched, answer.unread, self.behind)
 
     def _ask(self, index: Index, query: Query, filters: Filters, score: float, copies: bool, limit: int) -> Answer:
         with index.reading():
@@ -232,22 +249,37 @@ class Search:
     # -- keeping up --------------------------------------------------------------------------------------------
 
     def keep_up(self, *, anew: bool = False) -> Index:
-        """Bring the index to where the log ends; `anew` makes it from nothing."""
-        with building(self.collection.path, self.progress.waiting):
+        """Bring the index to where the log ends, or as far as patience goes; `anew` makes it from nothing."""
+        path = self.collection.path / NAME
+        until = None if self.patience is None else time.monotonic() + self.patience
+        # Without an index there is nothing to go on with: somebody is making it, and has a part of it soon. Of a small
+        # crawl all of it is there in a moment.
+        hasty = self.patience is not None and path.exists() and self.collection.log.end() > SMALL
+        patience = LOCK_PATIENCE if hasty else None
+        with building(self.collection.path, self.progress.waiting, patience) as mine:
             if self._index is not None and self._index.replaced:
                 self.close()
-            index = self._index = self._index or Index(self.collection.path / NAME)
-            if anew or not self._fits(index):
-                index.clear()
-            try:
-                grown = self._extend(index)
-            except IndexDamaged:
-                index.clear()
-                grown = self._extend(index)
-            if grown and index.mostly_dead():
-                index.clear()
-                self._extend(index)
+            index = self._index = self._index or Index(path, mine=mine)
+            if not mine or not self._bring_up(index, anew, until):
+                self.behind = max(0, self.collection.log.end() - index.last()[0])
+            else:
+                self.behind = 0
         return index
+
+    def _bring_up(self, index: Index, anew: bool, until: float | None) -> bool:
+        """Extend the index; whether it got to the log's end."""
+        if anew or not self._fits(index):
+            index.clear()
+        before, _ = index.last()
+        try:
+            done = self._extend(index, until)
+        except IndexDamaged:
+            index.clear()
+            done = self._extend(index, until)
+        if index.last()[0] > before and index.mostly_dead():
+            index.clear()
+            done = self._extend(index, until)
+        return done
 
     def _fits(self, index: Index) -> bool:
         """Whether the index was made from this log: its last event is there, and still the same."""
@@ -261,13 +293,13 @@ class Search:
         bodies = self.collection.log.rows("body", "seq = ?", given=(seq,))
         return "".join(xxhash.xxh3_64_hexdigest(body) for (body,) in bodies)
 
-    def _extend(self, index: Index) -> bool:
-        """Take in what is new in the log, if anything is."""
+    def _extend(self, index: Index, until: float | None) -> bool:
+        """Take in what is new in the log, as far as time allows; whether that was all."""
         start, _ = index.last()
         # Up to here and no further: a crawl that runs beside us may be the faster one.
         end = next(self.collection.log.rows("MAX(seq)"))[0] or 0
         batch: list[IndexedPage] = []
-        letters = 0
+        letters, all_of_it = 0, True
         for done, entry in enumerate(self._entries(start, end), 1):
             batch.append(entry)
             letters += len(entry.text)
@@ -275,18 +307,25 @@ class Search:
                 index.add(batch, self._mark(entry.seq))
                 batch, letters = [], 0
             self.progress.indexed(done, (entry.seq - start) / (end - start))
+            if until is not None and time.monotonic() >= until:
+                all_of_it = False
+                break
         if batch:
             index.add(batch, self._mark(batch[-1].seq))
-        return index.last()[0] > start
+        return all_of_it
 
     def _entries(self, after: int, end: int) -> Iterator[IndexedPage]:
         """Pages behind an event, up to another, in the log's order; of each the version that stood by then."""
-        versions = self.collection.log.rows(
-            "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (after, end)
-        )
-        for seq, visit in self.collection.visits([seq for (seq,) in versions]):
-            if visit.status != 304:  # visited again, and nothing new
-                yield self._entry(seq, visit)
+        # A stretch of the log at a time: to look through all of a long one would take longer than somebody waits. Of a
+        # page that has two versions in different stretches the first goes in, too, and is replaced.
+        for start in range(after, end, STRETCH):
+            upto = min(end, start + STRETCH)
+            versions = self.collection.log.rows(
+                "MAX(seq)", f"{VERSIONS} AND seq > ? AND seq <= ? GROUP BY node", "1", (start, upto)
+            )
+            for seq, visit in self.collection.visits([seq for (seq,) in versions]):
+                if visit.status != 304:  # visited again, and nothing new
+                    yield self._entry(seq, visit)
 
     def _entry(self, seq: int, visit: Visit) -> IndexedPage:
         document, readable = self._read(visit)

@@ -234,6 +234,11 @@ class Options:
         "", "Trust the certificates that this file vouches for (PEM): the proxy's own.", metavar="FILE"
     )
     archive: bool = option(True, "Keep what was fetched as WARC files.")
+    index: bool = option(
+        True,
+        "From 20,000 pages on, keep what searches and shows the crawl up to date, in a process of low priority beside "
+        "it (see 'lycosa index').",
+    )
     rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.")
     warc_prefix: str = option(
         WARC_PREFIX, "What the names of WARC files begin with; date, number and host follow.", metavar="NAME"

@@ -30,6 +30,7 @@ from lycosa.core.wording import for_programs
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_log import NONE, CrawlLog
 from lycosa.crawling.files import Files
+from lycosa.crawling.following import Follower
 from lycosa.crawling.functions import (
     EstimatorFunction,
     SpaceFunction,
@@ -183,6 +184,7 @@ class Crawl:
         self._crier: Crier | None = None
         self._snapshots: SnapshotWriter | None = None
         self._crawl_log: CrawlLog | None = None
+        self._follower: Follower | None = None
         self._is_open = self._stopping = self._working = False
         self.for_program = False
         """Whether a program called: errors then name keyword arguments, not options of the command line."""
@@ -217,6 +219,8 @@ class Crawl:
             if request.keeping is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)
+            if request.path is not None and request.options.index:
+                self._follower = Follower(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
                 self.lessons = len(labels_in(files.log))
         except BaseException:
@@ -270,6 +274,8 @@ class Crawl:
                         self._snapshots.visited(visit)
                     if self._crawl_log is not None:
                         self._crawl_log.visited(visit)
+                    if self._follower is not None:
+                        self._follower.visited(visit)
                     yield visit
             if self._snapshots is not None:
                 self._snapshots.write()
@@ -323,6 +329,8 @@ class Crawl:
         """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
         space, crier = self.request.space, self._crier
         self._is_open, self._crier, self._snapshots = False, None, None
+        if self._follower is not None:
+            self._follower.close()
         self._work(False)
         async with AsyncExitStack() as last_first:
             last_first.callback(self._files.close)

@@ -120,6 +120,9 @@ class CrawlOptions(TypedDict, total=False):
     """Trust the certificates that this file vouches for (PEM): the proxy's own."""
     archive: bool
     """Keep what was fetched as WARC files."""
+    index: bool
+    """From 20,000 pages on, keep what searches and shows the crawl up to date, in a process of low priority beside
+    it (see 'lycosa index')."""
     rotate: int
     """Start a new WARC file when one has this many bytes."""
     warc_prefix: str

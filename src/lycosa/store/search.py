@@ -14,10 +14,12 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +60,13 @@ class IndexDamaged(DamagedError):
 
 
 @contextmanager
-def building(directory: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """The right to open, make and extend the index; `waiting` hears of it when someone else has it."""
+def building(
+    directory: Path, waiting: Callable[[], None] = lambda: None, patience: float | None = None
+) -> Iterator[bool]:
+    """The right to open, make and extend the index; `waiting` hears of it when someone else has it.
+
+    Whether one has got it: who has no more than some `patience` (seconds) may have to do without.
+    """
     try:
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
     except OSError as error:
@@ -71,9 +78,23 @@ def building(directory: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if patience is not None:
+                yield _got(file, patience)
+                return
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        yield True
+
+
+def _got(file: IO[str], patience: float) -> bool:
+    """Whether a lock was to be had in time."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        time.sleep(0.02)
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 @dataclass(slots=True)
@@ -100,17 +121,19 @@ class Index:
     """Pages, numbered from 1 in the order in which they come. The file is made if there is none, and made anew if it is
     another; it holds nothing that could not be made again, so nothing in here is careful with it.
 
-    Whoever opens or clears it holds the right of `building`.
+    Whoever opens or clears it holds the right of `building`; without it an index that is there can be read (`mine`).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, mine: bool = True) -> None:
         self.path = path
-        self._start()
+        self._start(mine)
 
-    def _start(self) -> None:
+    def _start(self, mine: bool = True) -> None:
         try:
             self._db = self._open()
         except IndexDamaged:
+            if not mine:
+                raise
             self._delete()
             self._db = self._open()
         self._file = os.stat(self.path).st_ino

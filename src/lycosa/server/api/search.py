@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from lycosa.collection.indexing import AT_A_TIME, PAUSE
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Search
 from lycosa.core.errors import LycosaError
@@ -50,15 +52,18 @@ class Found(BaseModel):
 
 
 class Results(BaseModel):
-    """The best pages. `loosened`: none has all words, these have some; `pages`: how many were searched."""
+    """The best pages. `loosened`: none has all words, these have some; `pages`: how many were searched; `behind`: about
+    how many are not indexed yet.
+    """
 
     total: int
     loosened: bool
     pages: int
+    behind: int = 0
     hits: list[Found]
 
 
-@router.get("/crawls/{crawl}/search", responses={503: {"description": "The index is being made"}})
+@router.get("/crawls/{crawl}/search")
 def search(
     *,
     q: Annotated[str, Query(max_length=1_000)],
@@ -70,8 +75,8 @@ def search(
 ) -> Results:
     """Words, "phrases", prefix*, -without. Filters are those of the pages.
 
-    With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time the
-    answer is 503 for a moment.
+    With `labelled` the total is of the first thousand results. While a large crawl is indexed for the first time, what
+    is indexed by then is searched, and `behind` says how much is not.
     """
     words = line(q, "what to search for", 1_000, 1)
     labels, cached = access.labels, access.cached
@@ -79,14 +84,15 @@ def search(
     if collection is None:
         return Results(total=0, loosened=False, pages=0, hits=[])
     with explained(), collection:
-        _keep_up(cached)
-        with Search(collection) as searching:
+        whole = _keep_up(cached)
+        with Search(collection, patience=None if whole else 0.0) as searching:
             takes = _takes(cached, labels, labelled) if labelled else None
             found = searching.find(words, limit=limit, offset=offset, takes=takes, filters=filters)
-        cached.indexed = max(cached.indexed, cached.view.seq)
+        if not found.behind:
+            cached.indexed = max(cached.indexed, cached.view.seq)
     _, scores = cached.scores(labels)
     hits = [_found(cached, hit, labels, scores) for hit in found]
-    return Results(total=found.total, loosened=found.loosened, pages=found.pages, hits=hits)
+    return Results(total=found.total, loosened=found.loosened, pages=found.pages, behind=found.behind, hits=hits)
 
 
 def _takes(cached: CachedView, labels: Mapping[str, bool], labelled: Labelled) -> Callable[[int], bool]:
@@ -115,26 +121,30 @@ def _found(cached: CachedView, hit: Hit, labels: Mapping[str, bool], scores: NDA
     )
 
 
-def _keep_up(cached: CachedView) -> None:
-    """Bring the index up to date: a little at once, a lot in a thread that goes on if the request can't wait."""
+def _keep_up(cached: CachedView) -> bool:
+    """Bring the index up to date: a little at once, a lot in a thread that goes on if the request can't wait; whether
+    that is done.
+    """
     view = cached.view
     with view.lock:
         if view.seq - cached.indexed <= FEW:
-            return
+            return True
         if cached.indexing is None or not cached.indexing.is_alive():
             cached.indexing = threading.Thread(target=_index, args=(cached, view.seq), name="indexing", daemon=True)
             cached.indexing.start()
         thread = cached.indexing
     thread.join(PATIENCE)
-    if thread.is_alive():
-        told = "the index of this crawl is being made, since it is searched for the first time: try again in a moment"
-        raise HTTPException(503, told, {"Retry-After": "3"})
+    return not thread.is_alive()
 
 
 def _index(cached: CachedView, upto: int) -> None:
     try:
-        with Collection(cached.view.path) as collection, Search(collection) as searching:
-            searching.keep_up()
+        with Collection(cached.view.path) as collection, Search(collection, patience=AT_A_TIME) as searching:
+            while True:
+                searching.keep_up()
+                if not searching.behind:
+                    break
+                time.sleep(PAUSE)
     except (LycosaError, OSError):
         return  # the search itself says what is wrong
     cached.indexed = max(cached.indexed, upto)

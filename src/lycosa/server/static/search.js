@@ -27,6 +27,7 @@ function clean(letters) {
 export async function search(context, q, { changed, ...filters }) {
   const found = await call("GET", `/crawls/${context.crawl.id}/search`, { q, ...filters, changed });
   const says = [found.total ? found.total === 1 ? "1 page has these words." : `${count(found.total)} pages have these words.` : "No page has these words."];
+  if (found.behind) says.push(`About ${found.behind.toLocaleString("en")} pages are still being indexed.`);
   if (found.loosened) says.push("No page had all of them: these have some.");
   return {
     total: found.total,

@@ -1,0 +1,101 @@
+"""What searches and shows a crawl is brought up to date beforehand, piece by piece, and while it is crawled."""
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lycosa.collection import indexing, shelf
+from lycosa.collection.reading import Collection
+from lycosa.collection.searching import Search
+from lycosa.core.types import Visit
+from lycosa.crawling import following
+from lycosa.store.directory import Directory
+from lycosa.store.search import building
+from revisited_crawl import html, revisited
+
+A = "http://a.test/"
+
+
+def _crawl(directory: Path, pages: int = 12) -> None:
+    with revisited(directory) as crawl:
+        crawl.seed(f"{A}0")
+        for number in range(pages):
+            crawl.page(f"{A}{number}", html(f"Page {number}", f"coral word{number}"), number)
+        crawl.changed(f"{A}3", html("Page 3", "kelp"), 20.0)
+
+
+def test_a_search_that_can_not_wait_answers_from_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without patience one piece after the other is indexed, and what is missing is told; with it all is there."""
+    _crawl(tmp_path / "c")
+    with Collection(tmp_path / "c") as collection, Search(collection, patience=0.0) as search:
+        found = search.find("coral", limit=50)
+        assert (1, 1, True) == (found.total, found.pages, found.behind > 0)
+        seen = [search.find("coral", limit=50).total for _ in range(20)]
+        assert (sorted(seen), 11, 0) == (seen, seen[-1], search.behind)  # the one that changed has it no more
+        assert ["http://a.test/3"] == [hit.url for hit in search.find("kelp")]
+    with building(tmp_path / "c"), Collection(tmp_path / "c") as collection:  # somebody is at it, for long
+        monkeypatch.setattr("lycosa.collection.searching.LOCK_PATIENCE", 0.01)
+        monkeypatch.setattr("lycosa.collection.searching.SMALL", 0)
+        with Search(collection, patience=0.0) as search:
+            assert 11 == search.find("coral", limit=50).total
+
+
+def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A follower brings up what there is, again after the crawl is over, and is alone."""
+    directory = tmp_path / "c"
+    _crawl(directory)
+    monkeypatch.setattr(shelf, "WORTH_IT", 5)
+    monkeypatch.setattr(indexing, "AT_A_TIME", 0.0)
+    turns: list[float] = []
+    opened = Directory.open(directory)
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 2:
+            opened.close()  # the crawl is over
+
+    assert indexing.follow(directory, sleep)
+    assert [indexing.LOOK_AGAIN] * 2 == turns
+    assert (directory / shelf.NAME / "map").exists()
+    with Collection(directory) as collection, Search(collection, patience=0.0) as search:
+        assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
+    with indexing.alone(directory):
+        assert not indexing.follow(directory, sleep)
+
+
+def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From some page on a process is started, and again when it has died; it is a real one, and ends by itself."""
+    directory = tmp_path / "c"
+    _crawl(directory)
+    monkeypatch.setattr(following, "LARGE", 3)
+    monkeypatch.setattr(following, "EVERY", 2)
+    begun: list[subprocess.Popen[bytes]] = []
+    real = following.begin
+
+    def begin(place: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
+        assert (directory, True) == (place, follow)
+        begun.append(started) if (started := real(place, follow=follow)) is not None else None
+        return started
+
+    monkeypatch.setattr(following, "begin", begin)
+    follower = following.Follower(directory, 0)
+    page = Visit(A, "page", "ok", 1)
+    for _ in range(2):
+        follower.visited(page)
+    assert not begun
+    for _ in range(3):
+        follower.visited(page)
+    assert [0] == [process.wait(60) for process in begun]  # nobody crawls here: it is done at once
+    with closing(Collection(directory)) as collection, Search(collection, patience=0.0) as search:
+        assert 0 == (search.keep_up() and search.behind)
+    follower.visited(page)
+    follower.visited(page)
+    assert 2 == len(begun)
+    os.kill(begun[1].pid, 9)
+    begun[1].wait(60)
+    follower.close()
+    assert sys.executable in begun[0].args  # type: ignore[operator]
