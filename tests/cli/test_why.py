@@ -110,3 +110,16 @@ def test_the_report_tells_it_too(crawl: Crawl, tmp_path: Path, command: Command)
     (tmp_path / "links.tsv").unlink()
     command.out("report", made, "--out", tmp_path / "without.html")
     assert "Why these next" not in (tmp_path / "without.html").read_text("utf-8")
+
+
+def test_a_page_of_a_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known without reading the whole log again comes at once; what is not, when it is asked for."""
+    made = crawl()
+    whole = command.json("why", made, "b")
+    monkeypatch.setattr("lycosa.explaining.reasons.MOST_FOLDED", 1)
+    quick = command.json("why", made, "b")
+    assert (True, {}, 0) == (quick["fetched"]["unfolded"] > 1, quick["fetched"]["terms"], whole["fetched"]["unfolded"])
+    assert whole["way"] == quick["way"]
+    assert whole["parents"] == quick["parents"]
+    assert "--fold" in command.out("why", made, "b")
+    assert whole == command.json("why", made, "b", "--fold")

@@ -248,3 +248,18 @@ def test_the_same_numbers_after_everything(kind: str, request: pytest.FixtureReq
     say(directory, {f"{FRONT}reef1": False, f"{FRONT}reef2": True})
     judge(directory, keep=True)
     on(16)
+
+
+def test_words_are_tried_out_on_a_sample(tmp_path: Path) -> None:
+    """Of a large crawl some pages from all of it are judged, as if there were no others; what is kept is of all."""
+    made = tmp_path / "c"
+    crawl(made, star(REEFS | RINGS | TRAINS), judge="probability", budget=20)
+    whole, tried = judge(made, "rails station"), judge(made, "rails station", sample=4)
+    assert (0, 11, 11) == (whole.of, tried.of, whole.after.pages)
+    assert 3 <= tried.after.pages <= 4
+    assert {page.url for page in [*tried.comes, *tried.goes, *tried.near]} <= {FRONT, *REEFS, *RINGS, *TRAINS}
+    trains = [page.after for page in tried.near if page.url in TRAINS]
+    others = [page.after for page in tried.near if page.url not in TRAINS]
+    assert min(trains, default=1.0) > max(others, default=0.0)  # the words' numbers are right
+    assert 0 == judge(made, "rails station", sample=100).of
+    assert 0 == judge(made, "rails station", sample=4, keep=True).of

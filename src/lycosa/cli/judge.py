@@ -30,6 +30,9 @@ from lycosa.store.log import SqliteLog
 from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 
+SAMPLE = 15_000
+"""Pages of a large crawl on which words are tried out: some seconds."""
+
 ASKED = 10
 """Pages that a person is asked about at once."""
 
@@ -49,19 +52,28 @@ def judge(
         typer.Option("--judge", metavar="NAME", help="How to judge (see 'lycosa topics').", autocompletion=judge_names),
     ] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Judge all pages of a large crawl; else a sample, unless it is kept.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Judge the pages of a crawl again, by other words, examples or another threshold; nothing is fetched.
 
     You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
-    is resumed. Without WORDS and options the judge learns all that there is to learn.
+    is resumed. Without WORDS and options the judge learns all that there is to learn. Of a crawl of 30,000 pages and
+    more a sample is judged, so that you can try words out; with --all, and with --keep, all of it.
     """
     words, examples = words or [], example or []
-    told = judging.judge(directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep)
+    told = judging.judge(
+        directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
+        sample=0 if everything else SAMPLE,
+    )  # fmt: skip
     if json:
         print_json(told)
         return
     console = output()
+    if told.of:
+        console.print(f"A sample of {told.after.pages:,} from {told.of:,} pages (all of them: --all)")
     _tell(console, told)
     if told.kept:
         print("Kept: everyone who looks at the crawl sees it so, and it goes on so.")

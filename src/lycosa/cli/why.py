@@ -48,10 +48,15 @@ NO_REASONS = "this strategy gives no reasons"
 def why(
     directory: Dir,
     url: Annotated[str, typer.Argument(metavar="URL", help="A link that the crawl knows. Default: the next ten.")] = "",
+    fold: Annotated[
+        bool,
+        typer.Option("--fold", help="Of a large crawl, too, what the score of a fetched page was made of: minutes."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs."""
     with Reasons(directory) as reasons:
+        reasons.fold = fold
         running, console = is_running(directory), output()
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
         with progress(quiet=json) as reasons.tell:
@@ -229,7 +234,11 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
     if fetched.judged:
         heading(console, "why it is worth that")
         _bars(console, fetched.judged)
-    if fetched.terms:
+    if fetched.unfolded:
+        told = f"what its score was made of takes reading {fetched.unfolded:,} events again, some minutes: add --fold"
+        heading(console, "why it was fetched")
+        _line(console, told, "dim")
+    elif fetched.terms:
         heading(console, "why it was fetched")
         _bars(console, fetched.terms)
         if abs(fetched.reckoned - fetched.expected) > 0.005 + 0.01 * abs(fetched.expected):

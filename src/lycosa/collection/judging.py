@@ -9,7 +9,7 @@ with the lesson that says why.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from lycosa.collection.estimate import Estimate, estimate, unsure
 from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.tracing import spellings
+from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
 from lycosa.core.spec import parse
 from lycosa.core.state import Untold, check, restore
-from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Visit
+from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit
 from lycosa.estimators import STRATEGIES, TAXONOMY, WORDS
 from lycosa.store.directory import Directory, located
 from lycosa.store.labels import labels_in
@@ -75,6 +76,8 @@ class Judged:
     near: list[Moved] = field(default_factory=list)
     """Pages nearest to the line."""
     kept: bool = False
+    of: int = 0
+    """How many pages there are where only a sample of them was judged; else 0."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -89,6 +92,7 @@ class Judged:
             "goes": [asdict(page) for page in self.goes],
             "near": [asdict(page) for page in self.near],
             "kept": self.kept,
+            "sample_of": self.of,
         }
 
 
@@ -104,12 +108,15 @@ def judge(
     keep: bool = False,
     topic: Topic | None = None,
     now: float | None = None,
+    sample: int = 0,
 ) -> Judged:
     """Judge the crawl in a directory anew: by other words, example pages (of the crawl, or files), another threshold.
 
     Without any of them it is judged by the same topic, with all that there is to learn from. `judge` names how, as for
     a crawl; `model` is a classifier's file, and `targets` its classes that are wanted; `topic` is an object of your
-    own. With `keep` it stays so: for everyone who looks at the crawl, and when it goes on.
+    own. With `keep` it stays so: for everyone who looks at the crawl, and when it goes on. With a `sample`, other words
+    and examples are tried on about so many pages of a crawl that has more than twice as many, evenly spread over it;
+    what is kept is of all.
     """
     path, now = Path(directory), time.time() if now is None else now
     same = topic is None and threshold is not None and not (words or examples or judge or model)
@@ -126,7 +133,7 @@ def judge(
         log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
         if same:
             collection.options = as_begun(collection.options)
-        done = _Anew(collection, log, options, topic, now)
+        done = _Anew(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
             if model is not None:
                 done.options = opened.keep_model(options, model)
@@ -189,18 +196,28 @@ class _Anew:
     """One judging, from the log to what is kept."""
 
     def __init__(
-        self, collection: Collection, log: SqliteLog, options: Options, topic: Topic | None, now: float
+        self,
+        collection: Collection,
+        log: SqliteLog,
+        options: Options,
+        topic: Topic | None,
+        now: float,
+        sample: int = 0,
     ) -> None:
         self.collection, self.log, self.options, self.now = collection, log, options, now
         self.news: list[Event] = []
         rows = list(log.rows(f"seq, node, beta, {WORTH}, kind = 'page' AND same = ''", VERSIONS))
+        was = collection.options
+        other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
+        self.of = 0
+        """How many pages there are, if these are a sample of them."""
+        if sample and other and topic is None and len(rows) > 2 * sample:
+            self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]
         self.nodes: list[str] = [row[1] for row in rows]
         self.betas, self.before = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
         self.counts = np.array([row[4] for row in rows], np.bool_)
         self.probability = collection.probability
-        was = collection.options
-        other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
         reset = bool(was.threshold) and not options.threshold  # to what the judge itself says
         if topic is not None or other or reset or (self._learns() and options.threshold == was.threshold):
             self.threshold, self.worths = self._anew(topic, other or topic is not None)
@@ -271,7 +288,7 @@ class _Anew:
     def _fold(self, learner: Learner, name: str, reader: _Reader | None, after: int) -> None:
         """Have the judge learn from the events after that one."""
         lesson: Lesson | None = None
-        for event in self.log.events("seq > ?", given=(after,)):
+        for event in self._sampled() if self.of else self.log.events("seq > ?", given=(after,)):
             if isinstance(event, Lesson):
                 lesson = event if event.judge == name else lesson
             elif isinstance(event, Visit):
@@ -285,6 +302,16 @@ class _Anew:
                 learner.start(event)
         if lesson is not None:
             learner.adopt(lesson)
+
+    def _sampled(self) -> Iterator[Event]:
+        """What there is to learn from a sample: all words by their numbers, what people said, and some visits."""
+        view = CrawlView(self.collection.path)
+        view.catch_up()
+        yield Visit("", "probe", "ok", 0, terms=Terms(new=view.words))
+        yield from self.log.events("kind IN ('seed', 'label')")
+        for _, visit in self.collection.visits(self.seqs):
+            visit.terms.new = []
+            yield visit
 
     def _learned(self) -> dict[str, Any]:
         """What example pages, or a file of terms, have taught; new ones are read."""
@@ -315,7 +342,8 @@ class _Anew:
         counts, line, was = self.counts, self.threshold, self.collection.threshold
         if len(self.worths) != len(counts):
             raise InputError(f"the judge rated {len(self.worths)} pages, the crawl has {len(counts)}")
-        worths, pages = np.asarray(self.worths, float), next(self.log.rows("COUNT(*)", PAGES))[0]
+        worths = np.asarray(self.worths, float)
+        pages = len(self.seqs) if self.of else next(self.log.rows("COUNT(*)", PAGES))[0]
         before, after = self.before >= was, worths >= line
         comes, goes = np.flatnonzero(counts & after & ~before), np.flatnonzero(counts & before & ~after)
         mine = np.flatnonzero(counts)
@@ -331,6 +359,7 @@ class _Anew:
             len(goes),
             self._told(goes[np.argsort(-self.before[goes], kind="stable")][:SHOWN]),
             self._told(near[:SHOWN]),
+            of=self.of,
         )
 
     def _told(self, places: Sequence[int] | NDArray[np.intp]) -> list[Moved]:

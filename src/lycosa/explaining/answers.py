@@ -58,6 +58,8 @@ class Fetched:
     """The score that these add up to. The log is folded again to know it: it may differ from the score at the pick."""
     logged: float = 0.0
     """What was said of the page when it was fetched; `beta` is what it is worth now."""
+    unfolded: int = 0
+    """Events that would have to be folded to know what the score was made of, where that was left out; else 0."""
     judged: dict[str, float] = field(default_factory=dict)
     """Why it is worth that: words, fields, neighbours, labels, each with what it adds, if the judge gives reasons."""
 

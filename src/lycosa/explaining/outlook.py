@@ -17,6 +17,9 @@ LINKS = 8
 
 TERMS = 5
 
+MOST_EVENTS = 100_000
+"""Events of a crawl beyond which the report says nothing of this: to know it takes reading all that was learned."""
+
 MOST_PAGES = 20_000
 """Pages since the last snapshot that the report folds again for this. `lycosa why` has no such limit."""
 
@@ -29,6 +32,8 @@ def outlook(directory: Path) -> Outlook | None:
     try:
         with Reasons(directory) as reasons:
             log = reasons.collection.log
+            if log.end() > MOST_EVENTS:
+                return None
             pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (covered(directory),)))[0]
             if pages > MOST_PAGES:
                 return None

@@ -36,6 +36,7 @@ from lycosa.crawling.assembly import assemble
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import node_of
+from lycosa.crawling.snapshots import covered
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.standing import Ranking, foresight, rankings
 from lycosa.explaining.witness import Witness
@@ -131,6 +132,12 @@ PARENTS = 5
 MOST_PARENTS = 500
 """Pages with the link that are looked at for that."""
 
+MOST_FOLDED = 100_000
+"""Events that are folded for what the score of one page was made of, unless that is asked for: a few minutes."""
+
+MOST_STOPS = 1_000
+"""Pages of a way that are looked at."""
+
 IN_FLIGHT = 64
 """Events before a visit's own among which it was picked: as many as may be in flight, and some."""
 
@@ -153,6 +160,9 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = Collection(self.path)
+        self.fold = True
+        """Whether the log is folded however long it is, to know what the score of a page that was fetched was made of.
+        """
         self.tell: Tell = silent
         """Hears how far the log is folded."""
         self._witness: Witness | None = None
@@ -365,7 +375,8 @@ class Reasons:
     # -- what was fetched --------------------------------------------------------------------------------------
 
     def _fetched(self, node: str, seq: int, visit: Visit) -> Why:
-        terms, reckoned = self._foresight(node, seq, visit)
+        unfolded = self._unfolded(seq)
+        terms, reckoned = ({}, math.nan) if unfolded else self._foresight(node, seq, visit)
         told = Fetched(
             visit.started,
             clean(visit.title),
@@ -381,12 +392,37 @@ class Reasons:
             terms,
             reckoned,
             visit.beta,
-            self._judged(visit),
+            unfolded,
+            {} if unfolded else self._judged(visit),
         )
+        if unfolded:
+            return self._traced(node, told)
         row = self.engine.table.row_of.get(node, -1)
         parents, count = self._parents(row) if row >= 0 else ([], 0)
         way = self._way(row) if row >= 0 else []
         return Why(node, "fetched", "", [], parents, count, way, told)
+
+    def _unfolded(self, seq: int) -> int:
+        """How many events would have to be folded for what the score of a visit was made of, if these are too many."""
+        if self.fold or "engine" in self.__dict__:
+            return 0
+        end, known = self.collection.log.end(), covered(self.path)
+        events = end - (known if known < seq - IN_FLIGHT else 0)
+        return events if events > MOST_FOLDED else 0
+
+    def _traced(self, node: str, told: Fetched) -> Why:
+        """A page that was fetched, by what the view of the crawl knows: the first link to it, and the way there."""
+        view, log = self.collection.view(), self.collection.log
+        first = view.origin(log, node)
+        found = self._parent(first.parent, node) if first.parent else None
+        vertex = view.graph.vertex(node)
+        stops, before = [], ""
+        for each in view.trail(vertex, MOST_STOPS) if vertex >= 0 else ():
+            page = view.nodes[each]
+            visit = log.visit(view.columns["first"].item(each))
+            stops.append(Stop(page, clean(visit.title), visit.worth, view.origin(log, page).anchor if before else ""))
+            before = page
+        return Why(node, "fetched", "", [], [found] if found else [], 1 if found else 0, stops, told)
 
     def _judged(self, visit: Visit) -> dict[str, float]:
         """Why the page is worth what it is, if the judge gives reasons."""
