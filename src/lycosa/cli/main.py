@@ -40,8 +40,8 @@ class Lycosa(Commands):
     """All commands."""
 
     names = (
-        "crawl resume refresh watch changes diff show mend report search index page why export replay browse seeds "
-        "taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore mcp "
+        "crawl resume refresh watch changes diff show mend compact report search index page why export replay browse "
+        "seeds taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore mcp "
         "train lab "
     )
     places = BESIDE

@@ -71,7 +71,7 @@ def mend(directory: Path) -> Mended:
         new = path.with_name(f"{NAME}.mended.new")
         new.unlink(missing_ok=True)
         try:
-            _settle(path)
+            settle(path)
             done = _Mending(directory, opened).into(new)
         except (sqlite3.Error, DamagedError) as error:
             new.unlink(missing_ok=True)
@@ -95,7 +95,7 @@ def mend(directory: Path) -> Mended:
         opened.close()
 
 
-def _settle(path: Path) -> None:
+def settle(path: Path) -> None:
     """Bring what SQLite keeps beside the file into it: there must be nothing of the old one beside the new one."""
     held = LockedError(f"{path} is held by another program: close that one first")
     with closing(sqlite3.connect(path, isolation_level=None)) as db:

@@ -70,7 +70,7 @@ _plain = attrgetter(*_PLAIN)
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
-def encode_visit(visit: Visit) -> bytes:
+def encode_visit(visit: Visit, level: int = 1) -> bytes:
     """All of a visit but where its bytes are kept (that has columns of its own)."""
     links, terms = visit.links, visit.terms
     packed: bytes = msgpack.packb(
@@ -91,6 +91,8 @@ def encode_visit(visit: Visit) -> bytes:
         ),
         unicode_errors="surrogatepass",
     )
+    if level > 1:
+        return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(packed)
     return _zstd.compress(packed)
 
 

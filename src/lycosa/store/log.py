@@ -153,8 +153,13 @@ class SqliteLog:
         with self._explaining():
             new.unlink(missing_ok=True)
             with closing(sqlite3.connect(new, isolation_level=None)) as db:
-                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
+                self.lay_out(db)
             new.rename(self.path)
+
+    @staticmethod
+    def lay_out(db: sqlite3.Connection) -> None:
+        """Make an empty database a log."""
+        db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
 
     def _set_up(self, readonly: bool) -> None:
         with self._explaining():
@@ -174,7 +179,7 @@ class SqliteLog:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             if new:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={codec.VERSION}; COMMIT;")
+                self.lay_out(self._db)
             elif version < codec.VERSION:
                 lacks = _WORTH_TABLE if version < codec.WORTHS else ""
                 self._db.executescript(f"BEGIN; {lacks} PRAGMA user_version={codec.VERSION}; COMMIT;")

@@ -1,0 +1,26 @@
+"""`lycosa compact`: a log made smaller."""
+
+from __future__ import annotations
+
+from lycosa.cli.parameters import Dir
+from lycosa.cli.progress import progress
+from lycosa.collection import compacting
+
+
+def compact(directory: Dir) -> None:
+    """Make the log of a crawl smaller: what it has learned and will fetch stays as it is.
+
+    Dropped are the words of links that lead out of scope, and of those that an earlier version of a page had already.
+    If you widen the scope later, these links are ranked by their addresses alone.
+    """
+    with progress() as tell:
+        done = compacting.compact(directory, tell)
+    print(
+        f"{directory}: {done.events:,} events kept, {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB now"
+    )
+    print(
+        f"dropped: the words of {done.outside:,} links out of scope, and of {done.repeated:,} links in later versions "
+        "of pages that an earlier one has"
+    )
+    if done.snapshot:
+        print("The snapshot does not fit any more and was removed: the next resume reads the whole log, once.")
