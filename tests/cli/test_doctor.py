@@ -109,6 +109,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "meaning",
         *("server",) * 6,
         "mcp",
+        "telemetry",
         "postgres",
     )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told

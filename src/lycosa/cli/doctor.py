@@ -105,6 +105,7 @@ EXTRAS = (
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
+    ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""

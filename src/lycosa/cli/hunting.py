@@ -48,6 +48,10 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     allow_many_files()  # connections to many hosts stay open for a while
+    if os.environ.get("LYCOSA_TELEMETRY"):
+        from lycosa.integrations.telemetry import traced
+
+        traced(crawl)
     try:
         asyncio.run(_hunt(crawl, quiet or json, farewell))
     except (LycosaError, OSError):

@@ -51,6 +51,7 @@ from lycosa.core.protocols import (
     Warden,
 )
 from lycosa.core.state import State, Untold, restore, state_of
+from lycosa.core.steps import UNHEARD, Steps
 from lycosa.core.table import OPEN, Table
 from lycosa.core.tally import Tally
 from lycosa.core.types import (
@@ -98,6 +99,7 @@ class Engine:
         pace: Pace | None = None,
         concurrency: int = 16,
         host_budget: int = 0,
+        steps: Steps = UNHEARD,
         patience: float = 300.0,
         choosy: float = 0.0,
         scope: Callable[[str, int], bool] = lambda node, depth: True,
@@ -106,7 +108,7 @@ class Engine:
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
-        self.warden, self.mark = warden or Warden(), mark or Mark()
+        self.warden, self.mark, self.steps = warden or Warden(), mark or Mark(), steps
         self.table, self.tally = Table(space.lane, scope), Tally()
         self.frontier = strategy.frontier(
             self.table, space.ready, host_budget, patience, choosy if strategy.proportional else 0.0
@@ -166,7 +168,7 @@ class Engine:
 
     def _launch(self) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
-        while (task := self.picker.next(self.clock())) is not None:  # 1. pick
+        while (task := self._pick()) is not None:
             errand = self.space.errand(task.node)
             if errand is None:
                 self._start(task)  # 2. visit
@@ -178,6 +180,13 @@ class Engine:
         if len(self.table.lanes) != self._lanes_seen or self.tally.picks % 16 == 0:
             self._lanes_seen = len(self.table.lanes)
             self.space.expect(self.frontier.head(8))
+
+    def _pick(self) -> Task | None:
+        began = self.steps.now()
+        task = self.picker.next(self.clock())  # 1. pick
+        if task is not None:
+            self.steps.done("pick", task.node, began, score=task.score)
+        return task
 
     def _start_errand(self, errand: Task, task: Task) -> None:
         """The node stays where it was: something else has to come first."""
@@ -230,13 +239,19 @@ class Engine:
 
     def absorb(self, task: Task, page: Page) -> Visit:
         """Steps 3 to 6 for one page. Should we die of it, the next run finds its mark."""
-        with self.mark.on(task.node):
+        steps, node = self.steps, task.node
+        steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
+        with self.mark.on(node):
+            began = steps.now()
             visit = self.assessor.assess(task, page)  # 3. judge
+            steps.done("judge", node, began, beta=visit.beta)
             self.fold(visit)  # 4. learn, 5. rank
+            began = steps.now()
             if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event
                 visit.place = self.archive.append(visit, page.exchange)
             self._record(visit)
             self.lessons.teach()
+            steps.done("record", node, began, outcome=visit.outcome, kind=visit.kind)
         visit.links.read = None
         return visit
 
@@ -348,6 +363,7 @@ class Engine:
 
     def _fold_visit(self, visit: Visit) -> None:
         # 4. learn
+        began = self.steps.now()
         if self.reader is not None:
             self.reader.learn(visit)
         if self.lessons.learner is not None or visit.kind != "revisit":  # others have learned from this page
@@ -356,7 +372,9 @@ class Engine:
         step = self.table.absorb(visit)
         self.tally.learn(visit, step, self.topic.threshold)
         self.lessons.count(visit, self.table.row_of.get(visit.node, -1))
+        self.steps.done("learn", visit.node, began)
         # 5. rank
+        began = self.steps.now()
         if step is not None and visit.is_page:
             self.frontier.lane(int(self.table.lane[step.row])).pages += 1
         self.frontier.hold(*self.warden.learn(visit, step, self.table))
@@ -365,6 +383,7 @@ class Engine:
         if visit.data.get("sources"):
             self._admit_sources(visit)
         self.keeper.learn(visit, self.table)
+        self.steps.done("rank", visit.node, began)
 
     def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""

@@ -76,6 +76,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
         scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
+        steps=request.steps,
     )
     if request.owns is not None:
         engine.owns = request.owns

@@ -18,6 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import build, parse, spell
+from lycosa.core.steps import UNHEARD, Steps
 from lycosa.core.strategies import steer
 from lycosa.core.telling import Tell, silent
 from lycosa.crawling.asking import check_search
@@ -60,6 +61,8 @@ class Request:
     """Hears of it when the proxy is gone."""
     tell: Tell = silent
     """Hears how far it is until what has been crawled before is known again."""
+    steps: Steps = UNHEARD
+    """Hears of the six steps, if somebody traces the crawl."""
     suited: str = field(default="", init=False)
     """The strategy that the space has named, if nobody else has."""
 
