@@ -40,9 +40,9 @@ class Lycosa(Commands):
     """All commands."""
 
     names = (
-        "crawl resume refresh watch changes diff show mend compact report search index page why export replay browse "
-        "seeds taxonomy rules judge label wordnet doctor strategies topics spaces demo web serve backup restore mcp "
-        "train lab "
+        "crawl resume refresh watch changes diff show mend compact disk report search index page why export "
+        "replay browse seeds taxonomy rules judge label wordnet doctor strategies topics spaces demo web "
+        "serve backup restore mcp train lab "
     )
     places = BESIDE
 

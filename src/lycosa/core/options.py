@@ -164,6 +164,10 @@ class Options:
         "proportion to the budget, ten a page and 100 more.",
     )
     max_bytes: int = option(0, "Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit.")
+    max_disk: int = option(
+        0,
+        "Stop when the crawl's directory takes so many bytes. 0: no limit but the disk's, of which 100 MB stay free.",
+    )
     max_time: float = option(0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.")
     host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.")
     hosts: list[str] = option(
@@ -348,7 +352,8 @@ class Options:
     def check(self) -> None:
         """Refuse values that can't work, each with its remedy."""
         least: dict[str, float] = {
-            "budget": 1, "max_requests": 0, "max_bytes": 0, "max_time": 0, "host_budget": 0, "max_depth": 0,
+            "budget": 1, "max_requests": 0, "max_bytes": 0, "max_disk": 0, "max_time": 0, "host_budget": 0,
+            "max_depth": 0,
             "concurrency": 1, "delay": 0, "per_host": 1, "address_delay": 0, "patience": 0, "attempts": 1,
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,

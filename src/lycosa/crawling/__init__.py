@@ -40,6 +40,7 @@ from lycosa.crawling.functions import (
     as_topic,
 )
 from lycosa.crawling.request import Request
+from lycosa.crawling.room import Room
 from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
@@ -179,12 +180,13 @@ class Crawl:
         self.lessons = 0
         """Labels that the judge has heard."""
         self.lost = ""
-        """Why the crawl had to be stopped: its proxy is gone."""
+        """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
         self._files = Files(request)
         self._crier: Crier | None = None
         self._snapshots: SnapshotWriter | None = None
         self._crawl_log: CrawlLog | None = None
         self._follower: Follower | None = None
+        self._room: Room | None = None
         self._is_open = self._stopping = self._working = False
         self.for_program = False
         """Whether a program called: errors then name keyword arguments, not options of the command line."""
@@ -219,6 +221,8 @@ class Crawl:
             if request.keeping is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)
+            if request.path is not None:
+                self._room = Room(request.path, request.options.max_disk)
             if request.path is not None and request.options.index:
                 self._follower = Follower(request.path, assembly.engine.tally.pages)
             if request.resuming and isinstance(files.log, SqliteLog):
@@ -276,6 +280,8 @@ class Crawl:
                         self._crawl_log.visited(visit)
                     if self._follower is not None:
                         self._follower.visited(visit)
+                    if self._room is not None and (lacking := self._room.visited(visit)):
+                        self._lose(lacking)
                     yield visit
             if self._snapshots is not None:
                 self._snapshots.write()
@@ -319,7 +325,7 @@ class Crawl:
             self.engine.stop()
 
     def _lose(self, why: str) -> None:
-        """The proxy is gone: going on would only count every page as unreachable."""
+        """The proxy is gone, and going on would only count every page as unreachable; or there is no more room."""
         if not self.lost:
             self.lost = why
             self.notes.append(f"{why}: the crawl was stopped")

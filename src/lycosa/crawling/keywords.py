@@ -61,6 +61,8 @@ class CrawlOptions(TypedDict, total=False):
     proportion to the budget, ten a page and 100 more."""
     max_bytes: int
     """Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit."""
+    max_disk: int
+    """Stop when the crawl's directory takes so many bytes. 0: no limit but the disk's, of which 100 MB stay free."""
     max_time: float
     """Stop a run after so many seconds; what is in flight still arrives. 0: no limit."""
     host_budget: int

@@ -1,0 +1,59 @@
+"""A crawl ends in order before there is no more room, and goes on when there is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lycosa
+from commands import Command
+from lycosa.collection.disk import measure
+from lycosa.core.types import Visit
+from lycosa.crawling import room
+from lycosa.crawling.room import Room, size_of
+from lycosa.testing import Web, serve
+
+TOPIC = "marine biology/coral reefs"
+
+
+def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--max-disk ends a crawl soon after it is reached, all of it is recorded, and a larger one goes on."""
+    monkeypatch.setattr(room, "EVERY", 5)
+    place = tmp_path / "c"
+    given: dict[str, Any] = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
+    with serve(Web(pages=300), record=False) as server:
+        made = lycosa.crawl("coral reef", server.web.seeds(TOPIC), out=place, max_disk=600_000, **given)
+        pages = sum(visit.is_page for visit in made)
+        assert 1 <= pages < 60
+        assert "--max-disk allows 0.6 MB" in made.lost
+        assert any("--max-disk" in note for note in made.notes)
+        again = lycosa.resume(place, max_disk=0)
+        more = sum(visit.is_page for visit in again)
+        assert (60, "") == (pages + more, again.lost)
+    assert size_of(place) > 600_000
+    found = measure(place)
+    inside = sum(part.size for part in found.parts if part.of == "log")
+    assert 60 == found.pages
+    assert abs(inside - next(part.size for part in found.parts if part.name == "log")) < 1_000
+    told = command.out("disk", place, width=100)
+    assert "words of links" in told
+    assert found.size == command.json("disk", place)["bytes"]
+
+
+def test_a_disk_that_fills_up(tmp_path: Path) -> None:
+    """Somebody looks at once, then now and then, also after many bytes; a directory that is gone is not its matter."""
+    left = [10**12]
+    looked: list[int] = []
+
+    def free(path: Path) -> int:
+        looked.append(1)
+        return left[0]
+
+    watched = Room(tmp_path, 0, free)
+    small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=room.EVERY_BYTES)
+    assert "" == watched.visited(small)
+    assert [1] == looked
+    left[0] = room.SPARE - 1
+    assert ["", ""] == [watched.visited(small) for _ in range(2)]
+    assert "nearly full, 100 MB are left: free some space" in watched.visited(large)
+    assert "" == Room(tmp_path / "none").lacking()
