@@ -217,9 +217,9 @@ CASES = [
         [Look("-", "ok", 200, "cosmetic")],
     ),
     _back(
-        "HTML becomes PDF",
-        Says(b"%PDF-1.7", type="application/pdf"),
-        Look(ASKED, "unwanted", 200, "vanished", "application/pdf", record=""),
+        "HTML becomes a picture",
+        Says(b"\x89PNG", type="image/png"),
+        Look(ASKED, "unwanted", 200, "vanished", "image/png", record=""),
     ),
     Case(
         "HTML becomes plain text",

@@ -36,7 +36,7 @@ def demo(
 ) -> None:
     """Grow a small web on this machine, hunt a topic in it over HTTP, and compare with breadth-first."""
     _make_room(out)
-    web = Web(seed=random_seed)
+    web = Web(seed=random_seed, documents=True)
     query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
     with serve(web) as server:
@@ -139,7 +139,9 @@ def web(
     """Serve the embedded web on this machine, to crawl or to look at in a browser."""
     try:
         with_traps = not changing if traps is None else traps
-        grown = Web(seed=random_seed, pages=pages, hosts=hosts, traps="all" if with_traps else ())
+        grown = Web(
+            seed=random_seed, pages=pages, hosts=hosts, traps="all" if with_traps else (), documents=not changing
+        )
         if changing:
             grown = ChangingWeb(grown, time.time, start=time.time(), day=day)
     except ValueError as error:

@@ -201,6 +201,7 @@ def _facts(visit: Visit, exchange: Exchange | None, document: Document) -> dict[
         "same_as": visit.same_as,
         "canonical": clean(str(visit.data.get("canonical", ""))),
         "flags": visit.flags,
+        **{name: clean(document.about.get(name, "")) for name in ("author", "published", "modified", "pages")},
     }
 
 
@@ -245,6 +246,9 @@ def _show_head(console: Console, facts: dict[str, Any], threshold: float) -> Non
     rows = {
         "outcome": "" if found else f"{facts['outcome']} {facts['note']}".strip(),
         "status": ", ".join(filter(None, [str(facts["status"] or ""), facts["type"], f"{facts['size']:,} bytes"])),
+        "author": facts["author"],
+        "dated": ", changed ".join(filter(None, [facts["published"], facts["modified"]])),
+        "pages": facts["pages"],
         "language": facts["language"],
         "fetched": f"{facts['fetched']} UTC" + (f" from {facts['address']}" if facts["address"] else ""),
         "score": f"{facts['score']:.2f} (relevant: {at_least(threshold)})" if found else "",

@@ -46,16 +46,18 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "Usually a host that wants cookies. There is nothing to fetch for a crawler.",
     ),
     "unwanted": (
-        "Neither HTML nor text, or too large",
-        "It was not read. To archive other files, too: --accept application/pdf, for example; --max-page is the limit.",
+        "Neither a page nor a document, or too large",
+        "It was not read. --documents says which documents are, --accept archives files of other types, such as "
+        "image/png; --max-page is the limit.",
     ),
     "invalid": (
         "The answer made no sense",
         "Not HTTP, a broken encoding, or a redirect to nowhere. The host's to mend.",
     ),
     "unreadable": (
-        "Could not be read within its limits",
-        "Reading it took too much time or memory, or ended the process. It is archived as it came, and left alone.",
+        "Could not be read",
+        "A document that is damaged or encrypted; or reading it took too much time or memory, or ended the process. It "
+        "is archived as it came, and left alone.",
     ),
     "crashed": (
         "Lycosa itself failed",
@@ -99,6 +101,9 @@ FLAGS = {
     "undiscoverable": "of accounts that do not want to be recommended",
     "unsearchable": "of accounts that their server's search leaves out",
     "secrets": "with statuses that are not public: not archived",
+    "scanned": "that are scans: pictures without text, so nothing to judge",
+    "no-text": "that are documents without text",
+    "truncated:document": "that are very long documents, of which the beginning was read",
     "truncated:length": "longer than --max-body, cut off",
     "truncated:inflated": "that grew too large when unpacked, cut off",
     "truncated:time": "that took too long, cut off",

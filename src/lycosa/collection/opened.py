@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from lycosa.collection import reading
 from lycosa.collection.export import Exported, export
 from lycosa.collection.export.selection import Selection
-from lycosa.collection.export.tables import COLUMNS, rows
+from lycosa.collection.export.tables import COLUMNS, FROM_ARCHIVE, rows
 from lycosa.collection.export.text import markdown, prose
 from lycosa.collection.searching import Results, Search
 from lycosa.collection.tracing import content_of, known
@@ -72,6 +72,12 @@ class CollectedPage:
     """When it last changed in what a reader comes for."""
     standing: str
     """`stands`, `vanished` or `moved`."""
+    author: str
+    """As the page or the document declares it, like the dates."""
+    published: str
+    modified: str
+    pages: int | None
+    """How many a document has."""
 
     def as_dict(self) -> dict[str, Any]:
         """By the names of the columns."""
@@ -128,11 +134,12 @@ class Collection:
     ) -> Iterator[CollectedPage]:
         """The pages in the order of the crawl, one at a time; with `versions` also what they were before they changed.
 
-        Without `text` the archive is not read, which is quicker: `text` and `content_type` are empty then.
+        Without `text` the archive is not read, which is quicker: `text`, `content_type`, and what a page declares of
+        itself are empty then.
         """
         with self._opened() as collection:
             chosen = Selection(collection, everything=everything, copies=copies, versions=versions)
-            for row in rows(chosen, without=() if text else ("text", "content_type")):
+            for row in rows(chosen, without=() if text else FROM_ARCHIVE):
                 yield CollectedPage(**{name: row[name] for name in _NAMES})
 
     @_spoken

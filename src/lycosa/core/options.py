@@ -215,7 +215,13 @@ class Options:
         metavar="CODE",
     )
     accept: list[str] = option(
-        [], "Archive this content type, too (its text is not read); repeat it for more.", metavar="TYPE"
+        [], "Archive this content type, too, even if its text can't be read; repeat it for more.", metavar="TYPE"
+    )
+    documents: str = option(
+        "pdf,office",
+        "Documents that are fetched and read like pages: pdf, office (DOCX, ODT, EPUB, RTF), both with a comma between "
+        "them, or none. Text and Markdown always are.",
+        metavar="KINDS",
     )
     timeout: float = option(60.0, "Seconds that one request may take.")
     min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.")

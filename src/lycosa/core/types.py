@@ -39,7 +39,7 @@ Outcome = Literal[
     "loop",  # too many redirects in a row
     "unwanted",  # of a content type nobody asked for, or larger than was asked for; it was not read
     "invalid",  # not HTTP, or a redirect to nowhere
-    "unreadable",  # reading it takes too much time or memory, or ends the process: archived, and left alone
+    "unreadable",  # a damaged or encrypted document; or reading it takes too much time or memory, or ends the process
     "crashed",  # the space itself failed: a bug, recorded so that nothing is lost
 ]
 

@@ -104,7 +104,10 @@ class CrawlOptions(TypedDict, total=False):
     languages: str | Sequence[str]
     """Only pages in this language (en, de, ...) count as found; repeat it for more."""
     accept: str | Sequence[str]
-    """Archive this content type, too (its text is not read); repeat it for more."""
+    """Archive this content type, too, even if its text can't be read; repeat it for more."""
+    documents: str
+    """Documents that are fetched and read like pages: pdf, office (DOCX, ODT, EPUB, RTF), both with a comma between
+    them, or none. Text and Markdown always are."""
     timeout: float
     """Seconds that one request may take."""
     min_rate: float

@@ -38,6 +38,7 @@ FEWEST = 250
 
 ASIDE = frozenset(
     """
+    documents
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
     detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every

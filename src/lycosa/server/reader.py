@@ -18,7 +18,7 @@ from html import escape
 
 from lycosa.refresh.snapshot import main_blocks
 from lycosa.refresh.telling.words import day_and_time
-from lycosa.web.html import extract
+from lycosa.web.html import CLOSE, OPEN, Document, extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
 
@@ -262,6 +262,34 @@ def of_html(source: str, url: str) -> Readable:
 
 def of_text(text: str) -> Readable:
     return Readable(f"<pre>{escape(_printable(text[:LETTERS]), quote=False)}</pre>\n", "", len(text) > LETTERS)
+
+
+def of_document(told: Document) -> Readable:
+    """A document without markup of its own: its paragraphs, headings and links."""
+    headings = set(told.headings.split("\n"))
+    hrefs = dict(zip(told.links.positions, told.links.urls, strict=True))
+    out: list[str] = []
+    link = 0
+    for line in told.marked[:LETTERS].split("\n"):
+        first, *others = line.split(OPEN)
+        parts = [_escaped(first)]
+        for other in others:
+            inside, _, after = other.partition(CLOSE)
+            href, words = hrefs.get(link, ""), _escaped(inside)
+            if href.startswith(("http://", "https://")):
+                words = f'<a href="{escape(href)}" rel="noreferrer noopener" target="_blank">{words}</a>'
+            parts += [words, _escaped(after)]
+            link += 1
+        tag = "h2" if line and line.replace(OPEN, "").replace(CLOSE, "") in headings else "p"
+        if any(part.strip() for part in parts):
+            out.append(f"<{tag}>{''.join(parts)}</{tag}>\n")
+        if len(out) >= ELEMENTS:
+            break
+    return Readable("".join(out), "", len(told.marked) > LETTERS or len(out) >= ELEMENTS)
+
+
+def _escaped(text: str) -> str:
+    return escape(_printable(text.replace(CLOSE, "")), quote=False)
 
 
 def document(readable: Readable, title: str, url: str, fetched: float, theme: str = "system") -> str:

@@ -17,6 +17,7 @@ from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
 from lycosa.web.dns import Names
+from lycosa.web.documents.kinds import chosen
 from lycosa.web.fetch import HttpTransport, Limits
 from lycosa.web.guard import Guard
 from lycosa.web.politeness import Politeness
@@ -82,6 +83,10 @@ def web_space(
         politeness = Politeness(
             clock, delay=options.delay, at_once=options.per_host, address_delay=address_delay, free=free
         )
+    try:
+        chosen(options.documents)
+    except ValueError as error:
+        raise InputError(f"--documents is {options.documents!r}: {error}") from error
     limits = Limits(body=options.max_body, seconds=options.timeout, rate=options.min_rate)
     return WebSpace(
         HttpTransport(clock, guard, names, politeness, limits, proxy, lost),
@@ -98,6 +103,7 @@ def web_space(
         sitemaps=options.sitemaps,
         whole_text=options.whole_text,
         readers=options.readers,
+        documents=options.documents,
     )
 
 

@@ -33,8 +33,9 @@ from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visi
 from lycosa.drawing.formats import printable
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
+from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import HTML, language_of
+from lycosa.web.html import HTML, Document, language_of
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
@@ -117,6 +118,7 @@ class WebSpace(Space):
         sitemaps: bool = False,
         whole_text: bool = False,
         readers: int = 0,
+        documents: str = NONE,
     ) -> None:
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
@@ -125,7 +127,9 @@ class WebSpace(Space):
         self.names = names
         self.mark = Mark()
         self.agent = product(user_agent)
-        self.wanted = HTML | TEXT | frozenset(accept)
+        self.documents = chosen(documents)
+        """Kinds of documents that are fetched and read."""
+        self.wanted = HTML | TEXT | types_of(self.documents) | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
         self.largest = largest
@@ -138,7 +142,9 @@ class WebSpace(Space):
         """Pages of an origin after which it is asked for one that can't exist; 0: never."""
         self.headers = {
             "User-Agent": user_agent,
-            "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
+            "Accept": ",".join(
+                ["text/html,application/xhtml+xml", *_asked_for(self.documents), "text/plain;q=0.8,*/*;q=0.1"]
+            ),
             "Accept-Encoding": "gzip, deflate, br, zstd",
         }
         if self.languages:
@@ -231,6 +237,8 @@ class WebSpace(Space):
         wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search") else self.wanted
         if task.kind == "image":
             wanted = IMAGES
+        elif wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
+            wanted = wanted | VAGUE
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
@@ -353,6 +361,8 @@ class WebSpace(Space):
         document = await self._open(task, response, page, "page", self.inflated, self.agent)
         if document is None:
             return
+        page.flags += document.flags
+        page.note = _remark(document)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
         (document.whole() if self.whole_text else document).fill(page)
         if page.exchange is not None:
@@ -391,6 +401,9 @@ class WebSpace(Space):
             page.outcome = "invalid" if isinstance(error, BadEncoding) else "unreadable"
             page.note = str(error)
             return None
+        if job == "page" and result.flaw:
+            page.outcome, page.note = "unreadable", result.flaw
+            return None
         if suspect:
             page.data["apart"] = True
         if not whole and job == "page" and "truncated" not in " ".join(page.flags):
@@ -418,11 +431,13 @@ class WebSpace(Space):
             body, whole = inflate(response.body, fields.get("content-encoding", ""), most)
             if job == "page":
                 self._check_size(len(body), whole and not response.truncated)
-            given = (body, task.node, fields.get("content-type", ""), *more)
-            if not suspect and len(body) <= LARGE:
+            kind = fields.get("content-type", "")
+            given = (body, task.node, kind, *more)
+            apart = suspect or (job == "page" and bool(kind_of(body, task.node, kind)))
+            if not apart and len(body) <= LARGE:
                 return JOBS[job].read(*given), whole
         self._step_aside(task)
-        return await read_elsewhere(job, *given, apart=suspect), whole
+        return await read_elsewhere(job, *given, apart=apart), whole
 
     def _check_size(self, size: int, whole: bool) -> None:
         if 0 < self.largest < size or (0 < self.largest and not whole):
@@ -607,6 +622,22 @@ def _fill(page: Page, source: Source) -> None:
     page.data["form"] = source.form
     if any(source.modified):
         page.data["modified"] = source.modified
+
+
+def _asked_for(documents: frozenset[str]) -> list[str]:
+    """The content types of documents, as a request names them: those that they are registered under."""
+    return [f"{name};q=0.7" for name, kind in REGISTERED.items() if kind in documents]
+
+
+def _remark(document: Document) -> str:
+    """What a person should know of a document: that there is nothing to read."""
+    pages = document.about.get("pages", "")
+    of = f" of {pages} page{'s' if pages != '1' else ''}" if pages else ""
+    if SCANNED in document.flags:
+        return f"a scan{of}: pictures without text"
+    if TEXTLESS in document.flags:
+        return f"a document{of} without text"
+    return ""
 
 
 def _without_nofollow(page: Page) -> Links:

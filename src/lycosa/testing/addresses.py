@@ -14,15 +14,22 @@ from .chance import stir
 from .graph import Graph
 from .prose import slug, subject_name, title, topic_label, topic_slug
 
-_NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|/)?$")
+_NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|\.docx|\.odt|\.epub|\.rtf|\.md|/)?$")
+
+ENDINGS = ("pdf", "pdf", "pdf", "pdf", "pdf", "docx", "odt", "epub", "rtf", "md")
+"""Kinds of documents, as often as they are."""
+
+EVERY = 8
+"""One in so many pages is a document, in a web that has some."""
 
 
 class AddressBook:
     """The URLs of a graph's pages on a port, which may become known only when the web is served."""
 
-    def __init__(self, graph: Graph, port: int) -> None:
+    def __init__(self, graph: Graph, port: int, documents: bool = False) -> None:
         self.graph = graph
         self.port = port
+        self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
         self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
 
@@ -42,6 +49,14 @@ class AddressBook:
             return topic_label(section.topic)
         return title(section.topic, self.graph.seed, page)
 
+    def document(self, page: int) -> str:
+        """Give the ending of a page that is a document; empty for HTML. What leads to other pages is none."""
+        code = stir(self.graph.seed, "document", page) if self.documents else 1
+        section = self.graph.section(page)
+        if code % EVERY or section.topic < 0 or page == section.start or page in self.graph.bridges:
+            return ""
+        return ENDINGS[code // EVERY % len(ENDINGS)]
+
     def path(self, page: int) -> str:
         """Give a page's path, with its query if it has one."""
         return self.name(page)[0]
@@ -53,15 +68,15 @@ class AddressBook:
         number = page - self.graph.front(section.host)
         if number == 0:
             return "/", head
-        style = self._style[section.host]
+        style, ending = self._style[section.host], self.document(page)
         if style == 0:
             tail = "index" if page == section.start else slug(head)
-            return f"/{topic_slug(section.topic)}/{tail}-{number}.html", head
+            return f"/{topic_slug(section.topic)}/{tail}-{number}.{ending or 'html'}", head
         if style == 1:
-            return f"/articles/{number}", head
+            return f"/articles/{number}{'.' if ending else ''}{ending}", head
         if style == 2:
             return f"/index.php?page={number}", head
-        return f"/{topic_slug(section.topic)}/{number}/", head
+        return f"/{topic_slug(section.topic)}/{number}{f'.{ending}' if ending else '/'}", head
 
     def url(self, page: int) -> str:
         return self.base(self.graph.names[self.graph.section(page).host]) + self.path(page)

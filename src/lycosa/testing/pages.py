@@ -13,6 +13,7 @@ from html import escape
 
 from .addresses import AddressBook
 from .chance import dice, pick, stir
+from .documents import Paper, Run
 from .prose import paragraphs, subject_name, subject_of, topic_label
 
 _VAGUE = ("read more", "here", "this page", "more", "continue reading", "details", "the full story", "link")
@@ -91,6 +92,31 @@ class Composer:
             f"{extra}<footer><p>{site}, about {subject_name(graph.subject[section.host])}. "
             f"All texts by their authors.</p></footer>\n</body>\n</html>\n"
         )
+
+    def paper(self, page: int, asides: Sequence[Aside] = ()) -> Paper:
+        """Write a page that is a document: the same title, text and links."""
+        graph, seed = self.graph, self.graph.seed
+        text, links = self.text(page), graph.links(page)
+        inline = links[: min(len(text), len(links) // 2)]
+        told: list[list[Run]] = []
+        for number, paragraph in enumerate(text):
+            runs: list[Run] = [(f"{paragraph} ", "")]
+            if number < len(inline):
+                before, after = pick(_INLINE, seed, "inline", page, number).split("%s")
+                runs += [(before, ""), self._reference(page, inline[number]), (after, "")]
+            told.append(runs)
+        told.append([("Related pages", "")])
+        told += [[self._reference(page, target)] for target in links[len(inline) :]]
+        told += [[(aside.text, aside.href)] for aside in asides if not aside.rel]
+        code = stir(seed, "byline", page)
+        date = f"{2012 + code // 2688 % 12}-{code // 224 % 12 + 1:02}-{code // 8 % 28 + 1:02}"
+        return Paper(self.book.title(page), _NAMES[code % 8], date, told, frozenset({len(text)}))
+
+    def _reference(self, page: int, target: int) -> Run:
+        """Write a link in a document: it says what it leads to, or not, as often as one of HTML."""
+        code = stir(self.graph.seed, "anchor", page, target)
+        vague = 72 <= code // 16 % 100 < 87
+        return _VAGUE[code // 1600 % len(_VAGUE)] if vague else self.book.title(target), self.book.url(target)
 
     def text(self, page: int) -> list[str]:
         graph = self.graph

@@ -11,6 +11,7 @@ from .addresses import AddressBook
 from .catalogue import HOST as LIBRARY
 from .catalogue import Catalogue
 from .chance import dice, stir
+from .documents import write
 from .farm import Farm
 from .graph import Graph
 from .mischief import Mischief
@@ -33,6 +34,7 @@ class Web:
     `port` is the port that URLs carry (none for 0 or 80); a server fills it in when it starts.  `slowness` is
     about how many seconds the slow host takes to answer.  With `tunnels`, some topics lie
     behind off-topic pages altogether: see Graph.  `farm` is the number of hosts of a spam farm; no trap switches it on.
+    With `documents`, one in eight pages on a topic is a PDF, DOCX, ODT, EPUB, RTF or Markdown file.
     """
 
     def __init__(
@@ -45,12 +47,13 @@ class Web:
         slowness: float = 0.5,
         tunnels: bool = False,
         farm: int = 0,
+        documents: bool = False,
     ) -> None:
         self.seed = seed
         self.tunnels = tunnels
         self.traps: frozenset[Trap] = choose(traps)
         self._graph = Graph(seed, pages, hosts, tunnels)
-        self._book = AddressBook(self._graph, port)
+        self._book = AddressBook(self._graph, port, documents)
         self._composer = Composer(self._book)
         self._trap_links = TrapLinks(self._book, self.traps)
         self._mischief = Mischief(self._book, self.traps, slowness)
@@ -113,6 +116,11 @@ class Web:
     def relevant(self, topic: str) -> Iterator[str]:
         """Stream the URLs of all clean pages on a topic."""
         return (self._book.url(page) for page in self._graph.on_topic(by_name(topic)))
+
+    def document(self, url: str) -> str:
+        """Say what kind of document a clean page is, by the ending of such files; empty for HTML."""
+        page = self._book.find(*self._book.split(url))
+        return "" if page is None else self._book.document(page)
 
     def islands(self, topic: str) -> Iterator[str]:
         """Stream the URLs of those pages on a topic to which only off-topic pages lead."""
@@ -204,7 +212,11 @@ class Web:
 
     def _clean(self, page: int) -> Document:
         """Serve a clean page, with the manners of its host."""
-        html = self._composer.html(page, self._trap_links.asides(page) + self.farm.asides(page))
+        asides = self._trap_links.asides(page) + self.farm.asides(page)
+        if ending := self._book.document(page):
+            body, type_ = write(ending, self._composer.paper(page, asides))
+            return replace(self._manners(page), body=body, type=type_)
+        html = self._composer.html(page, asides)
         return replace(self._manners(page), body=html.encode())
 
     def _manners(self, page: int) -> Document:

@@ -20,7 +20,8 @@ from typing import Any, BinaryIO, NamedTuple
 import msgpack
 
 from lycosa.core.types import Links
-from lycosa.web.html import Document, read_body
+from lycosa.web.documents import read_any
+from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.sources import Source, read_source
 
@@ -80,7 +81,7 @@ def read_answer(
     except BadEncoding as error:
         return Answer(bad=str(error))
     read = len(inflated) <= large
-    return Answer(len(inflated), whole, read_body(inflated, url, content_type, agent) if read else None)
+    return Answer(len(inflated), whole, read_any(inflated, url, content_type, agent) if read else None)
 
 
 def _answer(told: dict[str, Any]) -> Answer:
@@ -89,7 +90,7 @@ def _answer(told: dict[str, Any]) -> Answer:
 
 
 JOBS = {
-    "page": Job(read_body, _document),
+    "page": Job(read_any, _document),
     "source": Job(read_source, _source),
     "answer": Job(read_answer, _answer),
 }

@@ -26,6 +26,7 @@ from lycosa.web.decoding import charset_of, decode
 from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
+from lycosa.web.mentions import href_of, mentions
 from lycosa.web.tagpaths import TagPaths
 from lycosa.web.taming import MOST_SOURCE, tame
 from lycosa.web.urls import resolve
@@ -92,7 +93,11 @@ class Document:
     canonical: str = ""
     """Where the page says it really lives: a hint for display, never an identity."""
     about: dict[str, str] = field(default_factory=dict)
-    """What the page declares of itself, as far as it does: author, published, modified, site, licence."""
+    """What the page declares of itself, as far as it does: author, published, modified, site, licence, pages."""
+    flags: list[str] = field(default_factory=list)
+    """What is to be known of the reading: that it is cut short, that a document has no text."""
+    flaw: str = ""
+    """Why it can't be read; empty if it can."""
 
     @property
     def text(self) -> str:
@@ -186,13 +191,28 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
         kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
     if kind in HTML:
         return extract(body, url, charset_of(parameters), agent)
-    return plain(body, charset_of(parameters)) if kind.startswith("text/") else Document()
+    return plain(body, charset_of(parameters), url) if kind.startswith("text/") else Document()
 
 
-def plain(body: bytes, charset: str = "") -> Document:
-    """Read a text file: no links, the text as it is."""
-    text = decode(body, charset, markup=False)[:MOST_SOURCE]
-    return Document(marked=text.replace(OPEN, "").replace(CLOSE, ""))
+def plain(body: bytes, charset: str = "", url: str = "") -> Document:
+    """Read a text file: the text as it is, and the addresses in it as links.
+
+    >>> plain(b"On reefs, see http://b.test/reefs.").links.contexts
+    ['On reefs, see http://b.test/reefs .']
+    """
+    text = decode(body, charset, markup=False)[:MOST_SOURCE].replace(OPEN, "").replace(CLOSE, "")
+    spans = mentions(text)[:MOST_LINKS]
+    if not spans:
+        return Document(marked=text)
+    hrefs = [href_of(text[start:end]) for start, end in spans]
+    pieces = [text[: spans[0][0]]]
+    for (start, end), (after, _) in zip(spans, [*spans[1:], (len(text), 0)], strict=True):
+        pieces += [OPEN, text[start:end], CLOSE, text[end:after]]
+    document = Document(marked="".join(pieces))
+    anchors, contexts = _cut(document.marked, _spans(document.marked), MOST_TEXT * len(body))
+    empty = [""] * len(hrefs)
+    _keep(document.links, resolve(url, hrefs), empty, anchors, contexts, empty, MOST_ADDRESSES * len(body) + 100_000)
+    return document
 
 
 def language_of(text: str) -> str:

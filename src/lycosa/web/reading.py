@@ -1,8 +1,9 @@
 """Where pages are read: here, or in a process that can be ended.
 
 Reading is a pure function, so where it happens changes nothing. An ordinary page is read here, at once. One that is
-large, or in which a crawl has died before, is read in one of a few processes with limits of time and memory (see
-`apart.py`): what exceeds them, or crashes, is `Unreadable`, which is an outcome of that page and nothing else.
+large, in which a crawl has died before, or that is a document (`documents/`), is read in one of a few processes with
+limits of time and memory (see `apart.py`): what exceeds them, or crashes, is `Unreadable`, which is an outcome of that
+page and nothing else. Documents are never read here, whatever happens: their readers are native code.
 
 A crawl may also have all its pages read in such processes (`--readers`, `ReaderPool`), to use more than one core.
 """
@@ -26,7 +27,9 @@ from typing import Any, cast
 
 from lycosa.web.apart import JOBS as JOBS
 from lycosa.web.apart import packed, receive, send, unpacked
-from lycosa.web.html import Document, read_body
+from lycosa.web.documents import read_any
+from lycosa.web.documents.kinds import kind_of
+from lycosa.web.html import Document
 
 LARGE = 500_000
 """Bytes beyond which a body is read in another process: the worst of this size take a third of a second."""
@@ -317,13 +320,14 @@ atexit.register(READERS.close)
 
 
 def read_page(body: bytes, url: str, content_type: str, agent: str = "", *, apart: bool = False) -> Document:
-    """Read a body by its content type, in another process if it is large or `apart` is wanted.
+    """Read a body by its content type, in another process if it is large or a document, or `apart` is wanted.
 
     >>> read_page(b"<title>Reefs</title>", "http://a.test/", "text/html").title
     'Reefs'
     """
+    apart = apart or bool(kind_of(body, url, content_type))
     if not apart and len(body) <= LARGE:
-        return read_body(body, url, content_type, agent)
+        return read_any(body, url, content_type, agent)
     document: Document = _elsewhere("page", apart, body, url, content_type, agent)
     return document
 

@@ -147,6 +147,10 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
         "versions": 1,
         "changed": None,
         "standing": "stands",
+        "author": "",
+        "published": "",
+        "modified": "",
+        "pages": None,
     } == rows[1]
     assert ("coral", "text/plain") == (rows[2]["text"], rows[2]["content_type"])
 

@@ -46,8 +46,15 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "versions": (int, lambda page: page.fate.versions),
     "changed": (datetime, lambda page: moment(page.fate.changed)),
     "standing": (str, lambda page: page.fate.state),
+    "author": (str, lambda page: line(page.document[0].about.get("author", ""))),
+    "published": (str, lambda page: line(page.document[0].about.get("published", ""))),
+    "modified": (str, lambda page: line(page.document[0].about.get("modified", ""))),
+    "pages": (int, lambda page: _number(page.document[0].about.get("pages", ""))),
 }
 """What is told of a page, in every format that has columns. Unknown text is empty, an unknown number or time None."""
+
+FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
+"""Columns that are read from the archive, page by page."""
 
 CELL = 32_767
 """Characters that a spreadsheet's cell holds."""
@@ -60,9 +67,18 @@ _MOST_ROWS = 20_000
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 
+def _number(told: str) -> int | None:
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
+
+
+def _nothing(name: str) -> Callable[[ExportedPage], Any]:
+    unknown = "" if COLUMNS[name][0] is str else None
+    return lambda page: unknown
+
+
 def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """A row for each page, or for each version; columns of text that nobody wants are empty."""
-    wanted = {name: (lambda page: "") if name in without else of for name, (_, of) in COLUMNS.items()}
+    wanted = {name: _nothing(name) if name in without else of for name, (_, of) in COLUMNS.items()}
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
         row = {name: of(page) for name, of in wanted.items()}

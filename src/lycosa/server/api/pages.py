@@ -269,8 +269,10 @@ def _readable(collection: Collection, visit: Visit) -> reader.Readable:
     if kind in HTML or (not kind and exchange.body.lstrip()[:1] == b"<"):
         body = _inflated(exchange)
         return reader.of_html(decode(body, charset_of(parameters)), visit.node) if body else reader.Readable("")
-    text = collection.document(visit, exchange).text
-    return reader.of_text(text) if text.strip() else reader.Readable("")
+    document = collection.document(visit, exchange)
+    if not document.text.strip():
+        return reader.Readable("")
+    return reader.of_document(document) if document.main else reader.of_text(document.text)
 
 
 def _inflated(exchange: Exchange) -> bytes:

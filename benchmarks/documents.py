@@ -1,0 +1,79 @@
+"""Documents as we read them beside another tool: the share of its words that are ours, and CPU time a page.
+
+    python benchmarks/documents.py FILES...
+
+Needs `pdftotext` (poppler-utils) for PDF and `pandoc` for the others. A word is a run of letters and digits, or one
+Chinese or Japanese character; words count as often as they occur. Both shares are told: of the other tool's words those
+that we have (found), and of ours those that it has (shared). Reading is timed in this process, the second of two times.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+import unicodedata
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from lycosa.web.documents import read_any
+from lycosa.web.documents.kinds import by_address
+
+WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W_]+")
+UNIT = 2_000
+"""Letters that count as a page where a file tells of none."""
+
+
+def words(text: str) -> Counter[str]:
+    """The words of a text, whatever their case and the form of their letters."""
+    return Counter(
+        WORD.findall(unicodedata.normalize("NFKC", text.replace("\u200c", "").replace("\u0640", "")).casefold())
+    )
+
+
+def other(file: Path, kind: str) -> str:
+    """The text as the other tool has it; empty if it can't read the file."""
+    formats = {"markdown": "gfm", "rtf": "rtf"}
+    command = ["pdftotext", "-enc", "UTF-8", str(file), "-"]
+    if kind != "pdf":
+        command = ["pandoc", "-f", formats.get(kind, kind), "-t", "plain", "--wrap=none", str(file)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def main() -> None:
+    """Compare, and print a line for each file and for each kind."""
+    sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 6)
+    for name in sys.argv[1:]:
+        file = Path(name)
+        body, kind = file.read_bytes(), by_address(f"http://a.test/{file.name}")
+        for _ in range(2):
+            began = time.process_time()
+            document = read_any(body, f"http://a.test/{file.name}", "")
+            took = time.process_time() - began
+        ours, theirs = words(document.text), words(other(file, kind))
+        both = (ours & theirs).total()
+        found, shared = both / max(1, theirs.total()), both / max(1, ours.total())
+        pages = int(document.about["pages"]) if kind == "pdf" and not document.flaw else 1 + len(document.text) // UNIT
+        good = not theirs or found >= 0.95
+        told = " ".join([*document.flags, document.flaw])
+        print(
+            f"{file.name[:44]:<44} {kind:<8} {len(body):>9,} {pages:>5} {1000 * took:>7.0f} ms {theirs.total():>8,} "
+            f"{found:.3f} {shared:.3f}{'' if good else ' !'} {told}"
+        )
+        for at, value in enumerate((1, good, pages, 1000 * took, len(body), found >= 0.95 and shared >= 0.95)):
+            sums[kind][at] += value
+    print("\nkind      files  95 %  both ways  pages   ms a page  ms a file  kB a file")
+    for kind, (files, good, pages, took, size, both_ways) in sums.items():
+        print(
+            f"{kind:<9} {files:>5.0f} {good:>5.0f} {both_ways:>10.0f} {pages:>6.0f} {took / pages:>11.2f} "
+            f"{took / files:>10.1f} {size / files / 1000:>10.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

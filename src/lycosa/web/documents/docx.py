@@ -1,0 +1,199 @@
+"""DOCX (ECMA-376): the text of the document and its notes, without headers and footers of pages, and deletions."""
+
+from __future__ import annotations
+
+import re
+
+from lycosa.web.documents.flow import Flow
+from lycosa.web.documents.package import Fields, Package
+from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.html import Document
+
+_SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
+_BREAKS = {"tab": "\t", "br": " ", "cr": " ", "noBreakHyphen": "-", "ptab": "\t"}
+_HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)"', re.IGNORECASE)
+_HEADING = re.compile(r"(?i)heading\s*([1-9])$")
+_MAIN = "word/document.xml"
+
+
+def read_docx(body: bytes, url: str) -> Document:
+    """Read a DOCX file; Flawed if it can't be."""
+    package = Package(body, "DOCX")
+    main = _place_of_main(package)
+    folder = main.rpartition("/")[0]
+    reader = _Reader(_levels(package, f"{folder}/styles.xml"))
+    for part in (main, f"{folder}/footnotes.xml", f"{folder}/endnotes.xml"):
+        if part == main or package.has(part):
+            relations = f"{part.rpartition('/')[0]}/_rels/{part.rpartition('/')[2]}.rels".lstrip("/")
+            reader.targets = _targets(package, relations)
+            reader.is_notes = part != main
+            package.parse(part, reader.start, reader.end, reader.text)
+    document = reader.flow.finish().read(url)
+    _describe(document, package)
+    if package.cut and CUT not in document.flags:
+        document.flags.append(CUT)
+    return document
+
+
+def _place_of_main(package: Package) -> str:
+    """Where the text is: mostly in the same place."""
+    if package.has(_MAIN):
+        return _MAIN
+    found: list[str] = []
+
+    def start(namespace: str, name: str, attributes: dict[str, str]) -> None:
+        if attributes.get("Type", "").endswith("/officeDocument"):
+            found.append(attributes.get("Target", "").lstrip("/"))
+
+    if package.has("_rels/.rels"):
+        package.parse("_rels/.rels", start, lambda *_: None, lambda _: None)
+    return found[0] if found and package.has(found[0]) else _MAIN
+
+
+def _targets(package: Package, name: str) -> dict[str, str]:
+    """Where the links of a part lead, by their numbers."""
+    targets: dict[str, str] = {}
+
+    def start(namespace: str, name: str, attributes: dict[str, str]) -> None:
+        if attributes.get("TargetMode") == "External" and len(targets) < 50_000:
+            targets[attributes.get("Id", "")] = attributes.get("Target", "")
+
+    if package.has(name):
+        package.parse(name, start, lambda *_: None, lambda _: None)
+    return targets
+
+
+def _levels(package: Package, name: str) -> dict[str, int]:
+    """Which styles are headings, whatever they are called, and of which level."""
+    levels: dict[str, int] = {}
+    style = [""]
+
+    def start(namespace: str, name: str, attributes: dict[str, str]) -> None:
+        if name == "style":
+            style[0] = attributes.get("styleId", "") if attributes.get("type") == "paragraph" else ""
+        elif style[0] and len(levels) < 10_000:
+            value = attributes.get("val", "")
+            if name == "name" and value.lower() == "title":
+                levels[style[0]] = 1
+            elif name == "name" and (match := _HEADING.match(value)):
+                levels[style[0]] = int(match[1])
+            elif name == "outlineLvl" and value in "012345678" and value:
+                levels[style[0]] = int(value) + 1
+
+    if package.has(name):
+        package.parse(name, start, lambda *_: None, lambda _: None)
+    return levels
+
+
+class _Reader:
+    """The state between two tags."""
+
+    def __init__(self, levels: dict[str, int]) -> None:
+        self.flow = Flow()
+        self.levels = levels
+        self.targets: dict[str, str] = {}
+        self.is_notes = False
+        self._skipped = 0
+        self._level = 0
+        self._reads = False
+        self._instruction: list[str] = []
+        self._fields: list[bool] = []
+        """Of each field that is open, whether it is a link."""
+
+    def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
+        """A tag opens."""
+        if self._skipped or name in _SKIPPED:
+            self._skipped += 1
+        elif "wordprocessingml" not in namespace:
+            self._reads = name == "t" and namespace.endswith("/math")
+        elif name == "t":
+            self._reads = True
+        elif name in _BREAKS:
+            self.flow.text(_BREAKS[name])
+        else:
+            self._open(name, attributes)
+
+    def _open(self, name: str, attributes: dict[str, str]) -> None:
+        match name:
+            case "pStyle":
+                style = attributes.get("val", "")
+                match = _HEADING.match(style)
+                self._level = self.levels.get(style, int(match[1]) if match else int(style == "Title"))
+            case "hyperlink":
+                self.flow.open_link(self.targets.get(attributes.get("id", ""), ""))
+            case "tr":
+                self.flow.open_row()
+            case "txbxContent":
+                self.flow.open_aside()
+            case "fldSimple":
+                self.flow.open_link(_link_of(attributes.get("instr", "")))
+            case "fldChar":
+                self._field(attributes.get("fldCharType", ""))
+            case "footnote" | "endnote" if attributes.get("type", "normal") != "normal":
+                self._skipped = 1  # the line above notes is one, too
+            case "p":
+                self._level = 0
+
+    def _field(self, kind: str) -> None:
+        """The instruction of a field, then what is shown of it."""
+        if kind == "begin":
+            self._instruction = []
+            self._fields.append(False)
+        elif kind == "separate" and self._fields:
+            if href := _link_of("".join(self._instruction)):
+                self._fields[-1] = True
+                self.flow.open_link(href)
+        elif kind == "end" and self._fields and self._fields.pop():
+            self.flow.close_link()
+
+    def end(self, namespace: str, name: str) -> None:
+        """A tag closes."""
+        self._reads = False
+        if self._skipped:
+            self._skipped -= 1
+        elif "wordprocessingml" in namespace:
+            self._close(name)
+
+    def _close(self, name: str) -> None:
+        match name:
+            case "p":
+                self.flow.end_paragraph(self._level)
+                self._level = 0
+            case "hyperlink" | "fldSimple":
+                self.flow.close_link()
+            case "tc":
+                self.flow.end_cell()
+            case "tr":
+                self.flow.close_row()
+            case "txbxContent":
+                self.flow.close_aside()
+            case "instrText":
+                self._instruction = self._instruction[-20:]
+
+    def text(self, letters: str) -> None:
+        """Letters of the text, or of a field's instruction."""
+        if self._reads and not self._skipped:
+            self.flow.text(letters)
+        elif self._fields and not self._skipped and len(self._instruction) < 50:
+            self._instruction.append(letters)
+
+
+def _link_of(instruction: str) -> str:
+    match = _HYPERLINK.match(instruction[:5000])
+    return match[1] if match else ""
+
+
+def _describe(document: Document, package: Package) -> None:
+    """Title, author, dates, language and the number of pages."""
+    core, app = Fields(package, "docProps/core.xml").told, Fields(package, "docProps/app.xml").told
+    first = document.headings.partition("\n")[0] or document.main.partition("\n")[0]
+    document.title = line(core.get("title", "")) or line(first)
+    document.language = line(core.get("language", "")).lower()[:20]
+    pages = app.get("Pages", "")
+    about = {
+        "author": line(core.get("creator", "")),
+        "published": line(core.get("created", "")),
+        "modified": line(core.get("modified", "")),
+        "pages": pages if pages.isdigit() and len(pages) < 8 and pages != "0" else "",
+    }
+    document.about = {name: value for name, value in about.items() if value}

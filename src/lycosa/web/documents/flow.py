@@ -1,0 +1,89 @@
+"""Paragraphs, headings, tables and links as an office document tells them, on their way to a sheet."""
+
+from __future__ import annotations
+
+from lycosa.web.documents.package import Enough
+from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet
+
+
+class Flow:
+    """Collects pieces of text until their paragraph ends. A row of a table is one line, a bar between its cells."""
+
+    def __init__(self) -> None:
+        self.sheet = Sheet()
+        self.notes: list[list[Piece]] = []
+        """Notes, which stand behind the text."""
+        self._pieces: list[Piece] = []
+        self._outer: list[list[Piece]] = []
+        self._rows = self._size = 0
+        self._links: list[str] = []
+
+    def open_link(self, href: str) -> None:
+        """What follows links there."""
+        self._links.append(href)
+
+    def close_link(self) -> None:
+        """And what follows no longer."""
+        if self._links:
+            self._links.pop()
+
+    def text(self, letters: str) -> None:
+        """Some text."""
+        self._pieces.append((letters, self._links[-1] if self._links else ""))
+        self._size += len(letters) + 1
+        if self._size > 2 * MOST_TEXT:  # in one paragraph, or in notes
+            raise Enough
+
+    def end_paragraph(self, level: int = 0) -> None:
+        """The paragraph, or the heading, is complete."""
+        if self._rows:
+            self._pieces.append((" ", ""))
+        elif self._pieces:
+            self.sheet.add(self._pieces, level)
+            self._pieces = []
+            if self.sheet.full:
+                raise Enough
+
+    def open_row(self) -> None:
+        """A row of a table begins; one within a row is a part of it."""
+        if not self._rows:
+            self.end_paragraph()
+        self._rows += 1
+
+    def end_cell(self) -> None:
+        """A cell of it is complete."""
+        if self._rows:
+            self._pieces.append((" | ", ""))
+
+    def close_row(self) -> None:
+        """The row is complete."""
+        self._rows = max(0, self._rows - 1)
+        if not self._rows:
+            while self._pieces and not self._pieces[-1][0].strip(" |"):
+                self._pieces.pop()
+            self.end_paragraph()
+
+    def open_aside(self) -> None:
+        """A text box, a note: a text of its own within a paragraph."""
+        self._outer.append(self._pieces)
+        self._pieces = []
+
+    def close_aside(self, *, note: bool = False) -> None:
+        """The aside is complete; a note stands behind the text."""
+        if not self._outer:
+            return
+        inner, self._pieces = self._pieces, self._outer.pop()
+        if inner and note and len(self.notes) < 20_000:
+            self.notes.append(inner)
+        elif inner:
+            self._pieces += [(" ", ""), *inner]
+
+    def finish(self) -> Sheet:
+        """All of it."""
+        if not self.sheet.full:
+            self._rows = 0
+            self.sheet.add(self._pieces)
+            for note in self.notes:
+                self.sheet.add(note)
+        self._pieces, self.notes = [], []
+        return self.sheet

@@ -1,0 +1,133 @@
+"""Which bodies are documents, and of which kind: by content type, by address where that says nothing, by first bytes.
+
+What servers call a file is often wrong. Its first bytes decide where they are beyond doubt: a PDF that is sent as text
+is a PDF, and an error page that is sent as one is a page.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+
+TYPES = {
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    f"{WORD}.document": "docx",
+    f"{WORD}.template": "docx",
+    "application/vnd.ms-word.document.macroenabled.12": "docx",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.text-template": "odt",
+    "application/epub+zip": "epub",
+    "application/rtf": "rtf",
+    "application/x-rtf": "rtf",
+    "text/rtf": "rtf",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+}
+"""Kinds of documents by content type."""
+
+REGISTERED = {
+    "application/pdf": "pdf",
+    f"{WORD}.document": "docx",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/epub+zip": "epub",
+    "application/rtf": "rtf",
+}
+"""Of these, what requests ask for."""
+
+ENDINGS = {
+    "pdf": "pdf",
+    "docx": "docx",
+    "docm": "docx",
+    "odt": "odt",
+    "epub": "epub",
+    "rtf": "rtf",
+    "md": "markdown",
+    "markdown": "markdown",
+}
+"""The same by how an address ends."""
+
+VAGUE = frozenset(
+    {
+        "application/octet-stream",
+        "binary/octet-stream",
+        "application/zip",
+        "application/x-zip-compressed",
+        "application/msword",
+        "application/download",
+        "application/x-download",
+        "application/force-download",
+        "application/unknown",
+    }
+)
+"""Content types that documents are sent as by servers that don't know better: the address decides."""
+
+GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
+"""What `--documents` names. Text and Markdown are always read."""
+
+NONE = "none"
+
+SCANNED, TEXTLESS = "scanned", "no-text"
+"""Flags of documents that have nothing to read: pages of pictures, and empty ones."""
+
+HEAD = 1024
+"""Bytes among which a PDF has to say that it is one."""
+
+
+def chosen(documents: str) -> frozenset[str]:
+    """The kinds that a list of groups means; ValueError for a group that there is not.
+
+    >>> sorted(chosen("pdf,office")), sorted(chosen("none"))
+    (['docx', 'epub', 'odt', 'pdf', 'rtf'], [])
+    """
+    names = [name.strip() for name in documents.split(",") if name.strip()]
+    unknown = [name for name in names if name not in GROUPS and name != NONE]
+    if unknown or not names or (NONE in names and len(names) > 1):
+        raise ValueError(f"it has to be {', '.join(GROUPS)}, both with a comma between them, or {NONE}")
+    return frozenset(kind for name in names if name != NONE for kind in GROUPS[name])
+
+
+def types_of(kinds: frozenset[str]) -> frozenset[str]:
+    """The content types of some kinds, and of Markdown."""
+    return frozenset(name for name, kind in TYPES.items() if kind in kinds or kind == "markdown")
+
+
+def by_address(url: str) -> str:
+    """The kind that an address ends like; empty for none.
+
+    >>> by_address("http://a.test/reports/Reefs.PDF?download=1"), by_address("http://a.test/reefs")
+    ('pdf', '')
+    """
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return ""
+    _, dot, ending = path.rpartition(".")
+    return ENDINGS.get(ending.lower(), "") if dot else ""
+
+
+def kind_of(body: bytes, url: str, content_type: str) -> str:
+    """The kind of document that a body is; empty for HTML, plain text, and what is none.
+
+    >>> kind_of(b"%PDF-1.7 ...", "http://a.test/", "text/plain"), kind_of(b"PK..", "http://a.test/b.docx", "")
+    ('pdf', 'docx')
+    >>> kind_of(b"<!doctype html>...", "http://a.test/b.pdf", "application/pdf")
+    ''
+    """
+    name = content_type.partition(";")[0].strip().lower()
+    if body.startswith(b"%PDF-"):
+        return "pdf"
+    kind = TYPES.get(name, "")
+    if not name or name in VAGUE:
+        kind = by_address(url)
+        if kind == "markdown":  # a file that nobody calls text need not be one
+            return "" if name else kind
+    elif name == "text/plain" and by_address(url) == "markdown":
+        return "markdown"
+    return "" if kind not in ("", "markdown") and is_page(body) else kind
+
+
+def is_page(body: bytes) -> bool:
+    """Whether a body is HTML, whatever it is called."""
+    return body[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))

@@ -1,0 +1,43 @@
+"""Markdown, with the block of fields that many files begin with."""
+
+from __future__ import annotations
+
+import re
+
+from lycosa.web.decoding import decode
+from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.html import Document, extract
+
+MOST_SOURCE = 1_000_000
+"""Characters of a file that are read."""
+
+_FIELDS = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^(title|author|date|lang|language)\s*:\s*(.{0,1000})$", re.MULTILINE | re.IGNORECASE)
+
+_BARE = re.compile(r"(?<![\w(<\[\"'=/`:])https?://[^\s<>\"'`)\]]{3,2000}(?<![.,;:!?*_])")
+
+
+def read_markdown(body: bytes, url: str, charset: str = "") -> Document:
+    """Read a Markdown file as the page that it would be."""
+    from markdown_it import MarkdownIt
+
+    text = decode(body, charset, markup=False)
+    cut, text = len(text) > MOST_SOURCE, text[:MOST_SOURCE]
+    told: dict[str, str] = {}
+    if match := _FIELDS.match(text):
+        text = text[match.end() :]
+        for name, value in _FIELD.findall(match[1]):
+            told.setdefault(name.lower(), line(value.strip().strip("\"'[]")))
+    text = _BARE.sub(r"<\g<0>>", text)
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 20}).enable("table")
+    markup = parser.render(text)
+    document = extract(f"<meta charset=utf-8><body>{markup}".encode("utf-8", "replace"), url)
+    document.main = document.text  # nobody puts menus into it
+    first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
+    document.title = told.get("title") or line(first)
+    document.language = (told.get("lang") or told.get("language") or "").lower()[:20]
+    about = {"author": told.get("author", ""), "published": told.get("date", "")}
+    document.about = {name: value for name, value in about.items() if value}
+    if cut:
+        document.flags.append(CUT)
+    return document

@@ -1,0 +1,112 @@
+"""ODT (OpenDocument, ISO 26300): the text and its notes, without comments and deletions."""
+
+from __future__ import annotations
+
+from lycosa.web.documents.flow import Flow
+from lycosa.web.documents.package import Fields, Flawed, Package
+from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.html import Document
+
+_SKIPPED = frozenset(
+    {
+        "annotation",
+        "tracked-changes",
+        "note-citation",
+        "ruby-text",
+        "index-title-template",
+        "title",
+        "desc",
+        "binary-data",
+    }
+)
+_INSIDE = frozenset({"p", "h"})
+
+
+def read_odt(body: bytes, url: str) -> Document:
+    """Read an ODT file; Flawed if it can't be."""
+    package = Package(body, "ODT")
+    if package.has("META-INF/manifest.xml") and b"encryption-data" in package.read("META-INF/manifest.xml"):
+        raise Flawed("the ODT file is encrypted: it needs a password")
+    reader = _Reader()
+    package.parse("content.xml", reader.start, reader.end, reader.text)
+    document = reader.flow.finish().read(url)
+    _describe(document, package)
+    if package.cut and CUT not in document.flags:
+        document.flags.append(CUT)
+    return document
+
+
+class _Reader:
+    """The state between two tags."""
+
+    def __init__(self) -> None:
+        self.flow = Flow()
+        self._skipped = 0
+        self._levels: list[int] = []
+        """Of the paragraphs and headings that are open."""
+
+    def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
+        """A tag opens."""
+        if self._skipped or name in _SKIPPED:
+            self._skipped += 1
+            return
+        match name:
+            case "p" | "h":
+                level = attributes.get("outline-level", "1")
+                self._levels.append(0 if name == "p" else int(level) if level in "123456789" and level else 1)
+            case "s":
+                count = attributes.get("c", "1")
+                self.flow.text(" " * (min(int(count), 100) if count.isdigit() and len(count) < 9 else 1))
+            case "tab" | "line-break":
+                self.flow.text(" ")
+            case "a":
+                self.flow.open_link(attributes.get("href", ""))
+            case "note-body" | "text-box":
+                self.flow.open_aside()
+            case "table-row":
+                self.flow.open_row()
+
+    def end(self, namespace: str, name: str) -> None:
+        """A tag closes."""
+        if self._skipped:
+            self._skipped -= 1
+            return
+        match name:
+            case "p" | "h":
+                level = self._levels.pop() if self._levels else 0
+                if self._levels:  # of a note or a text box: the paragraph around it goes on
+                    self.flow.text(" ")
+                else:
+                    self.flow.end_paragraph(level)
+            case "a":
+                self.flow.close_link()
+            case "note-body":
+                self.flow.close_aside(note=True)
+            case "text-box":
+                self.flow.close_aside()
+            case "table-cell" | "covered-table-cell":
+                self.flow.end_cell()
+            case "table-row":
+                self.flow.close_row()
+
+    def text(self, letters: str) -> None:
+        """Letters: only those within paragraphs are text."""
+        if self._levels and not self._skipped:
+            self.flow.text(letters)
+
+
+def _describe(document: Document, package: Package) -> None:
+    """Title, author, dates, language and the number of pages."""
+    meta = Fields(package, "meta.xml")
+    told = meta.told
+    first = document.headings.partition("\n")[0] or document.main.partition("\n")[0]
+    document.title = line(told.get("title", "")) or line(first)
+    document.language = line(told.get("language", "")).lower()[:20]
+    pages = meta.attributes.get("document-statistic", {}).get("page-count", "")
+    about = {
+        "author": line(told.get("initial-creator", "") or told.get("creator", "")),
+        "published": line(told.get("creation-date", "")),
+        "modified": line(told.get("date", "")),
+        "pages": pages if pages.isdigit() and len(pages) < 8 and pages != "0" else "",
+    }
+    document.about = {name: value for name, value in about.items() if value}

@@ -1,0 +1,160 @@
+"""Documents that are ZIP files of XML: bounded reading of both. What DOCX, ODT and EPUB have in common.
+
+A few members are read by name, each and all together up to a number of bytes that is counted while they are inflated,
+whatever the file says of their sizes. XML is read as a stream, without entities of its own: a file that declares any is
+refused, so that none can multiply, and nothing outside of it is ever opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from xml.parsers import expat
+
+MOST_BYTES = 60_000_000
+"""Bytes of all members that are read, inflated."""
+
+MOST_ELEMENTS = 3_000_000
+"""Elements of one member that are read."""
+
+CHUNK = 1 << 20
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+class Flawed(Exception):
+    """A document that can't be read; says why."""
+
+
+class Enough(Exception):
+    """As much was read as is wanted."""
+
+
+class Package:
+    """The members of a document's file."""
+
+    def __init__(self, body: bytes, what: str) -> None:
+        self.what = what
+        self.left = MOST_BYTES
+        self.cut = False
+        """Whether something was too large to be read whole."""
+        if body.startswith(OLE):
+            sealed = _ENCRYPTED in body
+            raise Flawed(f"the {what} file is {'encrypted' if sealed else 'of an old form of Word, which is not read'}")
+        try:
+            self._file = zipfile.ZipFile(io.BytesIO(body))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
+            raise Flawed(f"the {what} file is damaged: {error}"[:200]) from error
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a member."""
+        return name in self._file.NameToInfo
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """A member, piece by piece, as far as it may go."""
+        try:
+            info = self._file.getinfo(name)
+        except KeyError:
+            raise Flawed(f"the {self.what} file is damaged: it lacks {name}"[:200]) from None
+        if info.flag_bits & 1:
+            raise Flawed(f"the {self.what} file is encrypted: it needs a password")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Flawed(f"the {self.what} file is packed in a way that it may not be")
+        try:
+            with self._file.open(info) as member:
+                while chunk := member.read(CHUNK):
+                    self.left -= len(chunk)
+                    if self.left < 0:
+                        self.cut = True
+                        return
+                    yield chunk
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+            raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
+
+    def read(self, name: str) -> bytes:
+        """A member, as far as it may go."""
+        return b"".join(self.chunks(name))
+
+    def parse(self, name: str, start: Start, end: End, text: Text) -> None:
+        """Read a member as XML: `start(namespace, name, attributes)`, `end(namespace, name)`, `text(letters)`.
+
+        What is read until a mistake, or until one of them raises `Enough`, counts.
+        """
+        parser = self._parser(start, end, text)
+        try:
+            for chunk in self.chunks(name):
+                parser.Parse(chunk)
+            if not self.cut:
+                parser.Parse(b"", True)
+        except Enough:
+            return
+        except expat.ExpatError:
+            self.cut = True
+        except ValueError as error:  # an encoding that there is not
+            raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
+
+    def _parser(self, start: Start, end: End, text: Text) -> expat.XMLParserType:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        left = MOST_ELEMENTS
+        split: dict[str, tuple[str, str]] = {}
+
+        def parts(name: str) -> tuple[str, str]:
+            known = split.get(name)
+            if known is None:
+                namespace, _, local = name.rpartition(" ")
+                known = split[name] = namespace, local
+            return known
+
+        def begin(name: str, attributes: dict[str, str]) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                self.cut = True
+                raise Enough
+            start(*parts(name), {parts(key)[1]: value for key, value in attributes.items()})
+
+        def refuse(*declared: object) -> None:
+            raise Flawed(f"the {self.what} file declares entities of its own, which it may not")
+
+        parser.StartElementHandler = begin
+        parser.EndElementHandler = lambda name: end(*parts(name))
+        parser.CharacterDataHandler = text
+        parser.EntityDeclHandler = refuse
+        return parser
+
+
+Start = Callable[[str, str, dict[str, str]], None]
+End = Callable[[str, str], None]
+Text = Callable[[str], object]
+
+
+class Fields:
+    """The texts of some elements of a small file: title, author and the like. The first of each counts."""
+
+    def __init__(self, package: Package, name: str) -> None:
+        self.told: dict[str, str] = {}
+        self.attributes: dict[str, dict[str, str]] = {}
+        self._inside, self._pieces = "", list[str]()
+        if package.has(name):
+            with contextlib.suppress(Flawed):
+                package.parse(name, self._start, self._end, self._text)
+
+    def _start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
+        self._inside, self._pieces = name, []
+        self.attributes.setdefault(name, attributes)
+        if len(self.attributes) > 1000:
+            raise Enough
+
+    def _end(self, namespace: str, name: str) -> None:
+        if name == self._inside and (text := " ".join("".join(self._pieces).split())):
+            self.told.setdefault(name, text[:1000])
+        self._inside = ""
+
+    def _text(self, letters: str) -> None:
+        if self._inside and len(self._pieces) < 100:
+            self._pieces.append(letters[:1000])

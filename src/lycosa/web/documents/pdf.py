@@ -1,0 +1,418 @@
+"""PDF files, by PDFium: native code on bytes from strangers, so only ever in a process that can be ended (`apart.py`).
+
+Text comes page by page in the order in which the file draws it. Lines are put together again to paragraphs by their
+lengths; what stands at the top or the bottom of most pages is text, but not of the main part. Headings are those of the
+outline. Links are annotations, at the words they lie on, and addresses that are written out. Nothing in a file is run:
+the library is built without JavaScript and forms are not opened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any
+
+from lycosa.web.documents.kinds import SCANNED, TEXTLESS
+from lycosa.web.documents.letters import Box, mend, needs_mending
+from lycosa.web.documents.sheet import CUT, MOST_TEXT, Sheet, split_at_links
+from lycosa.web.documents.sheet import line as on_one_line
+from lycosa.web.html import CLOSE, OPEN, Document
+
+MOST_PAGES = 3_000
+"""Pages of a file that are read."""
+
+MOST_MISSING = 20
+"""Pages in a row that can't be had, after which no more are asked for: the file says that it has more than it has."""
+
+MOST_LINKS = 500
+"""Links of a page."""
+
+MOST_HEADINGS = 300
+"""Entries of an outline."""
+
+LOOKED_AT = 3
+"""Pages that are searched for pictures if a file has no text."""
+
+BARE = 10
+"""Letters a page, on average, up to which a file of pictures is a scan."""
+
+MOST_LINES = 1_000
+"""Lines of a page whose places are looked at."""
+
+GAP = 1.35
+"""Lines that are further apart than this times what is usual on their page belong to two paragraphs."""
+
+LARGER = 1.2
+"""Letters larger than this times what is usual on their page make a heading."""
+
+LARGE = "\x03"
+"""The mark of such a line."""
+
+SHORT = 0.75
+"""A line of less than this share of the width of its page ends a paragraph."""
+
+_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d'?\d\d)?")
+_HYPHEN = re.compile("[\x02\ufffe]\\s*")
+_MARKS = re.compile(f"[{OPEN}{CLOSE}{LARGE}]")
+_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
+_NAMED_BY_PROGRAM = re.compile(
+    r"(?i)^(microsoft (word|powerpoint) - |untitled|.{0,80}\.(docx?|pdf|tex|dvi|indd|qxd|rtf)$)"
+)
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
+_ERRORS = {3: "is no PDF, or is damaged", 4: "is encrypted: it needs a password", 5: "is encrypted in an unknown way"}
+
+
+def read_pdf(body: bytes, url: str) -> Document:
+    """Read a PDF file; a document with a flaw if it can't be."""
+    try:
+        import pypdfium2 as pdfium  # type: ignore[import-untyped]  # it ships no types
+        import pypdfium2.raw as raw  # type: ignore[import-untyped]
+    except (ImportError, OSError) as error:
+        return Document(flaw=f"PDF files can't be read here ({error}): pip install pypdfium2")
+    try:
+        file = pdfium.PdfDocument(body)
+    except pdfium.PdfiumError as error:
+        return Document(flaw=f"the PDF file {_ERRORS.get(getattr(error, 'err_code', 0) or 0, 'can not be opened')}")
+    try:
+        return _Reader(file, raw).read(url)
+    finally:
+        file.close()
+
+
+class _Reader:
+    """One file."""
+
+    def __init__(self, file: Any, raw: Any) -> None:
+        self.file, self.raw = file, raw
+        self.number = len(file)
+        self.pages: list[list[str]] = []
+        """The lines of each page, with marks around links."""
+        self.hrefs: list[str] = []
+        self.title = ""
+        """The line in the largest letters on the first page."""
+        self.cut = self.number > MOST_PAGES
+
+    def read(self, url: str) -> Document:
+        """All of it."""
+        self._read_pages()
+        told = self._metadata()
+        outline = {_squeezed(text) for text in self._outline()}
+        sheet, running, at = Sheet(), self._running(), 0
+        for lines in self.pages:
+            for paragraph, level, main in _paragraphs(lines, running, outline):
+                pieces, at = split_at_links(paragraph, self.hrefs, at)
+                sheet.add(pieces, level, main=main)
+        document = sheet.read(url)
+        self._describe(document, told)
+        if self.cut and CUT not in document.flags:
+            document.flags.append(CUT)
+        letters = sum(map(len, document.marked.split()))
+        if letters <= BARE * len(self.pages) and self._has_pictures():
+            document.flags.append(SCANNED)
+        elif not letters:
+            document.flags.append(TEXTLESS)
+        return document
+
+    def _read_pages(self) -> None:
+        left, missing = MOST_TEXT, 0
+        for number in range(min(self.number, MOST_PAGES)):
+            try:
+                page = self.file[number]
+                text = page.get_textpage()
+            except Exception:  # the library's own error, or whatever a file makes of it
+                missing += 1
+                if missing >= MOST_MISSING:
+                    self.cut = True
+                    break
+                continue
+            missing = 0
+            lines = self._lines(page, text, left)
+            if not self.pages:
+                self.title = self._largest(text)
+            self.pages.append(lines)
+            left -= sum(map(len, lines))
+            text.close()
+            page.close()
+            if left <= 0:
+                self.cut = True
+                break
+
+    def _lines(self, page: Any, text: Any, left: int) -> list[str]:
+        """The text of a page, with marks around what its annotations lie on."""
+        count = max(0, min(self.raw.FPDFText_CountChars(text), left))
+        buffer = ctypes.create_string_buffer(2 * (count + 1))
+        taken = self.raw.FPDFText_GetText(text, 0, count, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)))
+        units = buffer.raw[: 2 * max(0, taken - 1)]
+        told = _as_letters(units)
+        starts = _line_starts(told)
+        marks = self._breaks(text, starts)
+        for start, end, href in self._links(page, text, len(told)):
+            words = told[start:end].splitlines() or [""]  # what lies on further lines is plain text
+            end = start + len(words[0])
+            marks += [(start, 3, OPEN), (end, 4 if end == start else 0, CLOSE)]
+            self.hrefs.append(href)
+        letters: Sequence[str] = told
+        if needs_mending(told):
+            letters = mend(told, starts, partial(self._box, text))
+        parts: list[str] = []
+        done = 0
+        for at, _, mark in sorted(marks):
+            parts += [_text(letters[done:at]), mark]
+            done = at
+        return "".join([*parts, _text(letters[done:])]).splitlines()
+
+    def _box(self, text: Any, at: int) -> Box:
+        """Where a letter stands; nowhere if that is not known."""
+        raw, box = self.raw, self.raw.FS_RECTF()
+        index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
+        if index < 0 or raw.FPDFText_IsGenerated(text, index) or not raw.FPDFText_GetLooseCharBox(text, index, box):
+            return Box(0.0, 0.0, 0.0)
+        return Box(box.left, box.right, box.top - box.bottom, box.bottom)
+
+    def _breaks(self, text: Any, starts: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
+        """Where a line is further from the one before than usual, or its letters are larger: by place, with a mark."""
+        sizes = [self._place(text, start, length) for start, length in starts]
+        heights = Counter[int]()
+        for (_, length), (_, height) in zip(starts, sizes, strict=True):
+            heights[round(2 * height)] += length
+        usual = heights.most_common(1)[0][0] / 2 if heights else 0.0
+        steps = sorted(before[0] - after[0] for before, after in pairwise(sizes) if before[0] > after[0])
+        step = steps[len(steps) // 2] if steps else 0.0
+        marks: list[tuple[int, int, str]] = []
+        before = 0.0, 0.0
+        for (start, length), (low, height) in zip(starts, sizes, strict=True):
+            far = marks and not 0 < before[0] - low <= GAP * step
+            if far or abs(height - before[1]) > 0.2 * usual:
+                marks.append((start, 1, "\n"))
+            if usual and height > LARGER * usual and length < 120:
+                marks.append((start, 2, LARGE))
+            marks = marks or [(0, 1, "")]
+            before = low, height
+        return marks
+
+    def _place(self, text: Any, start: int, length: int) -> tuple[float, float]:
+        """The lower edge and the height of a line: of its first letters, or of those in the middle if they are less."""
+        low, height = self._letters(text, start)
+        _, other = self._letters(text, start + length // 2)
+        return low, min(height, other) if other else height
+
+    def _letters(self, text: Any, start: int) -> tuple[float, float]:
+        raw, box = self.raw, self.raw.FS_RECTF()
+        for at in range(start, start + 4):
+            index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
+            if index >= 0 and raw.FPDFText_GetLooseCharBox(text, index, box) and box.top > box.bottom:
+                return box.bottom, box.top - box.bottom
+        return 0.0, 0.0
+
+    def _links(self, page: Any, text: Any, size: int) -> list[tuple[int, int, str]]:
+        """Links with their places in the text, in its order; those that lie on no text stand at its end."""
+        raw, found = self.raw, []
+        at, link = ctypes.c_int(0), raw.FPDF_LINK()
+        for _ in range(MOST_LINKS):
+            if not raw.FPDFLink_Enumerate(page, at, link):
+                break
+            if href := self._target(link):
+                found.append((*self._span(text, link, size), href))
+        kept: list[tuple[int, int, str]] = []
+        for start, end, href in sorted(found):
+            if kept and start < kept[-1][1]:
+                start = end = size
+            kept.append((start, end, href))
+        return sorted(kept)
+
+    def _target(self, link: Any) -> str:
+        """Where a link leads, if that is on the web; or a place relative to the file."""
+        raw = self.raw
+        action = raw.FPDFLink_GetAction(link)
+        if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
+            return ""
+        size = min(raw.FPDFAction_GetURIPath(self.file, action, None, 0), 4000)
+        buffer = ctypes.create_string_buffer(max(1, size))
+        raw.FPDFAction_GetURIPath(self.file, action, buffer, size)
+        return buffer.value.decode("utf-8", "replace").strip()
+
+    def _span(self, text: Any, link: Any, size: int) -> tuple[int, int]:
+        """The places in the text of the first and the last letter below a link, on its first line."""
+        raw, box, points = self.raw, self.raw.FS_RECTF(), self.raw.FS_QUADPOINTSF()
+        if raw.FPDFLink_CountQuadPoints(link) and raw.FPDFLink_GetQuadPoints(link, 0, points):
+            left, right = min(points.x1, points.x3), max(points.x2, points.x4)
+            middle = (points.y1 + points.y3) / 2
+        elif raw.FPDFLink_GetAnnotRect(link, box):
+            left, right, middle = box.left, box.right, (box.top + box.bottom) / 2
+        else:
+            return size, size
+        first = raw.FPDFText_GetCharIndexAtPos(text, left + 1, middle, 3, 4)
+        last = raw.FPDFText_GetCharIndexAtPos(text, right - 1, middle, 3, 4)
+        if not 0 <= first <= last:
+            return size, size
+        start = raw.FPDFText_GetTextIndexFromCharIndex(text, first)
+        end = raw.FPDFText_GetTextIndexFromCharIndex(text, last) + 1
+        return (start, end) if 0 <= start < end <= size else (size, size)
+
+    def _largest(self, text: Any) -> str:
+        """The line of a page in the largest letters, with the next if that is as large."""
+        raw = self.raw
+        count = min(raw.FPDFText_CountChars(text), 3000)
+        lines: list[tuple[float, str]] = []
+        letters, height, box = "", 0.0, raw.FS_RECTF()
+        for index in range(count):
+            letter = raw.FPDFText_GetUnicode(text, index)
+            if letter in (10, 13):
+                if letters.strip():
+                    lines.append((round(height), letters))
+                letters, height = "", 0.0
+            elif letter and not 0xD800 <= letter < 0xE000 and letter < 0x110000:
+                letters += chr(letter)
+                if raw.FPDFText_GetLooseCharBox(text, index, box) and letter > 32:
+                    height = max(height, abs(box.top - box.bottom))
+        lines.append((round(height), letters))
+        most = max(height for height, _ in lines)
+        if most <= 0 or sum(height == most for height, _ in lines) > max(3, len(lines) // 2):
+            return next((letters for _, letters in lines if any(map(str.isalpha, letters))), "")
+        first = next(at for at, (height, _) in enumerate(lines) if height == most)
+        same = []
+        for height, letters in lines[first : first + 3]:
+            if height != most:
+                break
+            same.append(letters)
+        return " ".join(same)
+
+    def _metadata(self) -> dict[str, str]:
+        try:
+            return {key: on_one_line(value) for key, value in self.file.get_metadata_dict().items() if value}
+        except Exception:
+            return {}
+
+    def _outline(self) -> Iterator[str]:
+        """The titles of the outline."""
+        try:
+            for entry in islice(self.file.get_toc(max_depth=4), MOST_HEADINGS):
+                yield entry.get_title()[:300]
+        except Exception:
+            return
+
+    def _describe(self, document: Document, told: dict[str, str]) -> None:
+        """Title, author, dates, language and the number of pages."""
+        title = told.get("Title", "")
+        if len(title) < 4 or _NAMED_BY_PROGRAM.search(title):
+            title = on_one_line(self.title) or title
+        document.title = title
+        dates = {"published": _date(told.get("CreationDate", "")), "modified": _date(told.get("ModDate", ""))}
+        about = {"author": told.get("Author", ""), **dates, "pages": str(self.number)}
+        document.about = {name: value for name, value in about.items() if value}
+        document.language = self._language()
+
+    def _language(self) -> str:
+        size = min(self.raw.FPDFCatalog_GetLanguage(self.file, None, 0), 200)
+        if size <= 2:
+            return ""
+        buffer = ctypes.create_string_buffer(size)
+        self.raw.FPDFCatalog_GetLanguage(self.file, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+        told = buffer.raw[: size - 2].decode("utf-16-le", "replace").strip().lower().replace("_", "-")
+        return told if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{1,8}){0,3}", told) else ""
+
+    def _has_pictures(self) -> bool:
+        """Whether the first pages show any."""
+        for number in range(min(self.number, LOOKED_AT)):
+            try:
+                page = self.file[number]
+                if any(islice(page.get_objects(filter=[self.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), 1)):
+                    return True
+            except Exception:
+                continue
+        return False
+
+    def _running(self) -> set[str]:
+        """Lines at the top or the bottom of at least half of the pages, whatever their numbers."""
+        if len(self.pages) < 4:
+            return set()
+        seen = Counter(key for lines in self.pages for key in {_running_key(text) for text in _edges(lines)} if key)
+        return {key for key, times in seen.items() if times >= max(3, len(self.pages) // 2)}
+
+
+def _edges(lines: list[str]) -> list[str]:
+    """The first two and the last two lines of a page."""
+    some = [text for text in lines if text.strip()]
+    return some[:2] + some[2:][-2:]
+
+
+def _running_key(text: str) -> str:
+    return _NUMBER.sub("#", _squeezed(text))[:200]
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).lower().split())
+
+
+def _text(letters: Sequence[str]) -> str:
+    return _MARKS.sub("", _HYPHEN.sub("", "".join(letters)))
+
+
+def _as_letters(units: bytes) -> str:
+    """UTF-16 as text, with one letter for each unit: of what takes two, the second is nothing that is shown."""
+    text = units.decode("utf-16-le", "replace")
+    return text if 2 * len(text) == len(units) else "".join(c if c < "\U00010000" else c + "\0" for c in text)
+
+
+def _line_starts(text: str) -> list[tuple[int, int]]:
+    """Where the lines of a text begin, and how long they are, without empty ones; not of more than there can be."""
+    starts, at = [], 0
+    for line in text.splitlines(keepends=True)[:MOST_LINES]:
+        if line.strip():
+            starts.append((at, len(line)))
+        at += len(line)
+    return starts
+
+
+def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Iterator[tuple[str, int, bool]]:
+    """Lines put together, the level of each if it is a heading, and whether it is of the main part."""
+    edges = set(_edges(lines)) if running else set()
+    lengths = sorted(len(text) for text in lines if text.strip())
+    width = lengths[len(lengths) * 9 // 10] if lengths else 0
+    current, level = "", 0
+    for given in lines:
+        text = given.replace(LARGE, "").strip()
+        aside = given in edges and _running_key(text) in running
+        own = 3 if LARGE in given else 2 if _squeezed(text) in outline else 0
+        if current and (not text or aside or own != level):
+            yield current, level, True
+            current = ""
+        if aside:
+            yield text, 0, False
+        elif text:
+            current, level = _joined(current, text), own
+            if len(text) < SHORT * width and not level:
+                yield current, level, True
+                current = ""
+    if current:
+        yield current, level, True
+
+
+def _joined(before: str, after: str) -> str:
+    """Two lines as one: between Chinese or Japanese letters there is no space."""
+    wide = before and _WIDE.match(before[-1]) and _WIDE.match(after[0])
+    return before + after if wide or not before else f"{before} {after}"
+
+
+def _date(told: str) -> str:
+    """A date of PDF as 2024-05-03T12:00:00Z; empty for what is none.
+
+    >>> _date("D:20240503120000+02'00'"), _date("D:2024"), _date("yesterday")
+    ('2024-05-03T12:00:00+02:00', '2024', '')
+    """
+    match = _DATE.match(told)
+    if match is None or not "1980" <= match[1] <= "2200":
+        return ""
+    year, month, day, hour, minute, second, zone = match.groups()
+    if not month or not day:
+        return f"{year}-{month}" if month else year
+    if not ("01" <= month <= "12" and "01" <= day <= "31"):
+        return year
+    if hour is None or not (hour < "24" and minute < "60"):
+        return f"{year}-{month}-{day}"
+    zone = (zone or "Z").replace("'", "").upper()
+    return f"{year}-{month}-{day}T{hour}:{minute}:{second or '00'}{zone if zone == 'Z' else f'{zone[:3]}:{zone[3:5]}'}"

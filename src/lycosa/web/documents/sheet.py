@@ -1,0 +1,125 @@
+"""A document as a page of plain markup: headings, paragraphs and links, to be read as any page is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import groupby
+from operator import itemgetter
+
+from lycosa.web.declared import LONGEST
+from lycosa.web.html import CLOSE, OPEN, Document, extract
+from lycosa.web.mentions import href_of, mentions
+
+MOST_TEXT = 2_500_000
+"""Characters of a document that are read, markup included: less than of a page, so that none is cut twice."""
+
+MOST_LINES = 100_000
+"""Headings and paragraphs of a document that are read."""
+
+LEAD = 600
+"""Characters of the first paragraphs that tell what a document is about."""
+
+CUT = "truncated:document"
+"""The flag of a document of which only the beginning was read."""
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\uffff\ue000\ue001\ud800-\udfff]")
+Piece = tuple[str, str]
+"""Some text, and where it links to: mostly nowhere."""
+
+
+class Sheet:
+    """Takes what a document says, line by line, as long as it is not too much."""
+
+    def __init__(self) -> None:
+        self.full = False
+        """Whether no more is taken."""
+        self.headings: list[str] = []
+        self._markup: list[str] = []
+        self._main: list[str] = []
+        self._lead: list[str] = []
+        self._led = 0
+        self._size = 0
+
+    def add(self, pieces: Iterable[Piece], level: int = 0, *, main: bool = True) -> None:
+        """Take a paragraph, or a heading of some level; what is not `main` is text, but nobody came for it."""
+        if self.full:
+            return
+        told = [
+            (_clean("".join(text for text, _ in group)), href)  # neighbours that link to the same are one link
+            for href, group in groupby(pieces, itemgetter(1))
+        ]
+        text = " ".join("".join(text for text, _ in told).split())
+        if not text and not any(href for _, href in told):
+            return
+        tag = f"h{min(level, 6)}" if level else "p"
+        self._markup.append(f"<{tag}>{_linked(told)}</{tag}>")
+        self._size += len(self._markup[-1])
+        self.full = self._size > MOST_TEXT or len(self._markup) >= MOST_LINES
+        if not text or not main:
+            return
+        self._main.append(text)
+        if level:
+            self.headings.append(text)
+        elif self._led < LEAD:
+            self._lead.append(text)
+            self._led += len(text)
+
+    def read(self, url: str) -> Document:
+        """What the document says and where it points."""
+        markup = "<meta charset=utf-8><body>" + "\n".join(self._markup)
+        document = extract(markup[: MOST_TEXT + 100_000].encode("utf-8", "replace"), url)
+        document.main = "\n".join(self._main)[: MOST_TEXT + 100_000]
+        document.headings = "\n".join(self.headings[:1000])[:100_000]
+        document.lead = "\n".join(self._lead)[: 4 * LEAD]
+        if self.full:
+            document.flags.append(CUT)
+        return document
+
+
+def line(text: str) -> str:
+    """A value of metadata, on one line.
+
+    >>> line("  Coral \\x00reefs\\n")
+    'Coral reefs'
+    """
+    return " ".join(_clean(text[: 4 * LONGEST]).split())[:LONGEST]
+
+
+def split_at_links(marked: str, hrefs: Sequence[str], at: int) -> tuple[list[Piece], int]:
+    """A text with marks around links as pieces, the first of them `hrefs[at]`; and which comes next.
+
+    >>> split_at_links(f"On {OPEN}coral{CLOSE}.", ["/b"], 0)
+    ([('On ', ''), ('coral', '/b'), ('.', '')], 1)
+    """
+    first, *others = marked.split(OPEN)
+    pieces: list[Piece] = [(first.replace(CLOSE, ""), "")]
+    for other in others:
+        inside, _, after = other.partition(CLOSE)
+        pieces += [(inside, hrefs[at] if at < len(hrefs) else ""), (after.replace(CLOSE, ""), "")]
+        at += 1
+    return pieces, at
+
+
+def _clean(text: str) -> str:
+    return _UNSEEN.sub("", text)
+
+
+def _linked(pieces: Iterable[Piece]) -> str:
+    """Pieces as markup; addresses among them that link nowhere link to what they say."""
+    return "".join(
+        f'<a href="{escape(href[:4000])}">{escape(text, quote=False)}</a>' if href else _with_addresses(text)
+        for text, href in pieces
+    )
+
+
+def _with_addresses(text: str) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end in mentions(text):
+        address = text[start:end]
+        link = f'<a href="{escape(href_of(address))}">{escape(address, quote=False)}</a>'
+        parts += [escape(text[done:start], quote=False), link]
+        done = end
+    return "".join([*parts, escape(text[done:], quote=False)])

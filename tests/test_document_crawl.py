@@ -1,0 +1,151 @@
+"""A crawl with documents in it: found, searched, exported, watched; flawed ones are outcomes, and it goes on."""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import lycosa
+from document_bombs import BOMBS
+from document_files import File, files
+from lycosa.cli.demo import TOPIC
+from lycosa.collection.export import export
+from lycosa.collection.reading import Collection
+from lycosa.collection.searching import Search
+from lycosa.core.types import Visit
+from lycosa.crawling import Crawl
+from lycosa.server.api.pages import _readable
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Web, serve
+from lycosa.testing.documents import Paper, Run, write
+from lycosa.testing.simulation import clock
+from scripted_web import BLEACHED, PAGE, REEF, Says, Script, crawl, html, refresh, run
+
+REPORT = "http://reef.test/report.pdf"
+SPACE = {"documents": "pdf,office"}
+
+
+def _report(text: str, target: str = "http://reef.test/found-in-pdf") -> Says:
+    told: list[list[Run]] = [[(text, "")], [("More in ", ""), ("the coral atlas", target), (".", "")]]
+    body, kind = write("pdf", Paper("The coral reef report", "Ann", "2023-01-02", told))
+    return Says(body, type=kind)
+
+
+def _web(kinds: Sequence[str] = ("docx", "odt", "epub", "rtf", "md"), bombs: Iterable[str] = ()) -> Script:
+    """A page that leads to a report, to the same in other kinds, to flawed files and to bombs."""
+    urls = {REPORT: [_report(REEF), _report(BLEACHED)], "http://reef.test/found-in-pdf": [Says(html(REEF + " Atlas."))]}
+    for kind in kinds:
+        body, type_ = write(kind, Paper(f"Coral in {kind}", "Ann", "2023-01-02", [[(f"{REEF} {kind} {BLEACHED}", "")]]))
+        urls[f"http://reef.test/{kind}/coral.{kind}"] = [Says(body, type=type_)]
+    told: dict[str, File] = dict(files())
+    for name in ("secret.pdf", "cut.docx", "scan.pdf", "secret.odt"):
+        urls[f"http://reef.test/flaws/{name}"] = [Says(told[name].body, type="application/octet-stream")]
+    for name in bombs:
+        urls[f"http://reef.test/bombs/{name}"] = [
+            Says(BOMBS[name](1_000), type="text/markdown" if name.endswith("md") else "application/zip")
+        ]
+    urls["http://reef.test/picture.png"] = [Says(b"", type="image/png")]
+    urls["http://reef.test/program.bin"] = [Says(b"", type="application/octet-stream")]
+    return Script({PAGE: [Says(html(links=list(urls)))], **urls})
+
+
+def test_documents_are_pages_like_any_other(tmp_path: Path) -> None:
+    """They are relevant, lead on, are found by their words, exported, read; flaws and bombs are outcomes."""
+    bombs = [name for name in BOMBS if name != "forms.pdf"]  # which takes 3 s each time it is read
+    web, path = _web(bombs=bombs), tmp_path / "crawl"
+    visits = {visit.node: visit for visit in crawl(path, web, space=SPACE).visits if visit.kind == "page"}
+    report = visits[REPORT]
+    assert ("ok", "The coral reef report", "en") == (report.outcome, report.title, report.language)
+    assert report.beta > 0.1
+    assert "ok" == visits["http://reef.test/found-in-pdf"].outcome
+    asked = next(headers for _, url, headers in web.requests if url == REPORT)
+    assert "application/pdf;q=0.7" in asked["Accept"]
+    assert ["unwanted", "unwanted"] == [visits[f"http://reef.test/{n}"].outcome for n in ("picture.png", "program.bin")]
+    told = {
+        name: visits[f"http://reef.test/flaws/{name}"] for name in ("secret.pdf", "cut.docx", "scan.pdf", "secret.odt")
+    }
+    assert ["unreadable", "unreadable", "ok", "unreadable"] == [visit.outcome for visit in told.values()]
+    assert "the PDF file is encrypted: it needs a password" == told["secret.pdf"].note
+    assert ("a scan of 2 pages: pictures without text", ["scanned"]) == (told["scan.pdf"].note, told["scan.pdf"].flags)
+    assert {"ok", "unreadable"} >= {visits[f"http://reef.test/bombs/{name}"].outcome for name in bombs}
+
+    export(path, tmp_path / "t.jsonl", everything=True, copies=True)
+    rows = {row["url"]: row for row in map(json.loads, (tmp_path / "t.jsonl").read_text("utf-8").splitlines())}
+    row = rows[REPORT]
+    assert ("Ann", "2023-01-02T12:00:00Z", 1) == (row["author"], row["published"], row["pages"])
+    assert "shelters a quarter of all species" in row["text"]
+    for kind in ("docx", "odt", "epub", "rtf", "md"):
+        assert "none in the lagoon" in rows[f"http://reef.test/{kind}/coral.{kind}"]["text"]
+    export(path, tmp_path / "t.md")
+    assert "# The coral reef report" in (tmp_path / "t.md").read_text("utf-8")
+
+    with Collection(path) as collection:
+        with Search(collection) as index:
+            assert REPORT in {hit.url for hit in index.find("quarter species", limit=20)}
+        readable = _readable(collection, report)
+    assert "<p>Coral reefs are built" in readable.main
+    assert (
+        '<a href="http://reef.test/found-in-pdf" rel="noreferrer noopener" target="_blank">the coral atlas</a>'
+        in readable.main
+    )
+
+
+def test_a_document_that_changes_is_noticed(tmp_path: Path) -> None:
+    """A watched report that says something else has changed; the same bytes have not."""
+    web, path = _web(()), tmp_path / "crawl"
+    crawl(path, web, space=SPACE)
+    told = refresh(path, web, 1, space=SPACE)
+    [visit] = told.of(REPORT)
+    assert ("ok", "changed", "text") == (visit.outcome, *(visit.data["change"][key] for key in ("what", "kind")))
+    [visit] = refresh(path, web, 2, space=SPACE).of(REPORT)
+    assert "unchanged" == visit.outcome
+
+
+def test_none_are_fetched_unless_wanted(tmp_path: Path) -> None:
+    """With `none` documents are as unwanted as pictures; a type that the user names is archived, and read."""
+    for number, (space, outcomes) in enumerate(
+        [
+            ({"documents": "none"}, ["unwanted", "unwanted"]),
+            ({"documents": "office"}, ["unwanted", "ok"]),
+            ({"documents": "none", "accept": ["application/pdf"]}, ["ok", "unwanted"]),
+        ]
+    ):
+        visits = {visit.node: visit for visit in crawl(tmp_path / str(number), _web(("rtf",)), space=space).visits}
+        assert outcomes == [visits[url].outcome for url in (REPORT, "http://reef.test/rtf/coral.rtf")]
+
+
+def test_a_resumed_crawl_goes_on_the_same(tmp_path: Path) -> None:
+    """Stopped and resumed, with processes that read or without: the same visits, in order, with the same scores."""
+    crawl(tmp_path / "whole", _web(), space=SPACE, concurrency=1)
+    for budget, readers in ((3, 0), (7, 1)):
+        path = tmp_path / str(budget)
+        crawl(path, _web(), space=SPACE, concurrency=1, budget=budget)
+        run(partial(_resume, path, readers), start=1_000.0)
+        assert _told(tmp_path / "whole") == _told(path)
+
+
+def _resume(path: Path, readers: int) -> Crawl:
+    return lycosa.resume(path, space=_web().space(**SPACE, readers=readers), clock=clock, budget=500)
+
+
+def _told(path: Path) -> list[tuple[str, str, float, str]]:
+    log = SqliteLog(path / NAME, readonly=True)
+    try:
+        pages = [event for event in log.events() if isinstance(event, Visit) and event.kind == "page"]
+        return [(visit.node, visit.outcome, visit.beta, visit.title) for visit in pages]
+    finally:
+        log.close()
+
+
+def test_a_report_is_among_the_finds_of_the_demo(tmp_path: Path) -> None:
+    """On the web of `lycosa demo` scent finds documents on the topic, PDF among them, within the first 100 pages."""
+    web = Web(documents=True, slowness=0.01)
+    with serve(web, record=False):
+        given: dict[str, Any] = {"delay": 0.01, "concurrency": 4, "allow_network": ["127.0.0.0/8"], "budget": 100}
+        visits = lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC), out=tmp_path / "crawl", **given)
+        assert 100 == sum(visit.is_page for visit in visits)
+        wanted = set(web.relevant(TOPIC))
+    with Collection(tmp_path / "crawl") as collection:
+        found = {web.document(visit.node) for visit in collection.relevant() if visit.node in wanted}
+    assert {"", "pdf"} <= found
