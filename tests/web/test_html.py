@@ -305,3 +305,17 @@ def test_ordinary_formatting_is_left_alone() -> None:
     """A long page whose formatting is closed is parsed as it is."""
     page = "<p><b class=x>bold</b> and <i>italic</i>" * 50 + "<p>More of it. " * 1_000
     assert page == tame(page)
+
+
+def test_an_article_that_only_a_script_would_show() -> None:
+    """The text of an article in JSON-LD is read if the page does not show it; its date is known in any case."""
+    body = (
+        "Corals live in warm seas. They build reefs of limestone over thousands of years, and shelter a quarter of all."
+    )
+    script = (
+        f'<script type="application/ld+json">{{"articleBody": "<p>{body}</p>", "datePublished": "2024-05-03"}}</script>'
+    )
+    for shown, times in (("<div id=app></div>", 1), (f"<p>{body}</p>", 1), ("", 1)):
+        page = extract(f"<title>Reefs</title>{script}<body>{shown}".encode(), "http://a.test/")
+        assert (times, times) == (page.text.count("limestone"), page.main.count("limestone"))
+        assert "2024-05-03" == page.about["published"]

@@ -58,20 +58,22 @@ def tell(about: dict[str, str], name: str, value: str) -> None:
         about[name] = value
 
 
-def declare(about: dict[str, str], script: str) -> None:
-    """Keep what a script with JSON-LD tells of the page; whatever it contains, it is no error.
+def declare(about: dict[str, str], script: str) -> str:
+    """Keep what a script with JSON-LD tells of the page; whatever it contains, it is no error. Returns its article.
 
     >>> about = {}
-    >>> declare(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024-05-03", "url": 7}]}')
+    >>> declare(about, '{"@graph": [{"author": [{"name": "Ann"}], "datePublished": "2024", "articleBody": "Reefs"}]}')
+    'Reefs'
     >>> about
-    {'author': 'Ann', 'published': '2024-05-03'}
+    {'author': 'Ann', 'published': '2024'}
     """
     if len(script) > MOST:
-        return
+        return ""
     try:
         data = json.loads(script)
     except (ValueError, RecursionError):
-        return
+        return ""
+    article = ""
     if isinstance(data, dict) and isinstance(data.get("@graph"), list):
         data = data["@graph"]
     for thing in (data if isinstance(data, list) else [data])[:20]:
@@ -79,6 +81,8 @@ def declare(about: dict[str, str], script: str) -> None:
             for key, name in _LINKED_DATA.items():
                 if key in thing:
                     tell(about, name, _value(thing[key]))
+            article = article or _value(thing.get("articleBody"))
+    return article
 
 
 def _value(value: Any) -> str:

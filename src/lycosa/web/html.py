@@ -51,6 +51,9 @@ MOST_ANCHORS = 2
 MOST_ADDRESSES = 10
 """The same of the addresses of its links, beyond the first 100,000 characters."""
 
+SHOWN = 60
+"""Letters at the beginning and the end of an article by which it is known whether the page shows it."""
+
 _RENDER = PlainText(images=True, bullet="")
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
@@ -158,8 +161,11 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
     root = tree.find("body") or tree.root
     rendered = "" if root is None else root.to_text(_RENDER) if small else _strings(tree, root)
     part = main_part(rendered)
-    document.main, document.headings, document.lead = part.text, part.headings, part.lead
+    article, document.main, document.headings, document.lead = document.main, part.text, part.headings, part.lead
     marked = unmarked(rendered)
+    if article and (told := _untold(article, marked)):  # what only a script would show
+        document.main, document.lead = f"{part.text}\n{told}".strip(), part.lead or told[:600]
+        marked = f"{marked}\n{told}"
     left = MOST_TEXT * len(body) - len(marked) - len(part.text) - len(part.headings) - len(part.lead)
     spans = _spans(marked)
     if len(spans) == len(elements) == marked.count(OPEN) == marked.count(CLOSE):
@@ -233,7 +239,7 @@ def _head(tree: Tree, url: str, document: Document, agent: str) -> tuple[str, st
         if element.tag == "template":
             element.decompose()  # never shown, so its links must not be counted either
         elif element.tag == "script":
-            declare(document.about, element.text)
+            document.main = declare(document.about, element.text) or document.main
         elif element.tag == "meta":
             refresh = _meta(attributes, document, agent) or refresh
         else:
@@ -272,6 +278,17 @@ def _title(tree: Tree) -> str:
     if title is not None and title.closest("svg") is not None:
         title = next((other for other in tree.select("title")[:10] if other.closest("svg") is None), None)
     return "" if title is None else _words(title.text)[:500]
+
+
+def _untold(article: str, marked: str) -> str:
+    """An article that is declared, as text, if the page does not show it: neither its beginning nor its end."""
+    article = article.replace(OPEN, "").replace(CLOSE, "")
+    if "<" in article or "&" in article:
+        article = parse(tame(article)).to_text(_RENDER)
+    lines = [" ".join(line.split()) for line in article.split("\n")]
+    text = "\n".join(line for line in lines if line)
+    shown, sought = "".join(marked.split()), "".join(text.split())
+    return "" if not sought or sought[:SHOWN] in shown or sought[-SHOWN:] in shown else text
 
 
 def _strings(tree: Tree, root: Element) -> str:
