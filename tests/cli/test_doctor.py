@@ -100,6 +100,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "pandas",
         "parquet",
         "train",
+        "scrapy",
         "lab",
         "lab",
         "lab",

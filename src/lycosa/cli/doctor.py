@@ -91,6 +91,7 @@ EXTRAS = (
     ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
+    ("scrapy", "scrapy", "a frontier for Scrapy projects (lycosa.scrapy)"),
     ("lab", "matplotlib", "pictures in reports of experiments (lycosa lab)"),
     ("lab", "plotly", "curves that move in reports of experiments (lycosa lab)"),
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),

@@ -160,8 +160,7 @@ class Engine:
                     if self.ending:
                         break
                 await self._wait()
-            self.lessons.finish()
-            self._record(Setting("end", self._end(), self.clock()))
+            self.conclude()
         finally:
             self.picker.stopped = False
             await self._abandon()
@@ -334,6 +333,8 @@ class Engine:
         if isinstance(event, Visit):
             self._fold_visit(event)
         elif isinstance(event, Seed):
+            if event.data:
+                self.space.start(event)
             self._admit(event.node, source=event.kind == "sitemap")
             self.lessons.start(event)
         elif isinstance(event, Setting):
@@ -428,6 +429,11 @@ class Engine:
         self.picker.stopped = True
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake.set)
+
+    def conclude(self) -> None:
+        """Learn what there is to learn, and record how the run ended."""
+        self.lessons.finish()
+        self._record(Setting("end", self._end(), self.clock()))
 
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""

@@ -78,6 +78,8 @@ class Space:
     """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
     has_versions: bool = False
     """Whether what was visited can be looked at again, to see what has become of it."""
+    driven: str = ""
+    """Who drives it, where that is another program than Lycosa: seeds and visits come from there."""
 
     def scope(self, options: Options) -> Callable[[str, int], bool]:
         """Which nodes, at which depth, belong to a crawl with these options: all, unless a space knows of limits."""
@@ -103,8 +105,15 @@ class Space:
         """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
         return None
 
+    def start(self, seed: Seed) -> None:
+        """See a recorded seed that has data, live or replayed, before it joins the frontier."""
+
     def learn(self, visit: Visit) -> None:
         """See a recorded visit, live or replayed: robots rules, hosts' delays."""
+
+    def warden(self, warden: Warden) -> Warden:
+        """Who holds rows back: the one given, unless the space has a word on it."""
+        return warden
 
     def state(self) -> State:
         """What was learned; a space that learns has its own (core/state.py)."""

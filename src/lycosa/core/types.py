@@ -325,6 +325,8 @@ class Seed:
     node: str
     at: float = 0.0
     kind: Kind = "page"
+    data: dict[str, Any] = field(default_factory=dict)
+    """Whatever the space wants to find again when the log is replayed; empty where it wants nothing."""
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from lycosa.core import protocols
 from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
@@ -72,7 +73,7 @@ async def assemble(request: Request, files: Files) -> Assembly:
         host_budget=options.host_budget,
         patience=options.patience,
         choosy=options.choosy,
-        warden=Warden(topic.threshold, options.trust) if options.traps and getattr(space, "has_traps", False) else None,
+        warden=_warden(request, space, topic.threshold),
         scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
@@ -208,6 +209,14 @@ def _strategy(request: Request) -> Strategy:
     if request.keeping is not None and not request.options.explore:
         return strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
     return request.make_strategy()
+
+
+def _warden(request: Request, space: Space, threshold: float) -> protocols.Warden | None:
+    """Who holds likely traps back, where there may be any; a space may have a word on it."""
+    options, warden = request.options, None
+    if options.traps and getattr(space, "has_traps", False):
+        warden = Warden(threshold, options.trust)
+    return space.warden(warden or protocols.Warden()) if isinstance(space, Space) else warden
 
 
 def _keeper(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:

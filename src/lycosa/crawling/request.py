@@ -99,7 +99,8 @@ class Request:
         seeds = read_seeds(options, self.space, self.notes)
         if seeds.outside and not seeds.nodes and not options.search:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
-        if not seeds.nodes and not seeds.sources and not options.search:
+        driven = getattr(self.space, "driven", "")
+        if not seeds.nodes and not seeds.sources and not options.search and not driven:
             raise InputError(
                 "no seed: name a page to start from with --seed URL, a file of them with --seeds FILE, or a search "
                 "engine with --search URL",

@@ -109,10 +109,15 @@ class SnapshotWriter:
     """CPU seconds that snapshots have taken, those of all crawls of the process."""
 
     def __init__(
-        self, request: Request, files: Files, engine: Engine, cpu: Callable[[], float] = time.process_time
+        self,
+        request: Request,
+        files: Files,
+        engine: Engine,
+        cpu: Callable[[], float] = time.process_time,
+        share: float = SHARE,
     ) -> None:
         self.files, self.engine = files, engine
-        self._cpu = cpu
+        self._cpu, self._share = cpu, share
         self._bound = bound_to(request, engine)
         self._visits = 0
         self._cost = 0.0
@@ -130,7 +135,7 @@ class SnapshotWriter:
         before = self._cpu()
         if snapshots is None or not isinstance(log, SqliteLog):
             return False
-        if not sure and SnapshotWriter.spent + self._cost > SHARE * before:
+        if not sure and SnapshotWriter.spent + self._cost > self._share * before:
             return False
         try:
             seq = log.end()
