@@ -37,13 +37,14 @@ def crawl(
     Ctrl-C at once); 'lycosa resume DIR' goes on, also after a crash. Every option can stand in a file instead:
     --config FILE, in the form of a crawl.toml.
     """
+    from lycosa.cli.contact import introduced
     from lycosa.cli.hunting import free_name, hunt, read_options
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import Request
 
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: name a directory, or leave it out")
-    chosen = read_options(options, config)
+    chosen = introduced(read_options(options, config), quiet=quiet)
     hunt(Crawl(Request(chosen, Path(out) if out else free_name(chosen))), quiet=quiet, json=json)
 
 

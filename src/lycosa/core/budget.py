@@ -44,6 +44,7 @@ _BY_KIND = {
     "example": "examples",
     "image": "pictures",
     "search": "searches",
+    "policy": "opt-outs",
     "revisit": LOOKS,
 }
 _BY_OUTCOME = {

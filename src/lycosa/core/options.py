@@ -203,6 +203,17 @@ class Options:
     follow_nofollow: bool = option(False, "Follow links marked nofollow, too.")
     user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.")
     contact: str = option("", "A URL or mail address that hosts can turn to; becomes part of the user agent.")
+    identity: str = option(
+        "",
+        "Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'.",
+        metavar="FILE",
+    )
+    respect_opt_outs: str = option(
+        "",
+        "Leave out pages whose owners don't want models trained on them (training), or any use that they speak "
+        "against (all). Default: such opt-outs are only noted.",
+        metavar="WHICH",
+    )
     allow_network: list[str] = option(
         [],
         "A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more.",
@@ -370,6 +381,8 @@ class Options:
             value = getattr(self, name)
             if not low <= value < float("inf"):
                 raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
+        if self.respect_opt_outs not in ("", "training", "all"):
+            raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
             raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:

@@ -21,7 +21,7 @@ Rows: TypeAlias = NDArray[np.integer[Any]]
 
 Scores: TypeAlias = NDArray[np.float64]
 
-Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "image", "search"]
+Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "image", "search", "policy"]
 
 Outcome = Literal[
     "ok",  # a page with content; of a revisit: other content than before
@@ -40,6 +40,10 @@ Outcome = Literal[
     "unwanted",  # of a content type nobody asked for, or larger than was asked for; it was not read
     "invalid",  # not HTTP, or a redirect to nowhere
     "unreadable",  # a damaged or encrypted document; or reading it takes too much time or memory, or ends the process
+    "challenge",  # a check for bots in place of the page
+    "login",  # a form to log in, or 401
+    "limited",  # a page that says: too many requests
+    "consent",  # a wall of consent in place of the page
     "crashed",  # the space itself failed: a bug, recorded so that nothing is lost
 ]
 

@@ -27,7 +27,7 @@ from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces import SPACES
-from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
+from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.store.directory import located
 from lycosa.text.keywords import keywords
 from lycosa.topics import DEFAULT, FORMER, TOPICS
@@ -81,6 +81,7 @@ class Request:
         Scope.of(options)
         guard_of(options)
         user_agent(options)
+        signer_of(options)
         if parse(options.space)[0] != "web":
             self.make_space()
         check_search(options, self.space)

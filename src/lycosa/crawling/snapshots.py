@@ -42,7 +42,7 @@ ASIDE = frozenset(
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
     detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every
-    max_disk index feeds feed_url tell_kinds tell_at_least choosy
+    max_disk index feeds feed_url tell_kinds tell_at_least choosy identity respect_opt_outs
     """.split()
 )
 """Options that make no difference to what is learned from a log. All others do, or might."""

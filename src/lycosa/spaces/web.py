@@ -19,7 +19,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -35,16 +36,21 @@ from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import HTML, Document, language_of
+from lycosa.web.html import HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
+from lycosa.web.optouts import FILES as POLICIES
+from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
+from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
+from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve
 from lycosa.web.urls import lane as lane_of
+from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
 TEXT = frozenset({"text/plain"})
 IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
@@ -64,7 +70,7 @@ GIVE_UP = 10
 GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)
 """Seconds before a host that was given up is asked again, after the first failure too many, the second, ..."""
 
-FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow"})
+FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
 """Outcomes that say something of the host, not of the page."""
 
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
@@ -76,6 +82,8 @@ POISON = "the crawl died twice while this was read or judged: archived as it cam
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
+WALLED = frozenset({401, 403, 429, 503})
+"""With which failures walls come."""
 
 
 class _TooLarge(Exception):
@@ -92,6 +100,8 @@ class _Robots:
     attempts: int = 0
     next_hop: str = ""
     hops: int = 0
+    signals: RobotsSignals | None = None
+    """What it says of the use of pages, if anything."""
 
 
 class WebSpace(Space):
@@ -119,7 +129,15 @@ class WebSpace(Space):
         whole_text: bool = False,
         readers: int = 0,
         documents: str = NONE,
+        signer: Signer | None = None,
+        respect: str = "",
     ) -> None:
+        self.signer = signer
+        """Signs requests, if they are to be."""
+        self.respect = respect
+        """Which opt-outs are heeded: training, all, or none."""
+        self._policies: dict[str, dict[str, bytes]] = {}  # of each origin the files that say more of that
+        self._site_policy: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
         self.politeness = politeness
@@ -198,11 +216,34 @@ class WebSpace(Space):
         known = self._robots.get(base)
         if known is not None and known.rules is not None and self.clock() < known.until:
             if known.rules.allowed(node):
-                return self._probe(node, base, known.rules)
+                return self._opted_out(node, base, known.rules) or self._probe(node, base, known.rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
         return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
+
+    def _opted_out(self, node: str, base: str, rules: Rules) -> Task | tuple[Outcome, str] | None:
+        """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
+        if not self.respect:
+            return None
+        known = self._policies.get(base, {})
+        for path in POLICIES:
+            if path not in known and rules.allowed(base + path):
+                return Task(base + path, "policy", origin=node)
+        told = heeded(self._told_by_site(node), self.respect)
+        return ("denied", f"opted out: {', '.join(told)}") if told else None
+
+    def _told_by_site(self, node: str) -> list[str]:
+        """The opt-outs of a node that are known before it is fetched."""
+        base = origin(node)
+        robots, policies = self._robots.get(base), self._policies.get(base)
+        tdmrep, ai_txt = None, None
+        if policies:
+            if base not in self._site_policy:
+                bodies = [policies.get(path, b"") for path in POLICIES]
+                self._site_policy[base] = TdmRep(bodies[0]), AiTxt(bodies[1], self.agent)
+            tdmrep, ai_txt = self._site_policy[base]
+        return told_by_site(node, robots.signals if robots is not None else None, tdmrep, ai_txt)
 
     def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
@@ -226,7 +267,9 @@ class WebSpace(Space):
             return self._heard(*heard)
         address = self.names.peek(_name(lane)) if self.names is not None else ""
         self.politeness.begin(lane, task.node, address)
-        if task.kind == "robots":
+        if self.signer is not None:
+            task = replace(task, conditions=(*task.conditions, *self.signer.headers(task.node, self.clock())))
+        if task.kind in ("robots", "policy"):
             self._asking.add(self.lane(task.origin))
         elif task.kind == "probe":
             self._probing.add(origin(task.node))
@@ -234,7 +277,7 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
-        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search") else self.wanted
+        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search", "policy") else self.wanted
         if task.kind == "image":
             wanted = IMAGES
         elif wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
@@ -318,7 +361,17 @@ class WebSpace(Space):
             await self._read(task, response, page)
         elif task.kind == "sitemap":
             await self._read_source(task, response, page)
+        elif task.kind == "policy":
+            self._read_policy(response, page)
         return page
+
+    def _read_policy(self, response: Response, page: Page) -> None:
+        """A file that speaks of the use of pages, for the log; one that can't be unpacked is none."""
+        try:
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_OF_POLICY)
+        except BadEncoding:
+            return
+        page.data["body"] = body
 
     def _without_content(self, task: Task, response: Response, page: Page) -> None:
         """An answer that brings no page, by its status."""
@@ -328,11 +381,46 @@ class WebSpace(Space):
             page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
         elif response.status in REDIRECTS:
             self._redirect(task, response, page)
+        elif task.kind in ("page", "revisit") and (wall := self._wall_of_failure(task, response)) is not None:
+            self._stop_at(wall, task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
             self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
         else:
             page.outcome = "gone" if 300 <= response.status < 500 else "broken"
+
+    def _wall_of_failure(self, task: Task, response: Response) -> Wall | None:
+        """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
+        if response.status not in WALLED:
+            return None
+        document, body = Document(), b""
+        with suppress(BadEncoding):
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+        with self.mark.on(task.node):
+            if len(body) < SEEN and not self.mark.is_suspect(task.node):
+                document = read_body(body, task.node, response.fields.get("content-type", ""), self.agent)
+        return wall_of(task.node, response.status, response.fields, body, document)
+
+    def _is_walled(self, task: Task, response: Response, page: Page, document: Document) -> bool:
+        """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
+        if task.kind not in ("page", "revisit"):
+            return False
+        body = b""
+        if len(document.marked) <= 2 * SHORT:
+            with suppress(BadEncoding):  # which has been noticed elsewhere
+                body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+        wall = wall_of(task.node, response.status, response.fields, body, document)
+        if wall is not None:
+            page.title = document.title
+            self._stop_at(wall, task, response, page)
+        return wall is not None
+
+    def _stop_at(self, wall: Wall, task: Task, response: Response, page: Page) -> None:
+        """Something else came in place of the page: it is not kept, and its host is left alone for a while."""
+        page.outcome, page.exchange, page.links = wall, None, Links()
+        self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+        if wall in ("login", "consent"):
+            page.retry_at = 0.0  # which will be there tomorrow, too
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
         """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""
@@ -359,11 +447,17 @@ class WebSpace(Space):
         """Inflate and parse the body, and do as its robots directives say."""
         fields = response.fields
         document = await self._open(task, response, page, "page", self.inflated, self.agent)
-        if document is None:
+        if document is None or self._is_walled(task, response, page, document):
             return
         page.flags += document.flags
         page.note = _remark(document)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
+        if not self._heed(task, fields, directives, page):
+            self._fill(task, response, page, document, directives)
+
+    def _fill(self, task: Task, response: Response, page: Page, document: Document, directives: frozenset[str]) -> None:
+        """Put what a document says into the page."""
+        fields = response.fields
         (document.whole() if self.whole_text else document).fill(page)
         if page.exchange is not None:
             page.source = partial(source_of, page.exchange, self.inflated)
@@ -384,6 +478,17 @@ class WebSpace(Space):
                 page.links = Links()
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
+
+    def _heed(self, task: Task, fields: dict[str, str], directives: frozenset[str], page: Page) -> bool:
+        """Note the opt-outs of a page; whether it has to be left out for one of them."""
+        told = told_by_page(fields, directives, self._told_by_site(task.node))
+        if not told:
+            return False
+        page.data["opt_outs"] = told
+        left_out = heeded(told, self.respect)
+        if left_out:
+            page.outcome, page.exchange, page.note = "unwanted", None, f"opted out: {', '.join(left_out)}"[:300]
+        return bool(left_out)
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
         """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
@@ -514,7 +619,12 @@ class WebSpace(Space):
         if visit.kind == "robots":
             self._learn_robots(visit)
             return
-        if visit.kind == "probe":
+        if visit.kind == "policy":
+            base = origin(visit.origin)
+            self._policies.setdefault(base, {})[visit.node[len(origin(visit.node)) :]] = visit.data.get("body", b"")
+            self._site_policy.pop(base, None)
+            self._asking.discard(self.lane(visit.origin))
+        elif visit.kind == "probe":
             self._probed.add(origin(visit.node))
             self._probing.discard(origin(visit.node))
         elif visit.is_page:
@@ -550,7 +660,9 @@ class WebSpace(Space):
             known.rules, known.attempts, known.until = None, visit.attempt, again
             self._hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
             return
-        known.rules = Rules.parse(visit.data["body"], self.agent)
+        body = visit.data["body"]
+        known.rules = Rules.parse(body, self.agent)
+        known.signals = RobotsSignals(body, self.agent) if b"content-" in body.lower() else None
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
             self._obey(lane, known.rules.crawl_delay)
@@ -569,24 +681,29 @@ class WebSpace(Space):
             "failures": dict(self._failures),
             "delays": dict(self._delays),
             "held": {lane: list(held) for lane, held in self._held.items()},
+            "policies": {base: dict(files) for base, files in self._policies.items()},
         }
 
     def _told(self, base: str) -> str:
         """What is known of an origin's robots.txt, as one line."""
         known = self._robots[base]
         rules = None if known.rules is None else known.rules.state()
-        return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops])
+        signals = None if known.signals is None else known.signals.state()
+        return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops, signals])
 
     def restore(self, state: State) -> None:
         """Know of that; hosts are asked no sooner than they want to be."""
         for line in state["robots"]:
-            base, rules, *rest = json.loads(line)
+            base, rules, until, attempts, hop, hops, signals = json.loads(line)
             self._ruled.append(base)
-            self._robots[base] = _Robots(None if rules is None else Rules.of(rules), *rest)
+            told = None if signals is None else RobotsSignals.of(signals)
+            known = None if rules is None else Rules.of(rules)
+            self._robots[base] = _Robots(known, until, attempts, hop, hops, told)
         for lane, delay in state["delays"].items():
             self._obey(lane, delay)
         self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
         self._probed = set(state["probed"])
+        self._policies = {base: dict(files) for base, files in state["policies"].items()}
         for lane, (until, why) in state["held"].items():
             self._hold(lane, until, why)
 

@@ -261,6 +261,8 @@ def _meta(attributes: Mapping[str, str | list[str] | None], document: Document, 
         tell(document.about, META[name], content)
     if name == "robots" or (agent and name == agent.lower()):
         document.directives |= _directives(content)
+    elif name == "tdm-reservation":
+        document.directives |= {f"tdm-reservation={content.strip()[:10]}"}
     elif name == "refresh" and (match := _REFRESH_URL.match(content)):
         return match[1].strip()
     return ""
