@@ -99,6 +99,11 @@ class CrawlOptions(TypedDict, total=False):
     """How to introduce ourselves. Default: Lycosa and its version."""
     contact: str
     """A URL or mail address that hosts can turn to; becomes part of the user agent."""
+    identity: str | Path
+    """Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'."""
+    respect_opt_outs: str
+    """Leave out pages whose owners don't want models trained on them (training), or any use that they speak against
+    (all). Default: such opt-outs are only noted."""
     allow_network: str | Sequence[str]
     """A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more."""
     languages: str | Sequence[str]
