@@ -27,6 +27,10 @@ FILES = ("file", "scores", "documents", "traits")
 """Parameters of a strategy or a space that name a file."""
 
 
+HOT = 500_000
+"""Known addresses that are kept in memory."""
+
+
 GROUPS = {
     "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
     "concurrency": "Politeness", "allow_network": "Fetching", "archive": "Keeping", "per_hour": "Freshness",
@@ -170,6 +174,11 @@ class Options:
     )
     max_time: float = option(0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.")
     host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.")
+    hot: int = option(
+        HOT,
+        "Known addresses to keep in memory: those that promise most, and of each host some. The others wait on disk "
+        "until they are among the best left, or a page links to them. 0: all.",
+    )
     hosts: list[str] = option(
         [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", flag="--host", metavar="HOST"
     )
@@ -364,7 +373,7 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
-            "readers": 0, "log_rotate": 0,
+            "readers": 0, "log_rotate": 0, "hot": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

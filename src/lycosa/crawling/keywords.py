@@ -67,6 +67,9 @@ class CrawlOptions(TypedDict, total=False):
     """Stop a run after so many seconds; what is in flight still arrives. 0: no limit."""
     host_budget: int
     """Pages to fetch from any one host at most. 0: no limit."""
+    hot: int
+    """Known addresses to keep in memory: those that promise most, and of each host some. The others wait on disk
+    until they are among the best left, or a page links to them. 0: all."""
     hosts: str | Sequence[str]
     """Stay on this host; repeat it for more. Default: anywhere the seeds lead."""
     domains: str | Sequence[str]
