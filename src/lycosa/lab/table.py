@@ -118,7 +118,7 @@ class IndexedStep(Step):
     def __init__(
         self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: Index
     ) -> None:
-        self.visit, self.row, self.children, self.alphas = visit, row, children, alphas
+        self.visit, self.row, self.children, self.alphas, self.outcome = visit, row, children, alphas, None
         self._node, self._index = node, index
 
     @property
