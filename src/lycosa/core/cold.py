@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -48,6 +48,9 @@ KEPT = 3 / 4
 
 LANE = 64
 """Rows of each lane that stay hot at least, if all lanes together then take no more than a quarter."""
+
+AT_ONCE = 1 << 20
+"""Cold rows that are looked through at once."""
 
 INLINE = 96
 """Bytes of a name that a record has room for; what is longer goes on in further places of the file."""
@@ -136,6 +139,7 @@ class Cold:
         """An event has been folded: what came back is ranked, and rows are sorted out if it is time."""
         if self._back:
             self._rank()
+        self.table.renewed.clear()  # whoever wants to know has looked
         self._visits += 1
         hot = self.table.open_rows - self.count
         if hot > self.limit or (self.count and (2 * hot < self.limit or self._visits >= max(64, self.limit // 16))):
@@ -151,7 +155,7 @@ class Cold:
 
     def wanting(self) -> bool:
         """Whether a cold row could be fetched, were it hot."""
-        return bool(self.count) and bool((self._cold_worth(self._places()) > -math.inf).any())
+        return any(bool((worth > -math.inf).any()) for _, worth in self._some())
 
     # -- sorting out -------------------------------------------------------------------------------------------
 
@@ -167,12 +171,10 @@ class Cold:
         room = max(0, int(self.limit * KEPT) - int(np.count_nonzero(fixed)))
         hot = hot[~fixed]
         worth, lanes = self._hot_worth(hot), table.lane[hot]
-        cold = self._places()
-        cold_worth = self._cold_worth(cold)
-        stays, better = self._best(hot, worth, cold, cold_worth, room)
+        stays, better = self._best(hot, worth, room)
         few = min(LANE, self.limit // (4 * max(1, len(table.lanes))))
         stays |= _nth(lanes, -worth, table.age(hot)) < few
-        returning = np.union1d(better, self._lacking(lanes[stays], cold, cold_worth, few)).astype(np.intp)
+        returning = np.union1d(better, self._lacking(lanes[stays], few)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
         leaving = hot[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
@@ -190,8 +192,12 @@ class Cold:
         table.nodes.tidy()
         self.frontier.rebuild()
 
-    def _places(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self._kind[: self._end] == ROW)
+    def _some(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+        """The places of all cold rows, and what they are worth, so many at once that it takes little memory."""
+        by_tag = self.warden.tag_levels()
+        for begin in range(0, self._end, AT_ONCE) if self.count else ():
+            places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
+            yield places, self._cold_worth(places, by_tag)
 
     def _hot_worth(self, rows: Rows) -> NDArray[np.float32]:
         """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
@@ -199,9 +205,9 @@ class Cold:
         worth = np.where(score > PRUNED, np.maximum(score, _LEAST), -math.inf).astype(np.float32)
         return self._worth(worth, self.frontier.level[rows], self.table.lane[rows])
 
-    def _cold_worth(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
+    def _cold_worth(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The same of cold rows, by the levels that sections and hosts have now."""
-        level, by_tag = self._held[places], self.warden.tag_levels()
+        level = self._held[places]
         if len(by_tag):
             tag = self._tag[places]
             level = np.maximum(level, np.where(tag >= 0, by_tag[np.maximum(tag, 0)], FREE))
@@ -216,35 +222,34 @@ class Cold:
             score[self.frontier.pages()[lane] >= self.frontier.lane_budget] = -math.inf
         return score
 
-    def _best(
-        self, hot: Rows, worth: NDArray[np.float32], cold: NDArray[np.intp], cold_worth: NDArray[np.float32], room: int
-    ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    def _best(self, hot: Rows, worth: NDArray[np.float32], room: int) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Which hot rows are among so many best, and which cold ones."""
-        if len(hot) >= room:  # only what is better than the worst of these can join them
-            least = np.partition(worth, len(hot) - room)[len(hot) - room] if room else math.inf
-            some = np.flatnonzero(cold_worth > least)
-        else:
-            some = np.flatnonzero(cold_worth > -math.inf)
-        if len(some) > room:
-            worst = np.partition(cold_worth[some], len(some) - room)[len(some) - room] if room else math.inf
-            some = some[cold_worth[some] >= worst]
-        age = np.concatenate([self.table.age(hot), self._age[cold[some]]])
-        first = np.lexsort((age, -np.concatenate([worth, cold_worth[some]])))[:room]
-        stays = np.zeros(len(hot) + len(some), np.bool_)
+        # Only what is better than the worst of so many that are here can join them.
+        least = _nth_best(worth, room) if len(hot) >= room else -math.inf
+        cold, cold_worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, said in self._some():
+            better = said > least
+            cold, cold_worth = np.concatenate([cold, places[better]]), np.concatenate([cold_worth, said[better]])
+            if len(cold) > room:
+                better = cold_worth >= _nth_best(cold_worth, room)
+                cold, cold_worth = cold[better], cold_worth[better]
+        age = np.concatenate([self.table.age(hot), self._age[cold]])
+        first = np.lexsort((age, -np.concatenate([worth, cold_worth])))[:room]
+        stays = np.zeros(len(hot) + len(cold), np.bool_)
         stays[first] = True
-        return stays[: len(hot)], cold[some[stays[len(hot) :]]]
+        return stays[: len(hot)], cold[stays[len(hot) :]]
 
-    def _lacking(
-        self, here: NDArray[np.int32], cold: NDArray[np.intp], worth: NDArray[np.float32], few: int
-    ) -> NDArray[np.intp]:
+    def _lacking(self, here: NDArray[np.int32], few: int) -> NDArray[np.intp]:
         """The best cold rows of lanes that have few hot ones."""
-        if not few or not len(cold):
-            return cold[:0]
-        lanes = self._lane[cold]
         lacks = few - np.bincount(here, minlength=len(self.table.lanes))
-        some = np.flatnonzero((lacks[lanes] > 0) & (worth > -math.inf))
-        chosen = _nth(lanes[some], -worth[some], self._age[cold[some]]) < lacks[lanes[some]]
-        return cold[some[chosen]]
+        cold, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, said in self._some() if few else ():
+            some = (lacks[self._lane[places]] > 0) & (said > -math.inf)
+            cold, worth = np.concatenate([cold, places[some]]), np.concatenate([worth, said[some]])
+            lanes = self._lane[cold]
+            chosen = _nth(lanes, -worth, self._age[cold]) < lacks[lanes]
+            cold, worth = cold[chosen], worth[chosen]
+        return cold
 
     # -- there and back ----------------------------------------------------------------------------------------
 
@@ -389,6 +394,11 @@ class Cold:
 
 
 _COLUMNS = ("_kind", "_score", "_age", "_lane", "_tag", "_held")
+
+
+def _nth_best(values: NDArray[np.float32], n: int) -> float:
+    """Of at least so many values the one that n - 1 are before."""
+    return float(np.partition(values, len(values) - n)[len(values) - n]) if n else math.inf
 
 
 def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
