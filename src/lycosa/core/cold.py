@@ -130,8 +130,12 @@ class Cold:
         """How many came back when rows were last sorted out."""
         self.sweeps = 0
         """How often rows were sorted out. As long as they were not, everything is as if there were no cold rows."""
-        table.row_of.recall = self.recall
         table.cold = self
+        self.listen(True)
+
+    def listen(self, listening: bool) -> None:
+        """Whether a cold row comes back when somebody asks the table for its node; else it is not there."""
+        self.table.row_of.recall = self.recall if listening else None
 
     # -- when --------------------------------------------------------------------------------------------------
 
@@ -189,7 +193,6 @@ class Cold:
         rows = np.fromiter(self._back, np.int32, len(self._back))
         self.frontier.score[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
         self._back = {}
-        table.nodes.tidy()
         self.frontier.rebuild()
 
     def _some(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:

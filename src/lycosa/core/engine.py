@@ -138,6 +138,8 @@ class Engine:
             else Cold(hot, self.table, self.frontier, cools, self.warden, cold_file, readonly=readonly)
         )  # fmt: skip
         """The rows that are not in memory, if they may be elsewhere."""
+        if self.cold is not None:
+            self.cold.listen(False)
         self.ending = ""
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
@@ -358,6 +360,13 @@ class Engine:
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
+        if self.cold is not None:
+            self.cold.listen(True)  # to whoever asks for a node: others must not change what is hot
+        self._fold(event)
+        if self.cold is not None:
+            self.cold.listen(False)
+
+    def _fold(self, event: Event) -> None:
         if isinstance(event, Visit):
             self._fold_visit(event)
         elif isinstance(event, Seed):

@@ -329,6 +329,7 @@ class Table:
         """Rows that are vacant: their nodes are known by these numbers."""
         self.row_of.renumber(self.row_of.keys(names), numbers)
         self._vacate(rows)
+        self.nodes.tidy()
 
     def _vacate(self, rows: Rows) -> None:
         self._vacant = np.sort(np.concatenate([np.array(self._vacant, np.int32), rows]))[::-1].tolist()

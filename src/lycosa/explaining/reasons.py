@@ -119,6 +119,8 @@ async def _recall(request: Request, watch: Watch, witness: Witness | None, until
             if witness is not None and witness.attend(ranking.estimator):
                 files.until = 0  # all of it has to be heard
         await assembly.take_up()
+        if assembly.engine.cold is not None:
+            assembly.engine.cold.listen(True)  # whoever asks of a cold row is told
     finally:
         if request.space is not None:
             await request.space.close()
