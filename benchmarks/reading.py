@@ -4,9 +4,9 @@
 
 Makes the crawl first, if there is none, without fetching 300,000 pages: a crawl of the embedded web (`large.py`, or one
 that is named with --base) is repeated under other host names until there are enough pages, each with its own body,
-record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock seconds to the
-first byte of its answer, wall-clock and CPU seconds to its end, and its peak memory; an export is ended when its first
-bytes are there, unless --whole.
+record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock seconds to
+the first byte of its answer, wall-clock and CPU seconds to its end, and its peak memory; an export is ended when its
+first bytes are there, unless --whole.
 
 What stands between the repeated pages and a real crawl: they have no words of their own, so the vocabulary does not
 grow, and the strategy has learned nothing from them.
