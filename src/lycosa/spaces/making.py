@@ -16,6 +16,7 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
+from lycosa.web.credentials import Credentials
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import chosen
 from lycosa.web.fetch import HttpTransport, Limits
@@ -104,6 +105,7 @@ def web_space(
         whole_text=options.whole_text,
         readers=options.readers,
         documents=options.documents,
+        credentials=Credentials(options.headers, options.cookies, clock),
     )
 
 
