@@ -105,6 +105,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "lab",
         "lab",
         "lab",
+        "browser",
         "images",
         "meaning",
         "meaning",

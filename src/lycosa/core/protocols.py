@@ -15,7 +15,7 @@ Log        keeps the events               (SQLite, memory)
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -289,6 +289,25 @@ class Warden:
     def held_back(self, table: Table) -> list[Held]:
         """What is held back now, the largest groups first."""
         return []
+
+    def levels(self, rows: Rows) -> NDArray[np.uint8]:
+        """What is to be done with the rows."""
+        return np.zeros(len(rows), np.uint8)
+
+    def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Of each row the number of what it belongs to, -1 for nothing, and its level apart from that (cold.py)."""
+        return np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
+
+    def tag_levels(self) -> NDArray[np.uint8]:
+        """The levels of what rows belong to."""
+        return _NO_LEVELS
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """Rows are put aside: what is known of them and can't be told from their names."""
+        return {}
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """Rows are back."""
 
 
 class Keeper:

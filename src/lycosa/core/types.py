@@ -103,11 +103,25 @@ class Exchange:
     body: bytes
     digest: bytes
     truncated: str = ""
+    received: Exchange | None = None
+    """Of a page that a browser has rendered, whose body is the final DOM: the answer as it was received."""
+    resources: list[Resource] = field(default_factory=list)
+    """What the browser fetched for it."""
 
     def header(self, name: str) -> str:
         """The first header of that name, or empty."""
         wanted = name.lower().encode()
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(slots=True)
+class Resource:
+    """Something that a page needs, such as a script: where it lies, when it was asked for, of whom, and the bytes."""
+
+    url: str
+    started: float
+    address: str
+    exchange: Exchange
 
 
 @dataclass(slots=True)

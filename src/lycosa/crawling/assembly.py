@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from lycosa.core import protocols
 from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
+from lycosa.core.options import HOT
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
@@ -35,6 +37,12 @@ from lycosa.topics.making import fingerprint, judge_of, read_terms
 from lycosa.traps.warden import Warden
 from lycosa.web.html import page_in
 from lycosa.web.urls import check_seed, is_http
+
+MANY = 100_000
+"""Pages from which on a crawl that keeps all addresses in memory says so, unless it was asked for fewer."""
+
+KNOWN = 500
+"""Bytes, or fewer, that a known address takes with most strategies."""
 
 AT_ONCE = 10
 """Events of a log that are folded before others get a turn."""
@@ -78,9 +86,16 @@ async def assemble(request: Request, files: Files) -> Assembly:
         judge_name=judge_name,
         mark=files.mark,
         steps=request.steps,
+        hot=options.hot,
+        cold_file=files.cold_file,
+        readonly=files.readonly,
     )
     if request.owns is not None:
         engine.owns = request.owns
+    if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= MANY):
+        request.notes.append(
+            f"this strategy needs every address that was ever seen: all stay in memory, about {KNOWN} bytes each"
+        )
     return Assembly(request, files, engine, news, probability, searched)
 
 
@@ -135,11 +150,12 @@ class Assembly:
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
         engine.replay(())
         folded, later = 0, end - known
-        for event in events:
-            engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
-            folded += AT_ONCE
-            self.request.tell("reading the log", min(folded, later), later)
-            await asyncio.sleep(0)
+        with closing(events):
+            for event in events:
+                engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
+                folded += AT_ONCE
+                self.request.tell("reading the log", min(folded, later), later)
+                await asyncio.sleep(0)
         if folded:  # numbers may be missing in a log that was mended
             self.request.tell("reading the log", later, later)
         if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:

@@ -20,6 +20,7 @@ from typing import Any
 
 import xxhash
 
+from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.state import Untold
 from lycosa.core.types import Visit
@@ -83,6 +84,7 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
 
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
+        same = same and cold_fits(about.get("cold", []), files.cold_file)
         return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
@@ -139,8 +141,10 @@ class SnapshotWriter:
             return False
         try:
             seq = log.end()
-            about = {**self._bound, "seq": seq, "log": log.chain(seq)}
-            snapshots.write(about, {"engine": self.engine.state(), "files": self.files.state()})
+            state = {"engine": self.engine.state(), "files": self.files.state()}
+            cold = getattr(self.engine, "cold", None)
+            about = [] if cold is None else cold.about()
+            snapshots.write({**self._bound, "seq": seq, "log": log.chain(seq), "cold": about}, state)
         except (Untold, MemoryError, OverflowError):  # it is folded instead
             self.files.snapshots = None
             return False

@@ -17,6 +17,7 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
+from lycosa.web.credentials import Credentials
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import chosen
 from lycosa.web.fetch import HttpTransport, Limits
@@ -108,6 +109,7 @@ def web_space(
         documents=options.documents,
         signer=signer_of(options),
         respect=options.respect_opt_outs,
+        credentials=Credentials(options.headers, options.cookies, clock),
     )
 
 

@@ -29,31 +29,37 @@ from lycosa.core.errors import FetchError
 from lycosa.core.mark import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.state import State, Texts
+from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
+from lycosa.spaces.resources import Resources, as_visit
+from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import HTML, Document, language_of, read_body
+from lycosa.web.html import DOM, HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import FILES as POLICIES
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
+from lycosa.web.rendering import Look, Rendered, Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve
+from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve, routed
 from lycosa.web.urls import lane as lane_of
 from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
 TEXT = frozenset({"text/plain"})
 IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
+
+LEAST_WORDS = 30
+"""Of a rendered page whose server said that there is none: fewer are an error page."""
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
@@ -131,6 +137,7 @@ class WebSpace(Space):
         documents: str = NONE,
         signer: Signer | None = None,
         respect: str = "",
+        credentials: Credentials | None = None,
     ) -> None:
         self.signer = signer
         """Signs requests, if they are to be."""
@@ -168,6 +175,12 @@ class WebSpace(Space):
         if self.languages:
             self.headers["Accept-Language"] = ", ".join(sorted(self.languages))
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
+        self.credentials = credentials or Credentials()
+        self.renderer: Renderer | None = None
+        """Who has pages rendered by a browser, if anyone has."""
+        self.resources = Resources(self)
+        self.ahead: dict[str, Rules] = {}
+        """Rules by origin that were read for a page which is not recorded yet."""
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
         self.sitemaps = sitemaps
@@ -183,6 +196,11 @@ class WebSpace(Space):
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
         self._delays: dict[str, float] = {}  # what they have asked for
 
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know at the end."""
+        return [] if self.renderer is None else self.renderer.notes
+
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
     def scope(self, options: Options) -> Scope:
@@ -190,8 +208,11 @@ class WebSpace(Space):
         return Scope.of(options)
 
     def node(self, text: str) -> str | None:
-        """An address as people type it, in canonical form."""
-        return check_seed(text)
+        """An address as people type it, in canonical form; with its route, where a browser knows what that means."""
+        node = check_seed(text)
+        if node is not None and self.renderer is not None and ("#/" in text or "#!" in text):
+            return routed(node, [text.strip()[text.strip().index("#") :]])[0]
+        return node
 
     def lane(self, node: str) -> str:
         """The host with its port; empty for what is not on the web (a file of addresses)."""
@@ -214,9 +235,9 @@ class WebSpace(Space):
         """robots.txt has to be known, and to allow the node; what a host says to nonsense is good to know."""
         base = origin(node)
         known = self._robots.get(base)
-        if known is not None and known.rules is not None and self.clock() < known.until:
-            if known.rules.allowed(node):
-                return self._opted_out(node, base, known.rules) or self._probe(node, base, known.rules)
+        if rules := self.rules(base):
+            if rules.allowed(node.partition("#")[0]):
+                return self._opted_out(node, base, rules) or self._probe(node, base, rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
@@ -245,13 +266,34 @@ class WebSpace(Space):
             tdmrep, ai_txt = self._site_policy[base]
         return told_by_site(node, robots.signals if robots is not None else None, tdmrep, ai_txt)
 
+    def rules(self, base: str) -> Rules | None:
+        """What an origin allows, as far as its robots.txt has been read not long ago."""
+        known = self._robots.get(base)
+        if known is not None and known.rules is not None and self.clock() < known.until:
+            return known.rules
+        return self.ahead.get(base)
+
+    def closed(self, base: str) -> str:
+        """Why nothing may be asked of an origin for now; empty: something may."""
+        known = self._robots.get(base)
+        shut = known is not None and known.rules is None and not known.next_hop and self.clock() < known.until
+        return f"{base}/robots.txt can't be read" if shut else ""
+
+    def is_asking(self, lane: str) -> bool:
+        """Whether a robots.txt of this host is on its way."""
+        return lane in self._asking
+
+    def release(self, lane: str) -> None:
+        """It came, or did not, and will be recorded with a page."""
+        self._asking.discard(lane)
+
     def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
         if not self.probe_after or self._pages[base] < self.probe_after:
             return None
         if base in self._probed or base in self._probing:
             return None
-        folder, _, name = node.partition("?")[0].rpartition("/")
+        folder, _, name = node.partition("#")[0].partition("?")[0].rpartition("/")
         _, dot, ending = name.rpartition(".")
         nonsense = hashlib.sha256(base.encode()).hexdigest()[:12]
         url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
@@ -285,7 +327,9 @@ class WebSpace(Space):
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
-            response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
+            url = task.node.partition("#")[0]  # a route is the browser's business
+            fields = {**self.headers, **dict(task.conditions), **self.credentials.fields(url)}
+            response = await self.transport.fetch(url, fields, wanted)
             ended = self.clock()  # reading it, elsewhere perhaps, is none of the host's time
             page = await (self._page(task, response) if self.pool is None else self._in_turn(task, response))
         except FetchError as error:
@@ -301,6 +345,8 @@ class WebSpace(Space):
             ended = ended or self.clock()
             self.politeness.end(lane, ended - started, task.node)
         page.started, page.ended = started, ended
+        if self.renderer is not None and task.kind in ("page", "revisit"):
+            await self._render(task, page, self.renderer)
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
             self._give_up(lane, page)
         page.title, page.note = printable(page.title), printable(page.note)
@@ -308,6 +354,69 @@ class WebSpace(Space):
             with self.mark.on(task.node):
                 self._finish_robots(task, page)
         return page
+
+    async def _render(self, task: Task, page: Page, renderer: Renderer) -> None:
+        """Have a browser look at it, where that may bring more; what it brought is for the log."""
+        look = self._look(page)
+        if look is None or self.mark.is_suspect(task.node):
+            return
+        why = renderer.wants(task.node, look)
+        if not why:
+            if look.is_shell and page.outcome == "ok":
+                page.data["shell"] = True
+            return
+        exchange = page.exchange
+        assert exchange is not None
+        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
+        received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
+        rendered = await renderer.render(task.node, received, self.resources.fetch)
+        page.data["render"] = _told(why, rendered, look)
+        if rendered.rules:
+            page.data["robots"] = rendered.rules
+        if rendered.rests:
+            page.data["rests"] = rendered.rests
+        if rendered.dom:
+            await self._show(task, page, received, rendered, look)
+        _add(page.links, [url for url in map(canonical, rendered.leaves_for) if url is not None and url != task.node])
+
+    def _look(self, page: Page) -> Look | None:
+        """How a page looks that a browser could show; None for what is none."""
+        exchange = page.exchange
+        if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
+            return None
+        kind = exchange.header("content-type").partition(";")[0].strip().lower()
+        if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
+            return None
+        source = source_of(exchange, LARGE)
+        if page.outcome == "ok":
+            return Look.of(source, len(page.text.split()), len(page.links))
+        look = Look.of(source, 0, 0)  # an application may answer so wherever no file is
+        return look if look.empty and look.scripts else None
+
+    async def _show(self, task: Task, page: Page, received: Response, rendered: Rendered, look: Look) -> None:
+        """Read the final DOM in place of what was received."""
+        assert page.exchange is not None
+        kept: dict[str, str] = {
+            name: received.fields[name] for name in ("x-robots-tag", "content-language") if name in received.fields
+        }
+        shown = Response(200, b"", [], rendered.dom, fields={**kept, "content-type": DOM})
+        fresh = Page("ok")
+        await self._read(task, shown, fresh)
+        words, links = len(fresh.text.split()), len(fresh.links)
+        page.data["render"] |= {"words": [look.words, words], "links": [look.links, links]}
+        if fresh.outcome != "ok" or (page.outcome != "ok" and words < LEAST_WORDS):
+            return  # an error page that is drawn by scripts is one all the same
+        page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
+        page.marked, page.main, page.headings, page.lead = fresh.marked, fresh.main, fresh.headings, fresh.lead
+        page.links, page.note, page.retry_at = fresh.links, "", 0.0
+        page.flags = [flag for flag in page.flags if flag.startswith("truncated")] + [*fresh.flags, "rendered"]
+        page.data |= fresh.data
+        headers = [(b"Content-Type", DOM.encode())]
+        digest = hashlib.sha256(rendered.dom).digest()
+        page.exchange = Exchange(
+            b"", b"HTTP/1.1 200 OK", headers, rendered.dom, digest, received=page.exchange, resources=rendered.resources
+        )
+        page.source = partial(source_of, page.exchange, self.inflated)
 
     async def _heard(self, body: bytes, at: float) -> Page:
         """Rules that another crawl has read: recorded like our own, but nothing was sent."""
@@ -563,12 +672,16 @@ class WebSpace(Space):
             page.outcome, page.note = "unwanted", kind[:100]
 
     def _exchange(self, task: Task, response: Response) -> Exchange:
-        path, asked = task.node[len(origin(task.node)) :] or "/", "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        path = task.node[len(origin(task.node)) :].partition("#")[0] or "/"
+        asked = "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        headers = response.headers
+        if self.credentials.fields(task.node):  # what it sets for whoever is logged in is as secret as what was sent
+            headers = [field for field in headers if field[0].lower() != b"set-cookie"]
         request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(task.node)}\r\n{asked}{self._request_tail}"
         return Exchange(
             request.encode("utf-8", "replace"),
             response.status_line,
-            response.headers,
+            headers,
             response.body,
             hashlib.sha256(response.body).digest(),
             response.truncated,
@@ -619,6 +732,7 @@ class WebSpace(Space):
         if visit.kind == "robots":
             self._learn_robots(visit)
             return
+        self._learn_rendered(visit)
         if visit.kind == "policy":
             base = origin(visit.origin)
             self._policies.setdefault(base, {})[visit.node[len(origin(visit.node)) :]] = visit.data.get("body", b"")
@@ -639,6 +753,16 @@ class WebSpace(Space):
             if self._failures[lane] >= GIVE_UP:
                 why = f"{self._failures[lane]} failures in a row, the last: {visit.outcome}"
             self._hold(lane, visit.data["rest"], why)
+
+    def _learn_rendered(self, visit: Visit) -> None:
+        """What a browser met on the way to a page, and what it brought."""
+        for rule in visit.data.get("robots", ()):
+            self._learn_robots(as_visit(rule))
+            self.ahead.pop(origin(rule["origin"]), None)
+        for lane, until in visit.data.get("rests", {}).items():
+            self._hold(lane, until, "asked to come back later")
+        if self.renderer is not None:
+            self.renderer.learn(visit)
 
     def _hold(self, lane: str, until: float, why: str) -> None:
         """Leave a host alone."""
@@ -682,6 +806,7 @@ class WebSpace(Space):
             "delays": dict(self._delays),
             "held": {lane: list(held) for lane, held in self._held.items()},
             "policies": {base: dict(files) for base, files in self._policies.items()},
+            "renderer": None if self.renderer is None else self.renderer.state(),
         }
 
     def _told(self, base: str) -> str:
@@ -706,6 +831,10 @@ class WebSpace(Space):
         self._policies = {base: dict(files) for base, files in state["policies"].items()}
         for lane, (until, why) in state["held"].items():
             self._hold(lane, until, why)
+        if (state["renderer"] is None) != (self.renderer is None):
+            raise Untold("whether pages are rendered has changed")
+        if self.renderer is not None:
+            self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
         """An earlier run may have asked any host a moment ago."""
@@ -714,11 +843,39 @@ class WebSpace(Space):
     async def close(self) -> None:
         """Close all connections."""
         try:
+            if self.renderer is not None:
+                await self.renderer.close()
             await self.transport.close()
         finally:
             self.politeness.close()
             if self.pool is not None:
                 self.pool.close()
+
+
+def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
+    """What the log keeps of a rendering."""
+    told: dict[str, Any] = {
+        "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
+        "words": [look.words, look.words], "links": [look.links, look.links],
+    }  # fmt: skip
+    if rendered.left_out:
+        told["left_out"] = rendered.left_out
+    if rendered.failed:
+        told["failed"] = rendered.failed
+    return told
+
+
+def _add(links: Links, urls: list[str]) -> None:
+    """Where a page's scripts wanted to go: links without words, as those of a meta refresh."""
+    at = max(links.positions, default=-1) + 1
+    for number, url in enumerate(urls):
+        links.urls.append(url)
+        links.anchors.append("")
+        links.contexts.append("")
+        links.rels.append("refresh")
+        links.positions.append(at + number)
+        if links.paths or len(links) == 1:
+            links.paths.append("")
 
 
 def source_page(source: Source, now: float) -> Page:

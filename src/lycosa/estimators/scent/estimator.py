@@ -543,6 +543,24 @@ class Scent:
         put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
         self.sharpening_.lifts = self.groups_[OF_TEXT]
 
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """What is known of rows that are put aside (core/cold.py)."""
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
+        scored, terms = self.scored_
+        here = ~np.isin(scored, rows)
+        self.scored_ = scored[here], terms[:, here]
+        if self.turn_ in rows:
+            self.turn_ = -1
+        return self.trails_.leave(rows) | self.elite_.leave(rows)
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """They are back."""
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
+        self.trails_.join(rows, known, table.edges)
+        self.elite_.join(rows, known)
+
     # -- score -------------------------------------------------------------------------------------------------
 
     def score(self, rows: Rows, table: Table) -> Scores:
