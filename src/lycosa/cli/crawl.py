@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.parameters import Dir, Json, Quiet, crawl_options, with_more
+from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, with_more
 from lycosa.core.errors import InputError
 
 
@@ -27,6 +27,7 @@ def crawl(
         Path | None,
         typer.Option("--config", metavar="FILE", help="Options from a TOML file; the command line wins."),
     ] = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
     **options: Any,
@@ -44,6 +45,13 @@ def crawl(
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: name a directory, or leave it out")
     chosen = read_options(options, config)
+    if cluster is not None:
+        from lycosa.cli.clustering import hunt_together
+        from lycosa.cluster.running import ClusterCrawl, Where
+
+        request = Request(chosen, Path(out) if out else free_name(chosen))
+        hunt_together(ClusterCrawl(request, Where.read(cluster)), quiet=quiet, json=json)
+        return
     hunt(Crawl(Request(chosen, Path(out) if out else free_name(chosen))), quiet=quiet, json=json)
 
 
@@ -58,6 +66,7 @@ def resume(
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
     readers: Annotated[int | None, typer.Option(help="Processes that read pages beside this one; 0: none.")] = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -77,4 +86,11 @@ def resume(
         "readers": readers,
     }
     changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    if cluster is not None or (directory / "shards").is_dir():
+        from lycosa.cli.clustering import hunt_together
+        from lycosa.cluster.running import Where, resumed
+
+        where = Where.read(cluster) if cluster is not None else None
+        hunt_together(resumed(directory, where, changed), quiet=quiet, json=json)
+        return
     hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)
