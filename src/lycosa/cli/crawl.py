@@ -73,7 +73,7 @@ def resume(
     """Go on with a crawl where it stopped, however it stopped."""
     from lycosa import crawling
     from lycosa.cli.hunting import hunt
-    from lycosa.store.directory import Directory
+    from lycosa.store.directory import SHARDS, Directory
 
     if trust is not None:  # what was trusted before still is
         trust = list(dict.fromkeys([*Directory.read_options(directory).trust, *trust]))
@@ -86,7 +86,7 @@ def resume(
         "readers": readers,
     }
     changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-    if cluster is not None or (directory / "shards").is_dir():
+    if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.running import Where, resumed
 

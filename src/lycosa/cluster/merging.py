@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.types import Event, Label, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
+from lycosa.store.directory import SHARDS
 from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
 
 MERGED = "merged"
@@ -33,20 +34,20 @@ ONCE = ("learned", "threshold", "probability")
 
 def shard_path(directory: Path, number: int) -> Path:
     """Where a shard of the crawl in a directory lives."""
-    return directory / "shards" / f"{number:03d}"
+    return directory / SHARDS / f"{number:03d}"
 
 
 def shards_in(directory: Path) -> int:
     """How many shards a directory has; 0 for a crawl that has none."""
-    return len(list((directory / "shards").glob("[0-9][0-9][0-9]")))
+    return len(list((directory / SHARDS).glob("[0-9][0-9][0-9]")))
 
 
 def make_shards(directory: Path, count: int) -> None:
     """Places for so many shards: all of them, or none."""
-    new = directory / "shards.new"
+    new = directory / f"{SHARDS}.new"
     for number in range(count):
         (new / shard_path(Path(), number).name).mkdir(parents=True, exist_ok=True)
-    new.rename(directory / "shards")
+    new.rename(directory / SHARDS)
 
 
 class Merger:

@@ -45,7 +45,13 @@ class Where:
         shards = given.pop("shards", "")
         if local := re.fullmatch(r"local(?::(\d+))?", name):
             name, shards = "local", local[1] or shards
-        if given or not name or not (shards or "0").isdigit() or int(shards or 0) > MOST_SHARDS:
+        if (
+            given
+            or not name
+            or name.startswith("local:")
+            or not (shards or "0").isdigit()
+            or int(shards or 0) > MOST_SHARDS
+        ):
             raise InputError(
                 f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
                 f"that this machine belongs to, or an address; and ,shards=N for how many, up to {MOST_SHARDS}"
