@@ -92,7 +92,7 @@ class Elite:
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
         return rows.take(places)
 
-    def join(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
+    def admit(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
         """The rows were scored, and no others: those that are good enough are among the best from now on."""
         self.score[rows] = scores
         both = distinct(np.concatenate([self._best, rows]))

@@ -343,7 +343,7 @@ class Scent:
             self._links(step, table)
         rows = np.sort(step.children[table.state[step.children] == OPEN]).astype(np.intp)
         lines = trails.lines(rows)
-        return self.elite_.join(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
+        return self.elite_.admit(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
         """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest.
