@@ -106,6 +106,7 @@ EXTRAS = (
     ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
+    ("cluster", "ray[default]", "crawls on many machines (lycosa crawl --cluster)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),

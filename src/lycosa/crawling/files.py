@@ -7,13 +7,14 @@ from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 
+from lycosa.core.errors import InputError
 from lycosa.core.mark import Mark
 from lycosa.core.protocols import Log
 from lycosa.core.state import State
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import user_agent
-from lycosa.store.directory import Directory
+from lycosa.store.directory import SHARDS, Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.store.versions import Versions
@@ -48,6 +49,11 @@ class Files:
         request, options = self.request, self.request.options
         if request.path is None:
             return
+        if request.resuming and (request.path / SHARDS).is_dir():
+            raise InputError(
+                f"{request.path} was crawled on a cluster: 'lycosa resume {request.path}' goes on there; it can't be "
+                "refreshed or watched"
+            )
         directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True
         self.mark = Mark(request.path)

@@ -18,6 +18,9 @@ from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
 
+SHARDS = "shards"
+"""Where the shards of a crawl are that was made on a cluster, each a directory like this one."""
+
 KEPT = {
     "model": "topic.model",
     "background": "background.tsv.zst",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import distinct, fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
@@ -91,6 +91,15 @@ class Elite:
         self._best = hopeful.take(_best(self.score.take(hopeful)))
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
         return rows.take(places)
+
+    def admit(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
+        """The rows were scored, and no others: those that are good enough are among the best from now on."""
+        self.score[rows] = scores
+        both = distinct(np.concatenate([self._best, rows]))
+        hopeful = both[self._until.take(both) > self._pages]
+        self._best = hopeful.take(_best(self.score.take(hopeful)))
+        self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
+        return rows
 
 
 def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:
