@@ -45,10 +45,7 @@ def crawl(
 
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: name a directory, or leave it out")
-<<<<<<< HEAD
     chosen = introduced(read_options(options, config), quiet=quiet)
-=======
-    chosen = read_options(options, config)
     if cluster is not None:
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.running import ClusterCrawl, Where
@@ -56,7 +53,6 @@ def crawl(
         request = Request(chosen, Path(out) if out else free_name(chosen))
         hunt_together(ClusterCrawl(request, Where.read(cluster)), quiet=quiet, json=json)
         return
->>>>>>> main
     hunt(Crawl(Request(chosen, Path(out) if out else free_name(chosen))), quiet=quiet, json=json)
 
 
