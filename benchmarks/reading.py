@@ -1,11 +1,12 @@
 """Looking at a large crawl: how long each command takes to its first answer, and how much memory.
 
-    python benchmarks/reading.py DIR [--pages 300000] [--base CRAWL] [--base-pages 10000] [--only show,search]
+    python benchmarks/reading.py DIR [--pages 300000] [--base CRAWL] [--base-pages 10000] [--only show,search] [--whole]
 
 Makes the crawl first, if there is none, without fetching 300,000 pages: a crawl of the embedded web (`large.py`, or one
 that is named with --base) is repeated under other host names until there are enough pages, each with its own body,
-record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock and CPU
-seconds to the first byte of its answer and to its end, and its peak memory.
+record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock seconds to
+the first byte of its answer, wall-clock and CPU seconds to its end, and its peak memory; an export is ended when its
+first bytes are there, unless --whole.
 
 What stands between the repeated pages and a real crawl: they have no words of their own, so the vocabulary does not
 grow, and the strategy has learned nothing from them.
@@ -113,8 +114,8 @@ class Run:
     code: int
 
 
-def run(command: list[str], growing: Path | None = None) -> Run:
-    """Run a command; its answer begins with its first byte of output, or of the file that it writes."""
+def run(command: list[str], growing: Path | None = None, *, whole: bool = True) -> Run:
+    """Run a command, to its end or until its answer begins: the first byte of output, or of the file that it writes."""
     begun = time.monotonic()
     first = 0.0
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -124,6 +125,8 @@ def run(command: list[str], growing: Path | None = None) -> Run:
         said = process.stdout.read()
         if not first and (said or (growing is not None and _begun(growing))):
             first = time.monotonic() - begun
+            if not whole:
+                process.kill()
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
         if ended:
             break
@@ -176,6 +179,7 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="a crawl to repeat")
     parser.add_argument("--base-pages", type=int, default=10_000)
     parser.add_argument("--only", default="", help="names of what is measured, with commas between them")
+    parser.add_argument("--whole", action="store_true", help="exports to their end, not to their first bytes")
     given = parser.parse_args()
     if not given.directory.exists():
         base = given.base or given.directory.with_name(f"{given.directory.name}-base")
@@ -198,8 +202,9 @@ def main() -> None:
         if wanted_names and name not in wanted_names:
             continue
         growing = out / command[command.index("--out") + 1].rpartition("/")[2] if "--out" in command else None
-        took = run([*lycosa_command, *command], growing)
-        failed = f"  exit {took.code}" if took.code else ""
+        whole = given.whole or not name.startswith("export")
+        took = run([*lycosa_command, *command], growing, whole=whole)
+        failed = f"  exit {took.code}" if took.code and whole else ""
         print(f"{name:16} {took.first:8.2f} {took.wall:8.2f} {took.cpu:8.2f} {took.peak:8,.0f}{failed}", flush=True)
 
 

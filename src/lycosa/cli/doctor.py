@@ -91,10 +91,12 @@ EXTRAS = (
     ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
+    ("scrapy", "scrapy", "a frontier for Scrapy projects (lycosa.scrapy)"),
     ("lab", "matplotlib", "pictures in reports of experiments (lycosa lab)"),
     ("lab", "plotly", "curves that move in reports of experiments (lycosa lab)"),
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
+    ("browser", "playwright", "pages that need JavaScript (--render); a Chromium has to be installed, too"),
     ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
@@ -104,6 +106,7 @@ EXTRAS = (
     ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "answering many people (lycosa serve)"),
+    ("cluster", "ray[default]", "crawls on many machines (lycosa crawl --cluster)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
@@ -138,7 +141,7 @@ def _weighed(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterato
 
 def examine() -> Iterator[Finding]:
     """All findings, in the order in which they are shown."""
-    installed = (_python, _packages, _extras, _wordnet, _brotli, _sqlite)
+    installed = (_python, _packages, _extras, _chromium, _wordnet, _brotli, _sqlite)
     for look in (*installed, _clock, _disk, _files, _terminal, _text, _completion):
         yield from _safely(look)
 
@@ -219,6 +222,15 @@ def _satisfies(version: str, wanted: str) -> bool:
         return version == found[3]
     have, want = ([int(number) for number in re.findall(r"\d+", text)] for text in (version, found[3]))
     return have[: len(want)] >= want[: len(have)]
+
+
+def _chromium() -> Iterator[Finding]:
+    """Whether there is a browser to render pages with."""
+    from lycosa.browser.finding import CHROMIUM, find_chromium
+
+    found = find_chromium()
+    cost = "pages that need JavaScript are read without it"
+    yield from _weighed("Chromium", found or "not installed", not found, cost, CHROMIUM)
 
 
 def _wordnet() -> Iterator[Finding]:

@@ -42,6 +42,14 @@ def export(
     excel: Annotated[
         bool, typer.Option("--excel", help="CSV with the mark by which Excel sees that it is UTF-8.")
     ] = False,
+    respect: Annotated[
+        str,
+        typer.Option(
+            "--respect-opt-outs",
+            metavar="WHICH",
+            help="Leave out pages whose owners don't want models trained on them (training), or any use (all).",
+        ),
+    ] = "",
     quiet: Quiet = False,
 ) -> None:
     """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
@@ -57,6 +65,7 @@ def export(
             versions=versions,
             whole_text=whole_text,
             threshold=threshold,
+            respect=respect,
             excel=excel,
             stdout=sys.stdout.buffer,
             tell=tell,

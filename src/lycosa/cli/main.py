@@ -42,7 +42,7 @@ class Lycosa(Commands):
     names = (
         "crawl resume refresh watch changes diff show mend compact disk report search index page why export "
         "replay browse seeds taxonomy rules judge label wordnet doctor strategies topics spaces demo web "
-        "serve backup restore mcp train lab "
+        "serve backup restore mcp train lab identity "
     )
     places = BESIDE
 

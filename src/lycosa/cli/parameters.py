@@ -25,6 +25,14 @@ Line = Annotated[
         help="What a page has to be worth to count as relevant. Default: what the crawl says.",
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE",
+        show_default=False,
+        help="Run on Ray: local:4 (four shards on this machine), auto, or a cluster's address.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Delay = Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")]
 AllowNetwork = Annotated[

@@ -20,7 +20,7 @@ from lycosa.core.budget import (
     TIME_SPENT,
     Budget,
 )
-from lycosa.core.errors import InputError
+from lycosa.version import SOFTWARE
 
 SECONDS = 10.0
 """Of a lease: a shard that hears nothing for so long fetches nothing more."""
@@ -74,8 +74,8 @@ class Coordinator:
         before = self.known.get(report.shard)
         if before is not None and report.epoch < before.report.epoch:
             return Grant(over=SUPERSEDED)
-        if before is not None and report.version != before.report.version:
-            raise InputError(f"shard {report.shard} runs {report.version}, it ran {before.report.version}: use one")
+        if report.version and report.version != SOFTWARE:
+            self.stop(f"shard {report.shard} has {report.version}, the coordinator {SOFTWARE}: install one version")
         now = self.clock()
         known = self.known[report.shard] = _Known(
             report, now, max(report.granted_pages, report.pages), max(report.granted_requests, report.requests),

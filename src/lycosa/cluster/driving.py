@@ -58,9 +58,6 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> Asy
     try:
         async for visit in visits:
             yield visit
-            for chore in chores:
-                if chore.done():
-                    chore.result()
     finally:
         for chore in chores:
             chore.cancel()

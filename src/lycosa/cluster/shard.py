@@ -71,7 +71,7 @@ class Shard:
         """Whether to tell what was learned, now that all shards together have so many pages."""
         if total < self.shared_at:
             return False
-        self.shared_at = math.ceil(GROWTH * total)
+        self.shared_at = max(total + FIRST_SHARE, math.ceil(GROWTH * total))
         return True
 
     # -- what it may do ----------------------------------------------------------------------------------------

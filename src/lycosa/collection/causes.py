@@ -59,6 +59,23 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "A document that is damaged or encrypted; or reading it took too much time or memory, or ended the process. It "
         "is archived as it came, and left alone.",
     ),
+    "challenge": (
+        "A check for bots came in place of the page",
+        "It is not kept, and its host is asked less often. Who runs the host can be asked to let you in: --contact "
+        "says whom to answer, --identity proves that it is you.",
+    ),
+    "login": (
+        "A form to log in came in place of the page",
+        "It is not kept. Lycosa logs in nowhere: such pages are for people with an account.",
+    ),
+    "limited": (
+        "The host says that it was asked too often",
+        "It is left alone for a while, and asked again. If it happens a lot, resume with a larger delay in crawl.toml.",
+    ),
+    "consent": (
+        "A wall of consent came in place of the page",
+        "It is not kept. Lycosa agrees to nothing in your name.",
+    ),
     "crashed": (
         "Lycosa itself failed",
         "This is a bug, and the crawl went on without the page. Please report it, with the example.",

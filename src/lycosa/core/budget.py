@@ -36,7 +36,7 @@ REFRESHED = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
 """Why a run ended."""
 
-PAGES, LOOKS = "pages", "looks again"
+PAGES, LOOKS, RESOURCES = "pages", "looks again", "resources of rendered pages"
 _BY_KIND = {
     "robots": "robots.txt",
     "sitemap": "sitemaps and feeds",
@@ -44,6 +44,7 @@ _BY_KIND = {
     "example": "examples",
     "image": "pictures",
     "search": "searches",
+    "policy": "opt-outs",
     "revisit": LOOKS,
 }
 _BY_OUTCOME = {
@@ -136,4 +137,6 @@ def larger(ending: str, budget: int, pages: int, requests: int) -> str:
 
 def _counted(number: int, what: str) -> str:
     one = what if what in ("robots.txt", "sitemaps and feeds", LOOKS) else what.removesuffix("s")
+    if what == RESOURCES:
+        one = "resource of rendered pages"
     return f"{number:,} {what if number != 1 else {'retries': 'retry', LOOKS: 'look again'}.get(what, one)}"

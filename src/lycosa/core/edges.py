@@ -19,6 +19,9 @@ from lycosa.core.types import Rows
 
 _NONE = -1
 
+GONE = -2
+"""The child of an edge that leads to a row which was put aside (cold.py)."""
+
 
 class Edges:
     """Parent, child and alpha of every link, each pair once, however often the parent was visited.
@@ -41,6 +44,8 @@ class Edges:
         self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it, of those that are chained
         self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges that a row got when it was visited again
         self._chained = 0  # so many edges name the one before them: the others do when someone asks
+        self.gaps = False
+        """Whether some children are gone."""
 
     def __len__(self) -> int:
         return self._size
@@ -102,11 +107,32 @@ class Edges:
 
     def children(self, row: int) -> Rows:
         """The rows that a page links to, in page order."""
-        return self._child[self._own(row)]
+        found = self._child[self._own(row)]
+        return found[found >= 0] if self.gaps else found
 
     def alphas(self, row: int) -> NDArray[np.float32]:
         """The alphas of those links, in the same order."""
-        return self._alpha[self._own(row)]
+        own = self._own(row)
+        return self._alpha[own[self._child[own] >= 0]] if self.gaps else self._alpha[own]
+
+    def forget(self, rows: Rows, count: int) -> None:
+        """Some rows, of so many, are put aside: nothing leads there for now."""
+        away = np.zeros(count + 2, np.bool_)  # what is gone already is the last but one
+        away[rows] = True
+        self._child[: self._size][away[self.child]] = GONE
+        self.gaps = True
+        self._unchain()
+
+    def renew(self, edges: NDArray[np.intp], rows: Rows) -> None:
+        """Those of some edges that led nowhere lead to these rows again."""
+        gone = self._child[edges] == GONE
+        self._child[edges[gone]] = rows[gone]
+        self._unchain()
+
+    def _unchain(self) -> None:
+        """Whoever asks next finds out anew which edges lead to a row."""
+        if self._chained:
+            self._last[:], self._chained = _NONE, 0
 
     def into(self, row: int) -> Rows:
         """The edges that lead to a row, as indices of `parent` and `alpha`, in order of discovery."""
@@ -123,11 +149,13 @@ class Edges:
         """Let the edges that came since the last question name those before them: few estimators ever ask."""
         child = self._child[self._chained : self._size]
         edges = np.arange(self._chained, self._size, dtype=np.int32)
+        here = child >= 0
+        child, edges = child[here], edges[here]
         before = self._last[child]
         order = child.argsort(kind="stable")
         again = (child[order[1:]] == child[order[:-1]]).nonzero()[0]
         before[order[again + 1]] = edges[order[again]]
-        self._before[self._chained : self._size] = before
+        self._before[edges] = before
         self._last[child] = edges  # of several, the last one counts
         self._chained = self._size
 

@@ -26,13 +26,15 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
-from lycosa.core.budget import Budget
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, Budget
+from lycosa.core.cold import Cold, cooling
 from lycosa.core.lessons import Lessons
 from lycosa.core.mark import Mark
 from lycosa.core.pace import Pace
@@ -76,6 +78,9 @@ MOST_GROUPS = 100
 MOST_SOURCES = 100
 """Sitemaps, feeds and lists that a crawl reads; those that others name are among them."""
 
+RECALL = "recall"
+"""The setting by which the log says that rows were sorted out as nothing hot was left to be fetched."""
+
 LONGEST_NAP = 3600.0
 """Seconds that the loop sleeps at most before it looks again: the clock may have been set, the machine asleep."""
 
@@ -105,6 +110,9 @@ class Engine:
         scope: Callable[[str, int], bool] = lambda node, depth: True,
         judge_name: str = "",
         mark: Mark | None = None,
+        hot: int = 0,
+        cold_file: Path | None = None,
+        readonly: bool = False,
     ) -> None:
         self.space, self.topic, self.strategy = space, topic, strategy
         self.log, self.archive, self.reader, self.clock = log, archive, reader, clock
@@ -124,6 +132,14 @@ class Engine:
             reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
         )  # fmt: skip
         self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider)
+        cools = cooling(strategy, self.frontier) if hot else None
+        self.cold = (
+            None if cools is None
+            else Cold(hot, self.table, self.frontier, cools, self.warden, cold_file, readonly=readonly)
+        )  # fmt: skip
+        """The rows that are not in memory, if they may be elsewhere."""
+        if self.cold is not None:
+            self.cold.listen(False)
         self.ending = ""
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
@@ -157,14 +173,26 @@ class Engine:
                     continue
                 if not self.in_flight or self.picker.is_full:  # what still comes would be too much
                     self.ending = self.picker.why_over(self.clock())
-                    if self.ending:
+                    if self.ending and not self._recall():
                         break
+                    if self.ending:
+                        continue
                 await self._wait()
-            self.lessons.finish()
-            self._record(Setting("end", self._end(), self.clock()))
+            self.conclude()
         finally:
             self.picker.stopped = False
             await self._abandon()
+
+    def _recall(self) -> bool:
+        """Whether there are cold rows although nothing that is hot can be fetched; some are hot then.
+
+        That is not learned from a visit, so the log has to say it.
+        """
+        cold = self.cold
+        if cold is None or self.ending not in (EXHAUSTED, HOSTS_SPENT, LEFT_ALONE) or not cold.wanting():
+            return False
+        self._record(Setting(RECALL, cold.count, self.clock()))
+        return cold.returned > 0
 
     def _launch(self) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
@@ -324,20 +352,31 @@ class Engine:
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""
         parts = {
-            "reader": self.reader, "topic": self.topic, "space": self.space, "tally": self.tally,
+            "cold": self.cold, "reader": self.reader, "topic": self.topic, "space": self.space, "tally": self.tally,
             "lessons": self.lessons, "warden": self.warden, "strategy": self.strategy, "frontier": self.frontier,
         }  # fmt: skip
         return {name: part for name, part in parts.items() if part is not None}
 
     def fold(self, event: Event) -> None:
         """Learn from one event: the only way in which anything is learned, live or replayed."""
+        if self.cold is not None:
+            self.cold.listen(True)  # to whoever asks for a node: others must not change what is hot
+        self._fold(event)
+        if self.cold is not None:
+            self.cold.listen(False)
+
+    def _fold(self, event: Event) -> None:
         if isinstance(event, Visit):
             self._fold_visit(event)
         elif isinstance(event, Seed):
+            if event.data:
+                self.space.start(event)
             self._admit(event.node, source=event.kind == "sitemap")
             self.lessons.start(event)
         elif isinstance(event, Setting):
             self.tally.note(event)
+            if event.key == RECALL and self.cold is not None:
+                self.cold.sweep()
         elif isinstance(event, Lesson):
             self.lessons.adopt(event)
         elif isinstance(event, Label):
@@ -383,6 +422,8 @@ class Engine:
         if visit.data.get("sources"):
             self._admit_sources(visit)
         self.keeper.learn(visit, self.table)
+        if self.cold is not None:
+            self.cold.settle()
         self.steps.done("rank", visit.node, began)
 
     def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
@@ -428,6 +469,11 @@ class Engine:
         self.picker.stopped = True
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake.set)
+
+    def conclude(self) -> None:
+        """Learn what there is to learn, and record how the run ended."""
+        self.lessons.finish()
+        self._record(Setting("end", self._end(), self.clock()))
 
     async def _abandon(self) -> None:
         """Forget what is in flight: unrecorded, it's picked again by a resumed crawl."""

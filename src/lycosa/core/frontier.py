@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from heapq import heappop, heappush, heapreplace, nsmallest
 from itertools import repeat
 from typing import Any
@@ -66,7 +66,10 @@ _OPEN = np.array(OPEN, np.uint8)
 
 SPENT = "host budget"
 
-HEAP, _SHARE = 64, 16
+_AT_ONCE = 1 << 14
+"""Rows whose entries are made at once."""
+
+HEAP, _SHARE = 8, 16
 """Rows of a lane that stand in its heap at first, if it has so many; twice as many at most, or with very many rows a
 sixteenth of them."""
 
@@ -141,6 +144,8 @@ class Frontier:
         self.lanes: list[Lane] = []
         self._holding = False  # whether any row was ever held back
         self._free_taken = 0
+        self._aged = False  # whether ties go by age
+        self._away: dict[bytes, bool] = {}  # what was in flight when it was put aside
         self._witness = -1  # a row that was left when `left` was last asked
         self._again = math.inf  # when to look again although nothing has happened
         self._ready: list[tuple[int, float, int, int]] = []
@@ -302,6 +307,13 @@ class Frontier:
         for number, pages in enumerate(state["pages"].tolist()):
             self.lane(number).pages = pages
         self._fit()
+        self._fill()
+        for lane in self.lanes:
+            if lane.heap:
+                self._offer(lane, lane.heap[0])
+
+    def _fill(self) -> None:
+        """Give all lanes their rows, but for those in flight."""
         n, table = len(self.table), self.table
         score, level = self.score[:n], self.level[:n]
         rows = np.flatnonzero((table.state[:n] == OPEN) & (level != SHUT) & (score > PRUNED) & (score > -math.inf))
@@ -313,11 +325,75 @@ class Frontier:
             order = order[key[order].argsort(kind="stable")]
         rows, places = rows[order], places[order]
         ends = table.lane[rows].searchsorted(np.arange(len(table.lanes)), "right").tolist()
+        short: list[tuple[int, int, int]] = []
         for number, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            if end > begin:
-                lane = self.lane(number)
-                self._stand(lane, rows[begin:end], places[begin:end])
-                self._offer(lane, lane.heap[0])
+            if end - begin > 2 * HEAP:
+                self._stand(self.lane(number), rows[begin:end], places[begin:end])
+            elif end > begin:
+                short.append((number, begin, end))
+            if short and short[-1][2] - short[0][1] > _AT_ONCE:
+                self._stand_all(short, rows, places)
+                short = []
+        self._stand_all(short, rows, places)
+
+    def _stand_all(self, lanes: list[tuple[int, int, int]], rows: Rows, places: NDArray[Any]) -> None:
+        """Lanes with few rows, by number, beginning and end: most have few, and it is quicker for many at once."""
+        if not lanes:
+            return
+        first, last = lanes[0][1], lanes[-1][2]
+        some = rows[first:last]
+        levels, scores = self.level[some].tolist(), np.negative(self.score[some]).tolist()
+        entries = list(zip(levels, scores, places[first:last].tolist(), strict=True))
+        for number, begin, end in lanes:
+            lane = self.lane(number)
+            lane.heap[:], lane.floor, lane.tail, lane.most = entries[begin - first : end - first], None, None, 2 * HEAP
+
+    # -- hot and cold ------------------------------------------------------------------------------------------
+
+    def by_age(self) -> None:
+        """From now on rows come and go (cold.py): ties go by when a row was discovered, and not by its number."""
+        if not self._aged:
+            self._aged, self.order = True, _by_age(self.table, self.order)
+
+    def pages(self) -> NDArray[np.int64]:
+        """The pages of each lane."""
+        return np.array([self.lane(number).pages for number in range(len(self.table.lanes))], np.int64)
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """Rows are put aside, whether they are in flight or not. `rebuild` has to follow."""
+        known: dict[str, NDArray[Any]] = {"score": self.score[rows]}
+        self.score[rows], self.level[rows] = -math.inf, FREE
+        for row in self.taken.keys() & set(rows.tolist()) if self.taken else ():
+            self._away[table.name(row)] = self.taken.pop(row)
+        return known
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """Rows are back, and are to be ranked."""
+        self._fit()
+        for row in rows.tolist() if self._away else ():
+            if (free := self._away.pop(table.name(row), None)) is not None:
+                self.taken[row] = free
+
+    def forget(self, name: bytes, lane: str) -> None:
+        """What was in flight and is put aside is in flight no more."""
+        if (free := self._away.pop(name, None)) is not None:
+            self._free_taken -= free
+            self.lane(self.table.lane_number[lane]).in_flight -= 1
+
+    def rebuild(self) -> None:
+        """All lanes have the rows that are there now: whether they may be used is as it was."""
+        self.by_age()
+        self._fit()
+        self._ready, self._resting, self._witness = [], [], -1
+        for lane in self.lanes:
+            lane.heap[:], lane.floor, lane.tail, lane.offer, lane.rest = [], None, None, None, None
+        self._fill()
+        for lane in self.lanes:
+            top = self._top(lane)
+            if lane.status in (IDLE, READY):
+                self._offer(lane, top)
+            elif top is not None:
+                self._rest(lane, top)
 
     def lane(self, number: int) -> Lane:
         """A lane by its number in the table."""
@@ -579,3 +655,14 @@ class Frontier:
             else:  # an older, worse entry; the better one is elsewhere in the heap
                 heappop(heap)
         return None
+
+
+def _by_age(table: Table, order: Order | None) -> Order:
+    """Places among equals by when rows were discovered, or by what `order` says of that."""
+
+    def places(rows: Rows) -> NDArray[np.int64]:
+        age = table.age(rows)
+        first = age.astype(np.int64) << 32 if order is None else order(age) & ~_ROW
+        return first | rows
+
+    return places

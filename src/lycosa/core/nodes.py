@@ -146,12 +146,21 @@ class Fingerprints:
             astray = astray[(self._keys[there] != keys[astray]) & (found[astray] != EMPTY)]
         return found
 
-    def put(self, key: int, number: int) -> None:
-        """A fingerprint's number, new or another one."""
+    def one(self, key: int) -> int:
+        """The number of a single one."""
+        return self._numbers.item(self._at(key))
+
+    def _at(self, key: int) -> int:
+        """The place of a fingerprint, or the one where it belongs."""
         last = len(self._keys) - 1
         at = key & last
         while self._numbers.item(at) != EMPTY and self._keys.item(at) != key:
             at = (at + 1) & last
+        return at
+
+    def put(self, key: int, number: int) -> None:
+        """A fingerprint's number, new or another one."""
+        at = self._at(key)
         if self._numbers.item(at) == EMPTY:
             self._size += 1
         self._keys[at], self._numbers[at] = key, number
@@ -242,13 +251,13 @@ class Known:
                 self._thin()
             return
         text = node.encode("utf-8", "surrogatepass")
-        key = fingerprints([text])
-        known = self._fingerprints.find(key).item(0)
+        key = int(fingerprints([text])[0])
+        known = self._fingerprints.one(key)
         taken = known < EMPTY or (known > EMPTY and known != row and self._nodes.text(known) != text)
         if taken:
             self._twins[node] = row
         else:
-            self._fingerprints.put(key.item(0), row)
+            self._fingerprints.put(key, row)
 
     @overload
     def get(self, node: str) -> int | None: ...
@@ -256,8 +265,19 @@ class Known:
     def get(self, node: str, default: int) -> int: ...
     def get(self, node: str, default: int | None = None) -> int | None:
         """The row of a name."""
-        found = self._plain.get(node) if self._plain is not None else self.rows([node])[0]
+        found = self._plain.get(node) if self._plain is not None else self._one(node)
         return default if found is None else found
+
+    def _one(self, node: str) -> int | None:
+        """The row of a single name; as `rows`, in a tenth of the time."""
+        text = node.encode("utf-8", "surrogatepass")
+        number = self._fingerprints.one(int(fingerprints([text])[0]))
+        if number > EMPTY and self._nodes.text(number) == text:
+            return number
+        if number == EMPTY:
+            return None
+        found = self.recall([number], [text])[0] if number < EMPTY and self.recall is not None else None
+        return self._twins.get(node) if found is None else found
 
     def rows(self, nodes: Sequence[str]) -> list[int | None]:
         """The rows of names; None for those not known."""

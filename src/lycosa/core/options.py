@@ -27,10 +27,14 @@ FILES = ("file", "scores", "documents", "traits")
 """Parameters of a strategy or a space that name a file."""
 
 
+HOT = 500_000
+"""Known addresses that are kept in memory."""
+
+
 GROUPS = {
     "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
-    "concurrency": "Politeness", "allow_network": "Fetching", "archive": "Keeping", "per_hour": "Freshness",
-    "webhooks": "Telling",
+    "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser", "archive": "Keeping",
+    "per_hour": "Freshness", "webhooks": "Telling",
 }  # fmt: skip
 """What options are about, each under the first of its group."""
 
@@ -56,6 +60,9 @@ MOST_PARTS = 16
 """Of a key in such a file; ours have one."""
 
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
+
+CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all")}
+"""Options that are one of a few words."""
 
 RETIRED = ("learn_labels",)
 """What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
@@ -170,6 +177,11 @@ class Options:
     )
     max_time: float = option(0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.")
     host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.")
+    hot: int = option(
+        HOT,
+        "Known addresses to keep in memory: those that promise most, and of each host some. The others wait on disk "
+        "until they are among the best left, or a page links to them. 0: all.",
+    )
     hosts: list[str] = option(
         [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", flag="--host", metavar="HOST"
     )
@@ -203,6 +215,17 @@ class Options:
     follow_nofollow: bool = option(False, "Follow links marked nofollow, too.")
     user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.")
     contact: str = option("", "A URL or mail address that hosts can turn to; becomes part of the user agent.")
+    identity: str = option(
+        "",
+        "Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'.",
+        metavar="FILE",
+    )
+    respect_opt_outs: str = option(
+        "",
+        "Leave out pages whose owners don't want models trained on them (training), or any use that they speak "
+        "against (all). Default: such opt-outs are only noted.",
+        metavar="WHICH",
+    )
     allow_network: list[str] = option(
         [],
         "A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more.",
@@ -243,6 +266,52 @@ class Options:
     proxy_ca: str = option(
         "", "Trust the certificates that this file vouches for (PEM): the proxy's own.", metavar="FILE"
     )
+    headers: list[str] = option(
+        [],
+        "A header for the requests to one host, as 'HOST NAME: VALUE'; $WORD in it is a word of the environment. Never "
+        "logged or archived, and kept in crawl.toml only with such a word; repeat it for more.",
+        flag="--header",
+        metavar="HEADER",
+    )
+    cookies: str = option(
+        "",
+        "Cookies for the hosts that they belong to: a file as browsers and curl export it (cookies.txt). Never logged "
+        "or archived.",
+        metavar="FILE",
+    )
+    render: str = option(
+        "auto",
+        "Whether pages are rendered by a browser, too: auto (where that brings more text or links), never, always. "
+        "Takes Chromium, and the extra 'browser'.",
+        metavar="WHEN",
+    )
+    render_resources: str = option(
+        "needed",
+        "What is archived of what rendered pages fetch: none, needed (scripts, styles, data), or all (pictures, fonts "
+        "and media are then fetched, too).",
+        metavar="WHICH",
+    )
+    render_time: float = option(
+        20.0, "Seconds that a page may take to render; what it waits for the pauses of hosts is not counted."
+    )
+    render_requests: int = option(60, "Requests that a page may send while it is rendered.")
+    render_bytes: int = option(10_000_000, "Bytes that a page may fetch while it is rendered.")
+    render_at_once: int = option(2, "Pages that are rendered at the same time.")
+    render_more: str = option(
+        "",
+        "Click what this CSS selector finds, such as 'button.more', up to ten times. Default: nothing is clicked.",
+        metavar="SELECTOR",
+    )
+    render_trackers: bool = option(False, "Let rendered pages fetch from well-known hosts of ads and trackers, too.")
+    browser: str = option("", "The Chromium to render with. Default: the one that is installed.", metavar="FILE")
+    browser_profile: str = option(
+        "",
+        "Render with this profile of yours, a directory; its cookies and storage are used and changed. Default: an "
+        "empty one for each page.",
+        metavar="DIR",
+    )
+    browser_pages: int = option(200, "Pages that a browser renders before it is ended, and another one started.")
+    browser_memory: int = option(700, "Megabytes that a browser may have by then.")
     archive: bool = option(True, "Keep what was fetched as WARC files.")
     index: bool = option(
         True,
@@ -364,12 +433,16 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
-            "readers": 0, "log_rotate": 0,
+            "readers": 0, "log_rotate": 0, "hot": 0,
+            "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
+            "browser_pages": 1, "browser_memory": 100,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
             if not low <= value < float("inf"):
                 raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
+        if self.respect_opt_outs not in ("", "training", "all"):
+            raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
             raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:
@@ -382,8 +455,14 @@ class Options:
             raise InputError(f"--log-format is {self.log_format!r}: choose text or json")
         if not self.operator.isprintable():
             raise InputError(f"--operator is {self.operator!r}: it has to be one line of text")
+        self._check_choices()
         if self.feed_url and not self.feed_url.startswith(("http://", "https://")):
             raise InputError(f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
+
+    def _check_choices(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InputError(f"{flag_of(name)} is {getattr(self, name)!r}: it has to be {', '.join(choices)}")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:

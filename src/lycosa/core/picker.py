@@ -149,14 +149,28 @@ class Picker:
         if task.due:
             self.keeper.give_back(task)
         if task.row >= 0 and not task.follows:
-            self.frontier.untake(task.row)
+            row = self._row(task)
+            if row >= 0:
+                self.frontier.untake(row)
 
     def postpone(self, task: Task, until: float, why: str) -> None:
         """The task has to wait, as its host does."""
         if task.due:
             self.keeper.give_back(task, until)
         if task.row >= 0 and not task.follows:
-            self.frontier.postpone(task.row, until, why)
+            row = self._row(task)
+            if row >= 0:
+                self.frontier.postpone(row, until, why)
+
+    def _row(self, task: Task) -> int:
+        """The row that a task's node has by now; -1 if it was put aside, and then it is in flight no more."""
+        cold = self.table.cold
+        if cold is None or not cold.sweeps:
+            return task.row
+        row = self.table.row_of.here(task.node)
+        if row is None:
+            self.frontier.forget(task.node.encode("utf-8", "surrogatepass"), self.table.lane_of(task.node))
+        return -1 if row is None else row
 
     def recall(self, visit: Visit) -> None:
         """A visit of an earlier run: an hour is not spent twice."""

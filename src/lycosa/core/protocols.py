@@ -15,7 +15,7 @@ Log        keeps the events               (SQLite, memory)
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -78,6 +78,8 @@ class Space:
     """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
     has_versions: bool = False
     """Whether what was visited can be looked at again, to see what has become of it."""
+    driven: str = ""
+    """Who drives it, where that is another program than Lycosa: seeds and visits come from there."""
 
     def scope(self, options: Options) -> Callable[[str, int], bool]:
         """Which nodes, at which depth, belong to a crawl with these options: all, unless a space knows of limits."""
@@ -103,8 +105,15 @@ class Space:
         """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
         return None
 
+    def start(self, seed: Seed) -> None:
+        """See a recorded seed that has data, live or replayed, before it joins the frontier."""
+
     def learn(self, visit: Visit) -> None:
         """See a recorded visit, live or replayed: robots rules, hosts' delays."""
+
+    def warden(self, warden: Warden) -> Warden:
+        """Who holds rows back: the one given, unless the space has a word on it."""
+        return warden
 
     def state(self) -> State:
         """What was learned; a space that learns has its own (core/state.py)."""
@@ -280,6 +289,25 @@ class Warden:
     def held_back(self, table: Table) -> list[Held]:
         """What is held back now, the largest groups first."""
         return []
+
+    def levels(self, rows: Rows) -> NDArray[np.uint8]:
+        """What is to be done with the rows."""
+        return np.zeros(len(rows), np.uint8)
+
+    def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Of each row the number of what it belongs to, -1 for nothing, and its level apart from that (cold.py)."""
+        return np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
+
+    def tag_levels(self) -> NDArray[np.uint8]:
+        """The levels of what rows belong to."""
+        return _NO_LEVELS
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """Rows are put aside: what is known of them and can't be told from their names."""
+        return {}
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """Rows are back."""
 
 
 class Keeper:

@@ -13,8 +13,9 @@ Paper items:
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,11 @@ from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import Inbound, Rows, Step, Visit
 
-OPEN, DONE = 0, 1
-"""A row is open until its node has been visited for good."""
+if TYPE_CHECKING:
+    from lycosa.core.cold import Cold
+
+OPEN, DONE, VACANT = 0, 1, 2
+"""A row is open until its node has been visited for good. The row of a node that was put aside is vacant (cold.py)."""
 
 MAX_HOPS = 10
 """Redirects in a row that are followed."""
@@ -57,6 +61,9 @@ _HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", 
 
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 """The six of a row as one thing, which numpy copies faster than a line of numbers."""
+
+_LEAVING = ("attempts", "hops", "depth", "lane", "parent", "in_degree")
+"""Columns of a row that is put aside. Seeds and sources never are."""
 
 _NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
 _NOBODY: frozenset[int] = frozenset()
@@ -96,6 +103,15 @@ class Table:
         self.lanes: list[str] = []
         self.lane_number: dict[str, int] = {}
         self.open_rows = 0
+        """The cold ones among them."""
+        self.discovered = 0
+        """Nodes ever seen, the cold ones among them."""
+        self.cold: Cold | None = None
+        """Who puts rows aside, if anybody does."""
+        self.renewed: list[int] = []
+        """Rows that were vacant and have a new node, which the warden has not seen yet."""
+        self._vacant: list[int] = []
+        self._age: NDArray[np.int32] | None = None
         self.closed = array("i")
         """The rows that were visited for good, in that order."""
         self.edges = Edges()
@@ -120,10 +136,19 @@ class Table:
         return self._new_row(node, depth, parent)
 
     def _new_row(self, node: str, depth: int, parent: int) -> int:
-        row = len(self.nodes)
-        if row == self._capacity:
-            self._grow()
-        self.nodes.append(node)
+        if self._vacant:
+            row = self._vacant.pop()
+            self.renewed.append(row)
+            self.nodes[row] = node
+            self.state[row] = OPEN
+        else:
+            row = len(self.nodes)
+            if row == self._capacity:
+                self._grow()
+            self.nodes.append(node)
+        if self._age is not None:
+            self._age[row] = self.discovered
+        self.discovered += 1
         self.row_of[node] = row
         lane = self.lane_of(node)
         number = self.lane_number.get(lane)
@@ -272,15 +297,85 @@ class Table:
         return Step(visit, row, np.array([target]), visit.links.alphas[:1])
 
     def rows(self) -> Rows:
-        """All open rows."""
+        """All open rows, but for cold ones."""
         return np.flatnonzero(self.state[: len(self)] == OPEN)
+
+    # -- hot and cold ------------------------------------------------------------------------------------------
+
+    def age(self, rows: Rows) -> NDArray[np.int32]:
+        """The numbers of rows in the order of discovery: their own, unless rows have come and gone."""
+        return rows.astype(np.int32) if self._age is None else self._age[rows]
+
+    def name(self, row: int) -> bytes:
+        """What a row is known by when it is put aside."""
+        return self.nodes.text(row)
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """What is known of rows, which are vacant from now on."""
+        if self._age is None:
+            self._age = np.arange(self._capacity, dtype=np.int32)
+        known = {name: getattr(self, name)[rows] for name in _LEAVING} | {
+            "sums": self._sums[rows],
+            "age": self._age[rows],
+        }
+        for name in _LEAVING:
+            getattr(self, name)[rows] = 0
+        self._sums[rows] = 0.0
+        self.state[rows] = VACANT
+        self.edges.forget(rows, len(self))
+        return known
+
+    def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
+        """Rows that are vacant: their nodes are known by these numbers."""
+        self.row_of.renumber(self.row_of.keys(names), numbers)
+        self._vacate(rows)
+        self.nodes.tidy()
+
+    def _vacate(self, rows: Rows) -> None:
+        self._vacant = np.sort(np.concatenate([np.array(self._vacant, np.int32), rows]))[::-1].tolist()
+
+    def take_back(self, names: list[bytes]) -> Rows:
+        """Rows for nodes that were put aside."""
+        rows = self._room(len(names))
+        for row, name in zip(rows.tolist(), names, strict=True):
+            self.nodes.put(row, name)
+        self.row_of.renumber(self.row_of.keys(names), rows)
+        return rows
+
+    def _room(self, count: int) -> NDArray[np.int32]:
+        """Vacant rows, which are open from now on; new ones where there are not enough."""
+        vacant = max(0, len(self._vacant) - count)
+        rows = self._vacant[vacant:][::-1]
+        del self._vacant[vacant:]
+        while len(rows) < count:
+            if len(self) == self._capacity:
+                self._grow()
+            rows.append(len(self))
+            self._lengthen()
+        found = np.array(rows, np.int32)
+        self.state[found] = OPEN
+        return found
+
+    def _lengthen(self) -> None:
+        """One row more, which has no name yet."""
+        self.nodes.append("")
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """Rows are back, and this was known of them."""
+        assert self._age is not None
+        for name in _LEAVING:
+            getattr(self, name)[rows] = known[name]
+        self._sums[rows], self._age[rows] = known["sums"], known["age"]
 
     # -- as a state --------------------------------------------------------------------------------------------
 
     def as_state(self) -> State:
         """All rows and edges; what others call `state` is a column here."""
         columns = {name: getattr(self, name) for name in _COLUMNS if name not in _SUMS}
+        cold = {} if self._age is None else {"age": self._age}
         return {
+            "discovered": self.discovered,
+            "cold": {**cold, "vacant": np.array(self._vacant, np.int32), "renewed": np.array(self.renewed, np.int32)},
             "nodes": self.nodes.state(),
             "known": self.row_of.state(),
             "lanes": Texts(self.lanes),
@@ -298,8 +393,13 @@ class Table:
         self.row_of.restore(state["known"])
         self.lane_number = dict(zip(self.lanes, range(len(self.lanes)), strict=True))
         self.closed = array("i", state["closed"].tobytes())
-        self.open_rows = len(self.nodes) - len(self.closed)
         self._capacity = len(state["sums"])
+        self.discovered = state["discovered"]
+        self.open_rows = self.discovered - len(self.closed)
+        cold = state["cold"]
+        self._vacant, self.renewed, self._age = cold["vacant"].tolist(), cold["renewed"].tolist(), cold.get("age")
+        if self._age is not None and len(self._age) != self._capacity:
+            raise Untold("the order of discovery does not fit")
         for name in _COLUMNS:
             if name not in _SUMS:
                 column = state["columns"][name]
@@ -311,6 +411,8 @@ class Table:
 
     def _grow(self) -> None:
         self._capacity *= 2
+        if self._age is not None:
+            self._age = fit(self._age, self._capacity)
         for name in _COLUMNS:
             if name not in _SUMS:
                 setattr(self, name, fit(getattr(self, name), self._capacity))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
-from lycosa.core.budget import spent_on
+from lycosa.core.budget import RESOURCES, spent_on
 from lycosa.core.state import State
 from lycosa.core.types import Setting, Step, Visit
 
@@ -55,6 +55,10 @@ class Tally:
         if what := spent_on(visit):
             self.requests += 1
             self.spent[what] += 1
+        if rendering := visit.data.get("render"):  # what the browser asked for
+            self.requests += rendering.get("requests", 0)
+            self.spent[RESOURCES] += rendering.get("requests", 0)
+            self.bytes += rendering.get("bytes", 0)
         if visit.outcome not in ("ok", "redirect"):
             self.complaint = f"{visit.node}: {visit.outcome} {visit.complaint}"
         if visit.is_page:

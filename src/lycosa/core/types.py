@@ -21,7 +21,7 @@ Rows: TypeAlias = NDArray[np.integer[Any]]
 
 Scores: TypeAlias = NDArray[np.float64]
 
-Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "image", "search"]
+Kind = Literal["page", "redirect", "robots", "example", "sitemap", "probe", "revisit", "image", "search", "policy"]
 
 Outcome = Literal[
     "ok",  # a page with content; of a revisit: other content than before
@@ -40,6 +40,10 @@ Outcome = Literal[
     "unwanted",  # of a content type nobody asked for, or larger than was asked for; it was not read
     "invalid",  # not HTTP, or a redirect to nowhere
     "unreadable",  # a damaged or encrypted document; or reading it takes too much time or memory, or ends the process
+    "challenge",  # a check for bots in place of the page
+    "login",  # a form to log in, or 401
+    "limited",  # a page that says: too many requests
+    "consent",  # a wall of consent in place of the page
     "crashed",  # the space itself failed: a bug, recorded so that nothing is lost
 ]
 
@@ -99,11 +103,25 @@ class Exchange:
     body: bytes
     digest: bytes
     truncated: str = ""
+    received: Exchange | None = None
+    """Of a page that a browser has rendered, whose body is the final DOM: the answer as it was received."""
+    resources: list[Resource] = field(default_factory=list)
+    """What the browser fetched for it."""
 
     def header(self, name: str) -> str:
         """The first header of that name, or empty."""
         wanted = name.lower().encode()
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(slots=True)
+class Resource:
+    """Something that a page needs, such as a script: where it lies, when it was asked for, of whom, and the bytes."""
+
+    url: str
+    started: float
+    address: str
+    exchange: Exchange
 
 
 @dataclass(slots=True)
@@ -325,6 +343,8 @@ class Seed:
     node: str
     at: float = 0.0
     kind: Kind = "page"
+    data: dict[str, Any] = field(default_factory=dict)
+    """Whatever the space wants to find again when the log is replayed; empty where it wants nothing."""
 
 
 @dataclass(slots=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from lycosa.core import protocols
 from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
+from lycosa.core.options import HOT
 from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
@@ -34,6 +37,12 @@ from lycosa.topics.making import fingerprint, judge_of, read_terms
 from lycosa.traps.warden import Warden
 from lycosa.web.html import page_in
 from lycosa.web.urls import check_seed, is_http
+
+MANY = 100_000
+"""Pages from which on a crawl that keeps all addresses in memory says so, unless it was asked for fewer."""
+
+KNOWN = 500
+"""Bytes, or fewer, that a known address takes with most strategies."""
 
 AT_ONCE = 10
 """Events of a log that are folded before others get a turn."""
@@ -72,14 +81,21 @@ async def assemble(request: Request, files: Files) -> Assembly:
         host_budget=options.host_budget,
         patience=options.patience,
         choosy=options.choosy,
-        warden=Warden(topic.threshold, options.trust) if options.traps and getattr(space, "has_traps", False) else None,
+        warden=_warden(request, space, topic.threshold),
         scope=_scope(request, space),
         judge_name=judge_name,
         mark=files.mark,
         steps=request.steps,
+        hot=options.hot,
+        cold_file=files.cold_file,
+        readonly=files.readonly,
     )
     if request.owns is not None:
         engine.owns = request.owns
+    if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= MANY):
+        request.notes.append(
+            f"this strategy needs every address that was ever seen: all stay in memory, about {KNOWN} bytes each"
+        )
     return Assembly(request, files, engine, news, probability, searched)
 
 
@@ -134,11 +150,12 @@ class Assembly:
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
         engine.replay(())
         folded, later = 0, end - known
-        for event in events:
-            engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
-            folded += AT_ONCE
-            self.request.tell("reading the log", min(folded, later), later)
-            await asyncio.sleep(0)
+        with closing(events):
+            for event in events:
+                engine.replay(chain((event,), islice(events, AT_ONCE - 1)))
+                folded += AT_ONCE
+                self.request.tell("reading the log", min(folded, later), later)
+                await asyncio.sleep(0)
         if folded:  # numbers may be missing in a log that was mended
             self.request.tell("reading the log", later, later)
         if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:
@@ -208,6 +225,14 @@ def _strategy(request: Request) -> Strategy:
     if request.keeping is not None and not request.options.explore:
         return strategy_by_name("breadth-first")  # nothing new is picked: no one has to rank it
     return request.make_strategy()
+
+
+def _warden(request: Request, space: Space, threshold: float) -> protocols.Warden | None:
+    """Who holds likely traps back, where there may be any; a space may have a word on it."""
+    options, warden = request.options, None
+    if options.traps and getattr(space, "has_traps", False):
+        warden = Warden(threshold, options.trust)
+    return space.warden(warden or protocols.Warden()) if isinstance(space, Space) else warden
 
 
 def _keeper(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:

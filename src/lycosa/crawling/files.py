@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
+from pathlib import Path
 
+from lycosa.core.errors import InputError
 from lycosa.core.mark import Mark
 from lycosa.core.protocols import Log
 from lycosa.core.state import State
 from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import user_agent
-from lycosa.store.directory import Directory
+from lycosa.store.directory import SHARDS, Directory
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.store.versions import Versions
 from lycosa.store.warc import WarcArchive
 from lycosa.version import SOFTWARE
+
+COLD = "cold"
+"""The file of rows that are not in memory: a cache, made again from the log."""
 
 
 class Files:
@@ -35,6 +40,8 @@ class Files:
         """The last event of which a snapshot may know."""
         self.judged_by = ""
         """The judge of the last page of an earlier run."""
+        self.cold_file: Path | None = None
+        """Where rows are that are not in memory; without one, in a temporary file."""
         self._directory: Directory | None = None
 
     def open(self) -> None:
@@ -42,10 +49,17 @@ class Files:
         request, options = self.request, self.request.options
         if request.path is None:
             return
+        if request.resuming and (request.path / SHARDS).is_dir():
+            raise InputError(
+                f"{request.path} was crawled on a cluster: 'lycosa resume {request.path}' goes on there; it can't be "
+                "refreshed or watched"
+            )
         directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True
         self.mark = Mark(request.path)
         self.snapshots = Snapshots(request.path)
+        if request.keeping is None:
+            self.cold_file = request.path / COLD
         if not request.resuming:
             options = request.options = options.with_files(directory.options.files())  # the directory's own copies
         kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
@@ -59,7 +73,7 @@ class Files:
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 
-    def events(self, after: int = 0) -> Iterator[Event]:
+    def events(self, after: int = 0) -> Generator[Event, None, None]:
         """The log's events, or the later ones; in passing it is noted who judged, and which payloads are archived."""
         for event in self.log.events("seq > ?", given=(after,)) if isinstance(self.log, SqliteLog) else self.log:
             if isinstance(event, Visit | Lesson):

@@ -67,6 +67,9 @@ class CrawlOptions(TypedDict, total=False):
     """Stop a run after so many seconds; what is in flight still arrives. 0: no limit."""
     host_budget: int
     """Pages to fetch from any one host at most. 0: no limit."""
+    hot: int
+    """Known addresses to keep in memory: those that promise most, and of each host some. The others wait on disk
+    until they are among the best left, or a page links to them. 0: all."""
     hosts: str | Sequence[str]
     """Stay on this host; repeat it for more. Default: anywhere the seeds lead."""
     domains: str | Sequence[str]
@@ -99,6 +102,11 @@ class CrawlOptions(TypedDict, total=False):
     """How to introduce ourselves. Default: Lycosa and its version."""
     contact: str
     """A URL or mail address that hosts can turn to; becomes part of the user agent."""
+    identity: str | Path
+    """Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'."""
+    respect_opt_outs: str
+    """Leave out pages whose owners don't want models trained on them (training), or any use that they speak against
+    (all). Default: such opt-outs are only noted."""
     allow_network: str | Sequence[str]
     """A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more."""
     languages: str | Sequence[str]
@@ -123,6 +131,39 @@ class CrawlOptions(TypedDict, total=False):
     """Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the host names, too."""
     proxy_ca: str | Path
     """Trust the certificates that this file vouches for (PEM): the proxy's own."""
+    headers: str | Sequence[str]
+    """A header for the requests to one host, as 'HOST NAME: VALUE'; $WORD in it is a word of the environment. Never
+    logged or archived, and kept in crawl.toml only with such a word; repeat it for more."""
+    cookies: str | Path
+    """Cookies for the hosts that they belong to: a file as browsers and curl export it (cookies.txt). Never logged
+    or archived."""
+    render: str
+    """Whether pages are rendered by a browser, too: auto (where that brings more text or links), never, always.
+    Takes Chromium, and the extra 'browser'."""
+    render_resources: str
+    """What is archived of what rendered pages fetch: none, needed (scripts, styles, data), or all (pictures, fonts
+    and media are then fetched, too)."""
+    render_time: float
+    """Seconds that a page may take to render; what it waits for the pauses of hosts is not counted."""
+    render_requests: int
+    """Requests that a page may send while it is rendered."""
+    render_bytes: int
+    """Bytes that a page may fetch while it is rendered."""
+    render_at_once: int
+    """Pages that are rendered at the same time."""
+    render_more: str
+    """Click what this CSS selector finds, such as 'button.more', up to ten times. Default: nothing is clicked."""
+    render_trackers: bool
+    """Let rendered pages fetch from well-known hosts of ads and trackers, too."""
+    browser: str | Path
+    """The Chromium to render with. Default: the one that is installed."""
+    browser_profile: str
+    """Render with this profile of yours, a directory; its cookies and storage are used and changed. Default: an
+    empty one for each page."""
+    browser_pages: int
+    """Pages that a browser renders before it is ended, and another one started."""
+    browser_memory: int
+    """Megabytes that a browser may have by then."""
     archive: bool
     """Keep what was fetched as WARC files."""
     index: bool

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
@@ -27,12 +28,14 @@ from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces import SPACES
-from lycosa.spaces.making import guard_of, make_space, user_agent, wall_clock
+from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
+from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import located
 from lycosa.text.keywords import keywords
 from lycosa.topics import DEFAULT, FORMER, TOPICS
 from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.web.authority import Authority
+from lycosa.web.credentials import Credentials
 from lycosa.web.scope import Scope
 
 
@@ -81,6 +84,8 @@ class Request:
         Scope.of(options)
         guard_of(options)
         user_agent(options)
+        signer_of(options)
+        Credentials(options.headers, options.cookies)
         if parse(options.space)[0] != "web":
             self.make_space()
         check_search(options, self.space)
@@ -99,7 +104,8 @@ class Request:
         seeds = read_seeds(options, self.space, self.notes)
         if seeds.outside and not seeds.nodes and not options.search:
             raise InputError("every seed lies outside the scope: check --host, --domain, --include and --exclude")
-        if not seeds.nodes and not seeds.sources and not options.search:
+        driven = getattr(self.space, "driven", "")
+        if not seeds.nodes and not seeds.sources and not options.search and not driven:
             raise InputError(
                 "no seed: name a page to start from with --seed URL, a file of them with --seeds FILE, or a search "
                 "engine with --search URL",
@@ -184,6 +190,8 @@ class Request:
         if self.space is None:
             lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
             self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
+            if isinstance(self.space, WebSpace):
+                self.space.renderer = renderer_of(self.options)
         return self.space
 
     @property

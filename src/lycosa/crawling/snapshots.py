@@ -20,6 +20,7 @@ from typing import Any
 
 import xxhash
 
+from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.state import Untold
 from lycosa.core.types import Visit
@@ -42,7 +43,7 @@ ASIDE = frozenset(
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
     detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every
-    max_disk index feeds feed_url tell_kinds tell_at_least choosy
+    max_disk index feeds feed_url tell_kinds tell_at_least choosy identity respect_opt_outs
     """.split()
 )
 """Options that make no difference to what is learned from a log. All others do, or might."""
@@ -83,6 +84,7 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
 
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
+        same = same and cold_fits(about.get("cold", []), files.cold_file)
         return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
@@ -109,10 +111,15 @@ class SnapshotWriter:
     """CPU seconds that snapshots have taken, those of all crawls of the process."""
 
     def __init__(
-        self, request: Request, files: Files, engine: Engine, cpu: Callable[[], float] = time.process_time
+        self,
+        request: Request,
+        files: Files,
+        engine: Engine,
+        cpu: Callable[[], float] = time.process_time,
+        share: float = SHARE,
     ) -> None:
         self.files, self.engine = files, engine
-        self._cpu = cpu
+        self._cpu, self._share = cpu, share
         self._bound = bound_to(request, engine)
         self._visits = 0
         self._cost = 0.0
@@ -130,12 +137,14 @@ class SnapshotWriter:
         before = self._cpu()
         if snapshots is None or not isinstance(log, SqliteLog):
             return False
-        if not sure and SnapshotWriter.spent + self._cost > SHARE * before:
+        if not sure and SnapshotWriter.spent + self._cost > self._share * before:
             return False
         try:
             seq = log.end()
-            about = {**self._bound, "seq": seq, "log": log.chain(seq)}
-            snapshots.write(about, {"engine": self.engine.state(), "files": self.files.state()})
+            state = {"engine": self.engine.state(), "files": self.files.state()}
+            cold = getattr(self.engine, "cold", None)
+            about = [] if cold is None else cold.about()
+            snapshots.write({**self._bound, "seq": seq, "log": log.chain(seq), "cold": about}, state)
         except (Untold, MemoryError, OverflowError):  # it is folded instead
             self.files.snapshots = None
             return False

@@ -16,8 +16,9 @@ Paper items:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +40,19 @@ class Unlearned:
         return step.children
 
 
+class Forgetful(Unlearned):
+    """One of which nothing is lost when a row is put aside (core/cold.py): all that it goes by is in the table."""
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """There is nothing to tell of rows."""
+        return {}
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """There is nothing to remember."""
+
+
 @dataclass
-class BreadthFirst(Unlearned):
+class BreadthFirst(Forgetful):
     """The score is minus the depth; ties go to the row discovered first, so each level is first in, first out.
 
     The depth is the number of links from the nearest seed, as far as was known when the parent came in: a shorter way
@@ -88,7 +100,7 @@ class Random(Unlearned):
 
 
 @dataclass
-class Backlink(Unlearned):
+class Backlink(Forgetful):
     """The score is the number of crawled pages that link to the node. It knows nothing of the topic: a measure of
     importance, and a baseline. Its ranking is that of fl_deg.
 

@@ -11,9 +11,12 @@ Paper items:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.core.columns import learned
 from lycosa.core.state import State, plain, put_back
@@ -64,6 +67,14 @@ class BestFirst(SaidByParents):
     def restore(self, state: State) -> None:
         """Remember it."""
         put_back(self.priority_, state)
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """What parents have said of rows that are put aside."""
+        return self.priority_.leave(rows, table)
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """They are back."""
+        self.priority_.join(rows, known, table)
 
     def said(self, step: Step) -> dict[str, Scores | float]:
         """What this parent says, in parts."""

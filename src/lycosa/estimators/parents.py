@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,18 @@ class Parents:
             return rows
         self.count_[rows] = parents  # more than 0, which is all that is asked
         return rows
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """What was said of rows that are put aside (core/cold.py)."""
+        self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
+        known: dict[str, NDArray[Any]] = {"value": self.value_[rows], "count": self.count_[rows]}
+        self.value_[rows] = self.count_[rows] = 0.0
+        return known
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """They are back."""
+        self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
+        self.value_[rows], self.count_[rows] = known["value"], known["count"]
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The merged value; 0 for a row nobody has linked to."""

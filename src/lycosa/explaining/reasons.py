@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,7 +33,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.files import Files
+from lycosa.crawling.files import COLD, Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import node_of
 from lycosa.crawling.snapshots import covered
@@ -78,8 +78,9 @@ class ReadFiles(Files):
         assert self.request.path is not None
         self.log = ReadLog(self.request.path / NAME, readonly=True)
         self.snapshots = Snapshots(self.request.path)
+        self.cold_file = self.request.path / COLD
 
-    def events(self, after: int = 0) -> Iterator[Event]:
+    def events(self, after: int = 0) -> Generator[Event, None, None]:
         assert isinstance(self.log, SqliteLog)
         for seq, event in self.log.numbered("seq > ?", given=(after,)):
             self.watch(seq, event)
@@ -118,6 +119,8 @@ async def _recall(request: Request, watch: Watch, witness: Witness | None, until
             if witness is not None and witness.attend(ranking.estimator):
                 files.until = 0  # all of it has to be heard
         await assembly.take_up()
+        if assembly.engine.cold is not None:
+            assembly.engine.cold.listen(True)  # whoever asks of a cold row is told
     finally:
         if request.space is not None:
             await request.space.close()

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT
+from lycosa.core.cold import Cold, cooling
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier
-from lycosa.core.protocols import Strategy
+from lycosa.core.protocols import Strategy, Warden
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.learning import Guiding, LearningGuide
@@ -54,10 +55,12 @@ def simulate(
     *,
     seen: NDArray[np.bool_] | None = None,
     tell: Callable[[int], None] | None = None,
+    hot: int = 0,
 ) -> Trace:
     """Crawl from the seeds until `budget` further nodes are fetched, or none is left.
 
     Nodes that are `seen` (a guide was trained on them) are fetched like any other, but cost nothing of the budget.
+    `hot` is how many rows are kept in memory, those on disk being as in a crawl (core/cold.py); 0: all.
 
     >>> from lycosa.estimators import strategy
     >>> index = Index.of({"a": ["b", "c"], "b": ["d"], "c": ["e"]}, score={"c": 1, "e": 1}, alpha={("a", "c"): 1})
@@ -69,6 +72,8 @@ def simulate(
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
     frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
+    part = cooling(strategy, frontier) if hot else None
+    cold = Cold(hot, table, frontier, part, Warden()) if part is not None else None
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []
@@ -86,6 +91,8 @@ def simulate(
         pages.pages += 1
         strategy.learn(step, table, frontier)
         frontier.untake(row)
+        if cold is not None:
+            cold.settle()
         fetched.append(node)
         if isinstance(guiding, Guiding):
             _teach(guiding, strategy, fetched, table, frontier)

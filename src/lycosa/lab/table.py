@@ -58,6 +58,9 @@ class IndexedTable(Table):
         self.close(row)
         targets = self._child[self._start.item(node) : self._start.item(node + 1)].astype(np.intp)
         children = self.row_at[targets]
+        if self.cold is not None and self.cold.count and len(away := np.flatnonzero(children < -1)):
+            names = [b"%d" % target for target in targets[away].tolist()]
+            children[away] = np.array(self.cold.recall(children[away].tolist(), names), np.intp)
         if len(targets):
             new = (children < _NONE).nonzero()[0]
             if len(new):
@@ -68,16 +71,42 @@ class IndexedTable(Table):
     def _add(self, nodes: NDArray[np.intp], depth: int, parent: int) -> Rows:
         """New rows for nodes that have none, each named once."""
         begin, end = self.size, self.size + len(nodes)
-        while end > self._capacity:
-            self._grow()
-            self.node_at = fit(self.node_at, self._capacity)
-        rows = np.arange(begin, end)
-        self.node_at[begin:end] = nodes
+        if self._vacant:
+            rows = self._room(len(nodes)).astype(np.intp)
+        else:
+            while end > self._capacity:
+                self._grow()
+            rows, self.size = np.arange(begin, end), end
+        if self._age is not None:
+            self._age[rows] = np.arange(self.discovered, self.discovered + len(nodes))
+        self.node_at[rows] = nodes
         self.row_at[nodes] = rows
-        self.depth[begin:end] = depth
-        self.parent[begin:end] = parent
+        self.depth[rows] = depth
+        self.parent[rows] = parent
         self.open_rows += len(nodes)
-        self.size = end
+        self.discovered += len(nodes)
+        return rows
+
+    def _grow(self) -> None:
+        super()._grow()
+        self.node_at = fit(self.node_at, self._capacity)
+
+    def _lengthen(self) -> None:
+        self.size += 1
+
+    def name(self, row: int) -> bytes:
+        """The node's number."""
+        return b"%d" % self.node_at.item(row)
+
+    def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
+        """These rows are vacant, and their nodes are known by these numbers."""
+        self.row_at[[int(name) for name in names]] = numbers
+        self._vacate(rows)
+
+    def take_back(self, names: list[bytes]) -> Rows:
+        """Rows for nodes that were put aside."""
+        rows, nodes = self._room(len(names)), [int(name) for name in names]
+        self.node_at[rows], self.row_at[nodes] = nodes, rows
         return rows
 
 
@@ -89,7 +118,7 @@ class IndexedStep(Step):
     def __init__(
         self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: Index
     ) -> None:
-        self.visit, self.row, self.children, self.alphas = visit, row, children, alphas
+        self.visit, self.row, self.children, self.alphas, self.outcome = visit, row, children, alphas, None
         self._node, self._index = node, index
 
     @property

@@ -207,6 +207,7 @@ def options(
         **{name: [re.escape(piece) for piece in getattr(wishes, name)] for name in PIECES},
         "feeds": False,  # the server has its own
         "log_file": "none",  # as nobody could read it
+        "render": "never",  # a browser for each of many crawls is for the operator to allow
         **settings,
     }
     if not made["seeds"]:

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
@@ -16,6 +17,7 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
 from lycosa.web.authority import Authority
+from lycosa.web.credentials import Credentials
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import chosen
 from lycosa.web.fetch import HttpTransport, Limits
@@ -23,6 +25,7 @@ from lycosa.web.guard import Guard
 from lycosa.web.politeness import Politeness
 from lycosa.web.proxy import LOGIN, Proxy
 from lycosa.web.robots import product
+from lycosa.web.signing import Identity, Signer
 
 PROBE_AFTER = 3
 """Pages of a host after which it is asked for one that can't exist."""
@@ -104,6 +107,9 @@ def web_space(
         whole_text=options.whole_text,
         readers=options.readers,
         documents=options.documents,
+        signer=signer_of(options),
+        respect=options.respect_opt_outs,
+        credentials=Credentials(options.headers, options.cookies, clock),
     )
 
 
@@ -123,6 +129,11 @@ def user_agent(options: Options) -> str:
     if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
         raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII that begins with a name")
     return agent
+
+
+def signer_of(options: Options) -> Signer | None:
+    """Who signs requests, if there is an identity to sign as."""
+    return Signer(Identity.load(Path(options.identity))) if options.identity else None
 
 
 def guard_of(options: Options) -> Guard:

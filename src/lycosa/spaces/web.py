@@ -19,7 +19,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Awaitable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,26 +29,37 @@ from lycosa.core.errors import FetchError
 from lycosa.core.mark import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
-from lycosa.core.state import State, Texts
+from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
+from lycosa.spaces.resources import Resources, as_visit
+from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import HTML, Document, language_of
+from lycosa.web.html import DOM, HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
+from lycosa.web.optouts import FILES as POLICIES
+from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
+from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
+from lycosa.web.rendering import Look, Rendered, Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
+from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve
+from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve, routed
 from lycosa.web.urls import lane as lane_of
+from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
 TEXT = frozenset({"text/plain"})
 IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
+
+LEAST_WORDS = 30
+"""Of a rendered page whose server said that there is none: fewer are an error page."""
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
@@ -64,7 +76,7 @@ GIVE_UP = 10
 GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)
 """Seconds before a host that was given up is asked again, after the first failure too many, the second, ..."""
 
-FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow"})
+FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
 """Outcomes that say something of the host, not of the page."""
 
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
@@ -76,6 +88,8 @@ POISON = "the crawl died twice while this was read or judged: archived as it cam
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
+WALLED = frozenset({401, 403, 429, 503})
+"""With which failures walls come."""
 
 
 class _TooLarge(Exception):
@@ -92,6 +106,8 @@ class _Robots:
     attempts: int = 0
     next_hop: str = ""
     hops: int = 0
+    signals: RobotsSignals | None = None
+    """What it says of the use of pages, if anything."""
 
 
 class WebSpace(Space):
@@ -119,7 +135,16 @@ class WebSpace(Space):
         whole_text: bool = False,
         readers: int = 0,
         documents: str = NONE,
+        signer: Signer | None = None,
+        respect: str = "",
+        credentials: Credentials | None = None,
     ) -> None:
+        self.signer = signer
+        """Signs requests, if they are to be."""
+        self.respect = respect
+        """Which opt-outs are heeded: training, all, or none."""
+        self._policies: dict[str, dict[str, bytes]] = {}  # of each origin the files that say more of that
+        self._site_policy: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
         self.politeness = politeness
@@ -150,6 +175,12 @@ class WebSpace(Space):
         if self.languages:
             self.headers["Accept-Language"] = ", ".join(sorted(self.languages))
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
+        self.credentials = credentials or Credentials()
+        self.renderer: Renderer | None = None
+        """Who has pages rendered by a browser, if anyone has."""
+        self.resources = Resources(self)
+        self.ahead: dict[str, Rules] = {}
+        """Rules by origin that were read for a page which is not recorded yet."""
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
         self.sitemaps = sitemaps
@@ -165,6 +196,11 @@ class WebSpace(Space):
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
         self._delays: dict[str, float] = {}  # what they have asked for
 
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know at the end."""
+        return [] if self.renderer is None else self.renderer.notes
+
     # -- lanes and readiness -----------------------------------------------------------------------------------
 
     def scope(self, options: Options) -> Scope:
@@ -172,8 +208,11 @@ class WebSpace(Space):
         return Scope.of(options)
 
     def node(self, text: str) -> str | None:
-        """An address as people type it, in canonical form."""
-        return check_seed(text)
+        """An address as people type it, in canonical form; with its route, where a browser knows what that means."""
+        node = check_seed(text)
+        if node is not None and self.renderer is not None and ("#/" in text or "#!" in text):
+            return routed(node, [text.strip()[text.strip().index("#") :]])[0]
+        return node
 
     def lane(self, node: str) -> str:
         """The host with its port; empty for what is not on the web (a file of addresses)."""
@@ -196,13 +235,57 @@ class WebSpace(Space):
         """robots.txt has to be known, and to allow the node; what a host says to nonsense is good to know."""
         base = origin(node)
         known = self._robots.get(base)
-        if known is not None and known.rules is not None and self.clock() < known.until:
-            if known.rules.allowed(node):
-                return self._probe(node, base, known.rules)
+        if rules := self.rules(base):
+            if rules.allowed(node.partition("#")[0]):
+                return self._opted_out(node, base, rules) or self._probe(node, base, rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
         return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
+
+    def _opted_out(self, node: str, base: str, rules: Rules) -> Task | tuple[Outcome, str] | None:
+        """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
+        if not self.respect:
+            return None
+        known = self._policies.get(base, {})
+        for path in POLICIES:
+            if path not in known and rules.allowed(base + path):
+                return Task(base + path, "policy", origin=node)
+        told = heeded(self._told_by_site(node), self.respect)
+        return ("denied", f"opted out: {', '.join(told)}") if told else None
+
+    def _told_by_site(self, node: str) -> list[str]:
+        """The opt-outs of a node that are known before it is fetched."""
+        base = origin(node)
+        robots, policies = self._robots.get(base), self._policies.get(base)
+        tdmrep, ai_txt = None, None
+        if policies:
+            if base not in self._site_policy:
+                bodies = [policies.get(path, b"") for path in POLICIES]
+                self._site_policy[base] = TdmRep(bodies[0]), AiTxt(bodies[1], self.agent)
+            tdmrep, ai_txt = self._site_policy[base]
+        return told_by_site(node, robots.signals if robots is not None else None, tdmrep, ai_txt)
+
+    def rules(self, base: str) -> Rules | None:
+        """What an origin allows, as far as its robots.txt has been read not long ago."""
+        known = self._robots.get(base)
+        if known is not None and known.rules is not None and self.clock() < known.until:
+            return known.rules
+        return self.ahead.get(base)
+
+    def closed(self, base: str) -> str:
+        """Why nothing may be asked of an origin for now; empty: something may."""
+        known = self._robots.get(base)
+        shut = known is not None and known.rules is None and not known.next_hop and self.clock() < known.until
+        return f"{base}/robots.txt can't be read" if shut else ""
+
+    def is_asking(self, lane: str) -> bool:
+        """Whether a robots.txt of this host is on its way."""
+        return lane in self._asking
+
+    def release(self, lane: str) -> None:
+        """It came, or did not, and will be recorded with a page."""
+        self._asking.discard(lane)
 
     def _probe(self, node: str, base: str, rules: Rules) -> Task | None:
         """Ask, once, for a page beside this one that can't exist: a host that has it, has everything."""
@@ -210,7 +293,7 @@ class WebSpace(Space):
             return None
         if base in self._probed or base in self._probing:
             return None
-        folder, _, name = node.partition("?")[0].rpartition("/")
+        folder, _, name = node.partition("#")[0].partition("?")[0].rpartition("/")
         _, dot, ending = name.rpartition(".")
         nonsense = hashlib.sha256(base.encode()).hexdigest()[:12]
         url = f"{folder if len(folder) > len(base) else base}/no-such-page-{nonsense}{dot}{ending if dot else ''}"
@@ -226,7 +309,9 @@ class WebSpace(Space):
             return self._heard(*heard)
         address = self.names.peek(_name(lane)) if self.names is not None else ""
         self.politeness.begin(lane, task.node, address)
-        if task.kind == "robots":
+        if self.signer is not None:
+            task = replace(task, conditions=(*task.conditions, *self.signer.headers(task.node, self.clock())))
+        if task.kind in ("robots", "policy"):
             self._asking.add(self.lane(task.origin))
         elif task.kind == "probe":
             self._probing.add(origin(task.node))
@@ -234,7 +319,7 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
-        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search") else self.wanted
+        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search", "policy") else self.wanted
         if task.kind == "image":
             wanted = IMAGES
         elif wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
@@ -242,7 +327,9 @@ class WebSpace(Space):
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)
             started = self.clock()
-            response = await self.transport.fetch(task.node, {**self.headers, **dict(task.conditions)}, wanted)
+            url = task.node.partition("#")[0]  # a route is the browser's business
+            fields = {**self.headers, **dict(task.conditions), **self.credentials.fields(url)}
+            response = await self.transport.fetch(url, fields, wanted)
             ended = self.clock()  # reading it, elsewhere perhaps, is none of the host's time
             page = await (self._page(task, response) if self.pool is None else self._in_turn(task, response))
         except FetchError as error:
@@ -258,6 +345,8 @@ class WebSpace(Space):
             ended = ended or self.clock()
             self.politeness.end(lane, ended - started, task.node)
         page.started, page.ended = started, ended
+        if self.renderer is not None and task.kind in ("page", "revisit"):
+            await self._render(task, page, self.renderer)
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
             self._give_up(lane, page)
         page.title, page.note = printable(page.title), printable(page.note)
@@ -265,6 +354,69 @@ class WebSpace(Space):
             with self.mark.on(task.node):
                 self._finish_robots(task, page)
         return page
+
+    async def _render(self, task: Task, page: Page, renderer: Renderer) -> None:
+        """Have a browser look at it, where that may bring more; what it brought is for the log."""
+        look = self._look(page)
+        if look is None or self.mark.is_suspect(task.node):
+            return
+        why = renderer.wants(task.node, look)
+        if not why:
+            if look.is_shell and page.outcome == "ok":
+                page.data["shell"] = True
+            return
+        exchange = page.exchange
+        assert exchange is not None
+        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
+        received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
+        rendered = await renderer.render(task.node, received, self.resources.fetch)
+        page.data["render"] = _told(why, rendered, look)
+        if rendered.rules:
+            page.data["robots"] = rendered.rules
+        if rendered.rests:
+            page.data["rests"] = rendered.rests
+        if rendered.dom:
+            await self._show(task, page, received, rendered, look)
+        _add(page.links, [url for url in map(canonical, rendered.leaves_for) if url is not None and url != task.node])
+
+    def _look(self, page: Page) -> Look | None:
+        """How a page looks that a browser could show; None for what is none."""
+        exchange = page.exchange
+        if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
+            return None
+        kind = exchange.header("content-type").partition(";")[0].strip().lower()
+        if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
+            return None
+        source = source_of(exchange, LARGE)
+        if page.outcome == "ok":
+            return Look.of(source, len(page.text.split()), len(page.links))
+        look = Look.of(source, 0, 0)  # an application may answer so wherever no file is
+        return look if look.empty and look.scripts else None
+
+    async def _show(self, task: Task, page: Page, received: Response, rendered: Rendered, look: Look) -> None:
+        """Read the final DOM in place of what was received."""
+        assert page.exchange is not None
+        kept: dict[str, str] = {
+            name: received.fields[name] for name in ("x-robots-tag", "content-language") if name in received.fields
+        }
+        shown = Response(200, b"", [], rendered.dom, fields={**kept, "content-type": DOM})
+        fresh = Page("ok")
+        await self._read(task, shown, fresh)
+        words, links = len(fresh.text.split()), len(fresh.links)
+        page.data["render"] |= {"words": [look.words, words], "links": [look.links, links]}
+        if fresh.outcome != "ok" or (page.outcome != "ok" and words < LEAST_WORDS):
+            return  # an error page that is drawn by scripts is one all the same
+        page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
+        page.marked, page.main, page.headings, page.lead = fresh.marked, fresh.main, fresh.headings, fresh.lead
+        page.links, page.note, page.retry_at = fresh.links, "", 0.0
+        page.flags = [flag for flag in page.flags if flag.startswith("truncated")] + [*fresh.flags, "rendered"]
+        page.data |= fresh.data
+        headers = [(b"Content-Type", DOM.encode())]
+        digest = hashlib.sha256(rendered.dom).digest()
+        page.exchange = Exchange(
+            b"", b"HTTP/1.1 200 OK", headers, rendered.dom, digest, received=page.exchange, resources=rendered.resources
+        )
+        page.source = partial(source_of, page.exchange, self.inflated)
 
     async def _heard(self, body: bytes, at: float) -> Page:
         """Rules that another crawl has read: recorded like our own, but nothing was sent."""
@@ -318,7 +470,17 @@ class WebSpace(Space):
             await self._read(task, response, page)
         elif task.kind == "sitemap":
             await self._read_source(task, response, page)
+        elif task.kind == "policy":
+            self._read_policy(response, page)
         return page
+
+    def _read_policy(self, response: Response, page: Page) -> None:
+        """A file that speaks of the use of pages, for the log; one that can't be unpacked is none."""
+        try:
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_OF_POLICY)
+        except BadEncoding:
+            return
+        page.data["body"] = body
 
     def _without_content(self, task: Task, response: Response, page: Page) -> None:
         """An answer that brings no page, by its status."""
@@ -328,11 +490,46 @@ class WebSpace(Space):
             page.note = "" if asked else "not modified, it says, but nobody asked whether it was"
         elif response.status in REDIRECTS:
             self._redirect(task, response, page)
+        elif task.kind in ("page", "revisit") and (wall := self._wall_of_failure(task, response)) is not None:
+            self._stop_at(wall, task, response, page)
         elif response.status in BUSY:
             page.outcome = "busy"
             self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
         else:
             page.outcome = "gone" if 300 <= response.status < 500 else "broken"
+
+    def _wall_of_failure(self, task: Task, response: Response) -> Wall | None:
+        """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
+        if response.status not in WALLED:
+            return None
+        document, body = Document(), b""
+        with suppress(BadEncoding):
+            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+        with self.mark.on(task.node):
+            if len(body) < SEEN and not self.mark.is_suspect(task.node):
+                document = read_body(body, task.node, response.fields.get("content-type", ""), self.agent)
+        return wall_of(task.node, response.status, response.fields, body, document)
+
+    def _is_walled(self, task: Task, response: Response, page: Page, document: Document) -> bool:
+        """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
+        if task.kind not in ("page", "revisit"):
+            return False
+        body = b""
+        if len(document.marked) <= 2 * SHORT:
+            with suppress(BadEncoding):  # which has been noticed elsewhere
+                body, _ = inflate(response.body, response.fields.get("content-encoding", ""), SEEN)
+        wall = wall_of(task.node, response.status, response.fields, body, document)
+        if wall is not None:
+            page.title = document.title
+            self._stop_at(wall, task, response, page)
+        return wall is not None
+
+    def _stop_at(self, wall: Wall, task: Task, response: Response, page: Page) -> None:
+        """Something else came in place of the page: it is not kept, and its host is left alone for a while."""
+        page.outcome, page.exchange, page.links = wall, None, Links()
+        self._rest(task, page, retry_after(response.fields.get("retry-after", ""), self.clock()))
+        if wall in ("login", "consent"):
+            page.retry_at = 0.0  # which will be there tomorrow, too
 
     def _rest(self, task: Task, page: Page, asked: float) -> None:
         """The host can't answer now: leave it alone for a while, whether or not this node is tried again."""
@@ -359,11 +556,17 @@ class WebSpace(Space):
         """Inflate and parse the body, and do as its robots directives say."""
         fields = response.fields
         document = await self._open(task, response, page, "page", self.inflated, self.agent)
-        if document is None:
+        if document is None or self._is_walled(task, response, page, document):
             return
         page.flags += document.flags
         page.note = _remark(document)
         directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
+        if not self._heed(task, fields, directives, page):
+            self._fill(task, response, page, document, directives)
+
+    def _fill(self, task: Task, response: Response, page: Page, document: Document, directives: frozenset[str]) -> None:
+        """Put what a document says into the page."""
+        fields = response.fields
         (document.whole() if self.whole_text else document).fill(page)
         if page.exchange is not None:
             page.source = partial(source_of, page.exchange, self.inflated)
@@ -384,6 +587,17 @@ class WebSpace(Space):
                 page.links = Links()
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
+
+    def _heed(self, task: Task, fields: dict[str, str], directives: frozenset[str], page: Page) -> bool:
+        """Note the opt-outs of a page; whether it has to be left out for one of them."""
+        told = told_by_page(fields, directives, self._told_by_site(task.node))
+        if not told:
+            return False
+        page.data["opt_outs"] = told
+        left_out = heeded(told, self.respect)
+        if left_out:
+            page.outcome, page.exchange, page.note = "unwanted", None, f"opted out: {', '.join(left_out)}"[:300]
+        return bool(left_out)
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
         """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
@@ -458,12 +672,16 @@ class WebSpace(Space):
             page.outcome, page.note = "unwanted", kind[:100]
 
     def _exchange(self, task: Task, response: Response) -> Exchange:
-        path, asked = task.node[len(origin(task.node)) :] or "/", "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        path = task.node[len(origin(task.node)) :].partition("#")[0] or "/"
+        asked = "".join(f"{k}: {v}\r\n" for k, v in task.conditions)
+        headers = response.headers
+        if self.credentials.fields(task.node):  # what it sets for whoever is logged in is as secret as what was sent
+            headers = [field for field in headers if field[0].lower() != b"set-cookie"]
         request = f"GET {path} HTTP/1.1\r\nHost: {self.lane(task.node)}\r\n{asked}{self._request_tail}"
         return Exchange(
             request.encode("utf-8", "replace"),
             response.status_line,
-            response.headers,
+            headers,
             response.body,
             hashlib.sha256(response.body).digest(),
             response.truncated,
@@ -514,7 +732,13 @@ class WebSpace(Space):
         if visit.kind == "robots":
             self._learn_robots(visit)
             return
-        if visit.kind == "probe":
+        self._learn_rendered(visit)
+        if visit.kind == "policy":
+            base = origin(visit.origin)
+            self._policies.setdefault(base, {})[visit.node[len(origin(visit.node)) :]] = visit.data.get("body", b"")
+            self._site_policy.pop(base, None)
+            self._asking.discard(self.lane(visit.origin))
+        elif visit.kind == "probe":
             self._probed.add(origin(visit.node))
             self._probing.discard(origin(visit.node))
         elif visit.is_page:
@@ -529,6 +753,16 @@ class WebSpace(Space):
             if self._failures[lane] >= GIVE_UP:
                 why = f"{self._failures[lane]} failures in a row, the last: {visit.outcome}"
             self._hold(lane, visit.data["rest"], why)
+
+    def _learn_rendered(self, visit: Visit) -> None:
+        """What a browser met on the way to a page, and what it brought."""
+        for rule in visit.data.get("robots", ()):
+            self._learn_robots(as_visit(rule))
+            self.ahead.pop(origin(rule["origin"]), None)
+        for lane, until in visit.data.get("rests", {}).items():
+            self._hold(lane, until, "asked to come back later")
+        if self.renderer is not None:
+            self.renderer.learn(visit)
 
     def _hold(self, lane: str, until: float, why: str) -> None:
         """Leave a host alone."""
@@ -550,7 +784,9 @@ class WebSpace(Space):
             known.rules, known.attempts, known.until = None, visit.attempt, again
             self._hold(lane, again, f"robots.txt can't be read ({visit.outcome})")
             return
-        known.rules = Rules.parse(visit.data["body"], self.agent)
+        body = visit.data["body"]
+        known.rules = Rules.parse(body, self.agent)
+        known.signals = RobotsSignals(body, self.agent) if b"content-" in body.lower() else None
         known.attempts, known.until = 0, visit.ended + ROBOTS_KEEP
         if known.rules.crawl_delay:
             self._obey(lane, known.rules.crawl_delay)
@@ -569,26 +805,36 @@ class WebSpace(Space):
             "failures": dict(self._failures),
             "delays": dict(self._delays),
             "held": {lane: list(held) for lane, held in self._held.items()},
+            "policies": {base: dict(files) for base, files in self._policies.items()},
+            "renderer": None if self.renderer is None else self.renderer.state(),
         }
 
     def _told(self, base: str) -> str:
         """What is known of an origin's robots.txt, as one line."""
         known = self._robots[base]
         rules = None if known.rules is None else known.rules.state()
-        return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops])
+        signals = None if known.signals is None else known.signals.state()
+        return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops, signals])
 
     def restore(self, state: State) -> None:
         """Know of that; hosts are asked no sooner than they want to be."""
         for line in state["robots"]:
-            base, rules, *rest = json.loads(line)
+            base, rules, until, attempts, hop, hops, signals = json.loads(line)
             self._ruled.append(base)
-            self._robots[base] = _Robots(None if rules is None else Rules.of(rules), *rest)
+            told = None if signals is None else RobotsSignals.of(signals)
+            known = None if rules is None else Rules.of(rules)
+            self._robots[base] = _Robots(known, until, attempts, hop, hops, told)
         for lane, delay in state["delays"].items():
             self._obey(lane, delay)
         self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
         self._probed = set(state["probed"])
+        self._policies = {base: dict(files) for base, files in state["policies"].items()}
         for lane, (until, why) in state["held"].items():
             self._hold(lane, until, why)
+        if (state["renderer"] is None) != (self.renderer is None):
+            raise Untold("whether pages are rendered has changed")
+        if self.renderer is not None:
+            self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:
         """An earlier run may have asked any host a moment ago."""
@@ -597,11 +843,39 @@ class WebSpace(Space):
     async def close(self) -> None:
         """Close all connections."""
         try:
+            if self.renderer is not None:
+                await self.renderer.close()
             await self.transport.close()
         finally:
             self.politeness.close()
             if self.pool is not None:
                 self.pool.close()
+
+
+def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
+    """What the log keeps of a rendering."""
+    told: dict[str, Any] = {
+        "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
+        "words": [look.words, look.words], "links": [look.links, look.links],
+    }  # fmt: skip
+    if rendered.left_out:
+        told["left_out"] = rendered.left_out
+    if rendered.failed:
+        told["failed"] = rendered.failed
+    return told
+
+
+def _add(links: Links, urls: list[str]) -> None:
+    """Where a page's scripts wanted to go: links without words, as those of a meta refresh."""
+    at = max(links.positions, default=-1) + 1
+    for number, url in enumerate(urls):
+        links.urls.append(url)
+        links.anchors.append("")
+        links.contexts.append("")
+        links.rels.append("refresh")
+        links.positions.append(at + number)
+        if links.paths or len(links) == 1:
+            links.paths.append("")
 
 
 def source_page(source: Source, now: float) -> Page:

@@ -10,6 +10,7 @@ that was deleted is made again.
 from __future__ import annotations
 
 import heapq
+import io
 import json
 import os
 import re
@@ -269,6 +270,13 @@ def scan(path: Path, start: int, end: int) -> Iterator[Entry]:
                     yield entry
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}; restore the file from a backup") from error
+
+
+def entries_in(records: bytes, offset: int, name: str) -> Iterator[Entry]:
+    """The entries of records that lie, or will lie, from a byte of a file on."""
+    for at, length, head in _members(io.BytesIO(records), 0, len(records), Path(name)):
+        if entry := entry_of(head, offset + at, length, name):
+            yield entry
 
 
 def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tuple[int, int, bytes]]:

@@ -186,6 +186,8 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> b
     values = [getattr(event, part.name) for part in fields(event)]
     if isinstance(event, Inbound):
         values[2] = encode_visit(event.visit)
+    if isinstance(event, Seed) and not event.data:  # as earlier versions wrote and read them
+        del values[-1]
     if isinstance(event, Lesson | Shared):  # which may hold arrays
         return _zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
@@ -207,7 +209,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
 
 
 _OTHERS: dict[str, tuple[Any, ...]] = {
-    "seed": (str, _REAL, str),
+    "seed": (str, _REAL, str, dict),
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
     "lesson": (str, dict, _REAL),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
+from dataclasses import replace as with_changes
 from pathlib import Path
 
 from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
@@ -16,6 +17,9 @@ from lycosa.store.naming import host_name
 from lycosa.store.warc import WarcArchive
 
 CONFIG = "crawl.toml"
+
+SHARDS = "shards"
+"""Where the shards of a crawl are that was made on a cluster, each a directory like this one."""
 
 KEPT = {
     "model": "topic.model",
@@ -112,9 +116,11 @@ class Directory:
 
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""
+        # A header that is written out is a secret, and no part of a directory that is passed on.
+        kept = with_changes(self.options, headers=[header for header in self.options.headers if "$" in header])
         try:
             with replacing(self.path / CONFIG) as file:
-                file.write(self.options.to_toml().encode())
+                file.write(kept.to_toml().encode())
         except UnicodeEncodeError as error:
             raise InputError(f"an option is not valid text ({error.object[error.start : error.end]!r})") from error
         except OSError as error:

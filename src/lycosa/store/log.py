@@ -17,7 +17,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,6 +219,11 @@ class SqliteLog:
             raise StoreError(f"{self.path}: the judge rated {len(worths)} pages, the log has {len(seqs)}")
         with self.together():
             self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", zip(seqs, worths.tolist(), strict=True))
+
+    def settle(self, worths: Sequence[tuple[int, float]]) -> None:
+        """Keep what some pages are worth by now, each by its number: for a log that is made from others."""
+        with self.together():
+            self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", worths)
 
     @contextmanager
     def together(self) -> Iterator[None]:

@@ -36,6 +36,7 @@ class Versions:
     def exchange(self, visit: Visit) -> Exchange | None:
         """The answer as it was received, None where nothing is archived; the body of a revisit is its original's.
 
+        Of a page that was rendered it is the final DOM: what it says.
         A visit that found nothing new has the body of the version that still stood.
         """
         if not visit.place.file:
@@ -63,6 +64,6 @@ class Versions:
             raise DamagedError(
                 f"{path}: no record of {visit.node} at byte {visit.place.offset}; restore it from a backup"
             ) from error
-        if not refers_to and len(exchange.body) < visit.size:
+        if not refers_to and len(exchange.body) < visit.size and "render" not in visit.data:
             raise DamagedError(f"{path}: the record of {visit.node} is cut short; restore it from a backup")
         return exchange, refers_to

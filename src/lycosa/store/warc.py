@@ -133,6 +133,8 @@ class WarcArchive:
         """Write the records of one visit; returns where the response is. All of it or nothing."""
         if self._file < 0 or self._size >= self.rotate:
             self._next_file()
+        if exchange.received is not None:
+            return self._append_rendered(visit, exchange, exchange.received)
         date, unmodified = _date(visit.started), visit.status == 304 and visit.outcome == "unchanged"
         response_id = _record_id()
         packed = any(
@@ -174,6 +176,54 @@ class WarcArchive:
             self._note(visit, exchange, place.offset, len(response), original is not None)
             self._seen.setdefault(exchange.digest, (visit.node, visit.started))
         return place
+
+    def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> Place:
+        """The final DOM, then the answer as it was received, then what the browser fetched: one place for all.
+
+        The DOM is a record of the type `resource` under `urn:dom:URL`: nobody should take it for what the server said.
+        """
+        url, response_id = visit.node.partition("#")[0], _record_id()
+        about = (
+            f"WARC-Type: resource\r\nWARC-Target-URI: urn:dom:{visit.node}\r\nWARC-Date: {_date(visit.ended)}\r\n"
+            f"WARC-Payload-Digest: {cdxj.digest_of(dom.digest)}\r\nWARC-Concurrent-To: {response_id}\r\n"
+            f"WARC-Warcinfo-ID: {self._info_id}\r\n"
+        )
+        parts = [_member(_record_id(), about, "", b"", dom.body, False, dom.header("content-type"))]
+        parts += self._pair(url, visit.started, visit.address, received, response_id)
+        for one in dom.resources:
+            parts += self._pair(one.url, one.started, one.address, one.exchange, _record_id())
+        records = b"".join(parts)
+        place = Place(self._name, self._size, len(records))
+        self._write(records)
+        self._fresh += cdxj.entries_in(records, place.offset, self._name)
+        if len(self._fresh) >= UNINDEXED:
+            self._index()
+        return place
+
+    def _pair(
+        self, url: str, started: float, address: str, exchange: Exchange, response_id: str
+    ) -> tuple[bytes, bytes]:
+        """A response in full, and its request."""
+        packed = any(
+            key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
+        )
+        common = f"WARC-Target-URI: {url}\r\nWARC-Date: {_date(started)}\r\n"
+        told = (
+            f"WARC-Payload-Digest: {cdxj.digest_of(exchange.digest)}\r\n"
+            + (f"WARC-IP-Address: {address}\r\n" if address else "")
+            + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
+        )
+        info = f"WARC-Warcinfo-ID: {self._info_id}\r\n"
+        response = _member(
+            response_id,
+            f"WARC-Type: response\r\n{common}{told}{info}",
+            "response",
+            _http_head(exchange),
+            exchange.body,
+            packed,
+        )
+        asked = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
+        return response, _member(_record_id(), asked, "request", exchange.request, b"", False)
 
     def close(self) -> None:
         """End the present file; what is in it can be looked up."""
@@ -300,8 +350,11 @@ def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
     record, _, _ = read_record(path, place)
     try:
         fields, _, content = record.partition(b"\r\n\r\n")
-        head, _, body = content.removesuffix(b"\r\n\r\n").partition(b"\r\n\r\n")
+        content = content.removesuffix(b"\r\n\r\n")
         named = dict(line.split(b": ", 1) for line in fields.split(b"\r\n")[1:])
+        if named.get(b"WARC-Type") == b"resource":  # the final DOM of a page that was rendered
+            content = b"HTTP/1.1 200 OK\r\nContent-Type: " + named[b"Content-Type"] + b"\r\n\r\n" + content
+        head, _, body = content.partition(b"\r\n\r\n")
         status_line, *lines = head.split(b"\r\n")
         headers = [(key, value.strip()) for key, _, value in (line.partition(b":") for line in lines)]
         digest = base64.b32decode(named.get(b"WARC-Payload-Digest", b"").partition(b":")[2])
@@ -326,11 +379,12 @@ def warcinfo(name: str, about: Mapping[str, str], record_id: str = "") -> bytes:
     return _member(record_id or _record_id(), head, "", fields.encode("utf-8", "replace"), b"", False)
 
 
-def _member(record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool) -> bytes:
+def _member(
+    record_id: str, fields: str, http: str, head: bytes, body: bytes, packed: bool, content_type: str = ""
+) -> bytes:
     """One record as one gzip member. A body that is compressed already is stored, not compressed again."""
-    kind = (
-        f"Content-Type: application/http; msgtype={http}\r\n" if http else "Content-Type: application/warc-fields\r\n"
-    )
+    content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
+    kind = f"Content-Type: {content_type}\r\n"
     hashed = hashlib.sha256(head)
     hashed.update(body)
     digest = cdxj.digest_of(hashed.digest())

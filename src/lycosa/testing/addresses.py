@@ -8,8 +8,11 @@ up by computation; it is a page's URL only if it is exactly the one the page wou
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from .apps import route
 from .chance import stir
 from .graph import Graph
 from .prose import slug, subject_name, title, topic_label, topic_slug
@@ -26,8 +29,12 @@ EVERY = 8
 class AddressBook:
     """The URLs of a graph's pages on a port, which may become known only when the web is served."""
 
-    def __init__(self, graph: Graph, port: int, documents: bool = False) -> None:
+    def __init__(
+        self, graph: Graph, port: int, documents: bool = False, apps: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
         self.graph = graph
+        self.apps = apps
+        """Hosts whose pages only a browser can read, and in which way."""
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
@@ -63,6 +70,10 @@ class AddressBook:
 
     def name(self, page: int) -> tuple[str, str]:
         """Give a page's path and its title together, since the one is made of the other."""
+        path, head = self._name(page)
+        return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
+
+    def _name(self, page: int) -> tuple[str, str]:
         section = self.graph.section(page)
         head = self.title(page)
         number = page - self.graph.front(section.host)
@@ -93,7 +104,7 @@ class AddressBook:
         if match is None:
             return None
         number = int(match[1])
-        if 0 < number < self.graph.size(host) and self.path(front + number) == path:
+        if 0 < number < self.graph.size(host) and self._name(front + number)[0] == path:
             return front + number
         return None
 
@@ -107,4 +118,6 @@ class AddressBook:
             return "", ""
         if parts.scheme != "http":
             return "", ""
+        if parts.fragment.startswith("/"):
+            return name, parts.fragment
         return name, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

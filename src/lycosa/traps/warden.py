@@ -32,7 +32,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -175,6 +175,8 @@ class Warden(protocols.Warden):
         """Rows that only stuffed pages link to."""
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
+        self._joined: set[int] = set()
+        """Rows beyond the known ones that are back from where they were put aside, and so no new ones."""
         self._led: dict[int, list[int]] = {}
         """Of each page that first led to pages of other hosts: how many were fetched, and how many are stuffed."""
         self._fruitless: set[str] = set()
@@ -265,6 +267,7 @@ class Warden(protocols.Warden):
             "sites": _table(self.sites.values(), _OF_SITE),
             "parents": np.fromiter(self._led, np.int32, len(self._led)),
             "led": np.array(list(self._led.values()), np.int32).reshape(-1, 2),
+            "joined": sorted(self._joined),
             "fruitless": sorted(self._fruitless),
             "mazes": {name: sorted(hosts) for name, hosts in self._mazes.items()},
         }
@@ -277,15 +280,17 @@ class Warden(protocols.Warden):
         for name in state["names"]:
             host, kind, stem = name.split("\t")
             self._found(host, Suspicion(kind, stem))
-        order = np.argsort(self._section[: self._known], kind="stable").astype(np.int32)
-        ends = np.cumsum(np.bincount(self._section[: self._known], minlength=len(self.sections))).tolist()
+        joined = np.array(state["joined"], np.intp)
+        rows = np.concatenate([np.flatnonzero(self._section[: self._known] >= 0), joined])
+        order = rows[np.argsort(self._section[rows], kind="stable")].astype(np.int32)
+        ends = np.cumsum(np.bincount(self._section[rows], minlength=len(self.sections))).tolist()
         for part, begin, end in zip(self.sections, [0, *ends], ends, strict=False):
             part.rows = array("i", order[begin:end].tobytes())
         _fill(self.sections, _OF_SECTION, state["sections"])
         _fill(self.hosts.values(), _OF_HOST, state["hosts"])
         _fill(self.sites.values(), _OF_SITE, state["sites"])
         self._led = dict(zip(state["parents"].tolist(), state["led"].tolist(), strict=True))
-        self._fruitless = set(state["fruitless"])
+        self._joined, self._fruitless = set(state["joined"]), set(state["fruitless"])
         for name, hosts in state["mazes"].items():
             self._mazes[name] = set(hosts)
 
@@ -294,21 +299,65 @@ class Warden(protocols.Warden):
     def _admit(self, table: Table) -> Rows:
         """Give new rows their sections."""
         first, last = self._known, len(table)
-        if last > len(self._section):
-            for name in ("_section", "_own", "_trusted", "_suspect", "_smells"):
-                setattr(self, name, fit(getattr(self, name), last))
-        for row in range(first, last):
-            address = Address(table.nodes[row])
-            number = self._section_of(address)
-            self.sections[number].rows.append(row)
-            self._section[row] = number
-            self._smells[row] = bool(self.sections[number].kind)
-            self._own[row] = HELD if address.monstrous() else FREE
-            self._trusted[row] = bool(self.trust) and self._trusts(address)
-            if table.is_seed[row]:
-                self.hosts[address.host].started = True
+        self._fit(last)
+        new = np.arange(first, last, dtype=np.int32)
+        if table.renewed or self._joined:
+            rows = [*table.renewed, *(row for row in range(first, last) if row not in self._joined)]
+            new, table.renewed, self._joined = np.array(rows, np.int32), [], set()
+        for row in new.tolist():
+            self._place(row, table)
         self._known = last
-        return np.arange(first, last, dtype=np.int32)
+        return new
+
+    def _fit(self, rows: int) -> None:
+        """Columns that are long enough."""
+        if rows > len(self._section):
+            for name in ("_section", "_own", "_trusted", "_suspect", "_smells"):
+                setattr(self, name, fit(getattr(self, name), rows))
+
+    def _place(self, row: int, table: Table) -> None:
+        """Give a row its section."""
+        address = Address(table.nodes[row])
+        number = self._section_of(address)
+        self.sections[number].rows.append(row)
+        self._section[row] = number
+        self._smells[row] = bool(self.sections[number].kind)
+        self._own[row] = HELD if address.monstrous() else FREE
+        self._trusted[row] = bool(self.trust) and self._trusts(address)
+        if table.is_seed[row]:
+            self.hosts[address.host].started = True
+
+    def tags(self, rows: Rows) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The sections of rows, and whether they are held for what they are themselves."""
+        trusted = self._trusted[rows]
+        own = np.maximum(self._own[rows], np.where(self._suspect[rows], HELD, FREE)).astype(np.uint8)
+        return np.where(trusted, -1, self._section[rows]).astype(np.int32), np.where(trusted, FREE, own).astype(
+            np.uint8
+        )
+
+    def tag_levels(self) -> NDArray[np.uint8]:
+        """The level of each section, its host's and its site's among them."""
+        return np.fromiter(map(self._level, range(len(self.sections))), np.uint8, len(self.sections))
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """Rows are put aside: their sections do without them."""
+        known: dict[str, NDArray[Any]] = {"suspect": self._suspect[rows]}
+        self._suspect[rows] = False
+        away = np.zeros(len(self._section), np.bool_)
+        away[rows] = True
+        for number in np.unique(self._section[rows]).tolist():
+            of_section = np.frombuffer(self.sections[number].rows, np.int32)
+            self.sections[number].rows = array("i", of_section[~away[of_section]].tobytes())
+        self._section[rows] = -1
+        return known
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """Rows are back, in the sections that their addresses say."""
+        self._fit(len(table))
+        for row in rows.tolist():
+            self._place(row, table)
+        self._suspect[rows] = known["suspect"]
+        self._joined.update(row for row in rows.tolist() if row >= self._known)
 
     def _section_of(self, address: Address) -> int:
         """The number of an address's section: by what it looks suspicious of, or else by its folder."""
@@ -378,7 +427,7 @@ class Warden(protocols.Warden):
         """
         host = self._host(step.row)
         if is_stuffed(visit) and 2 * host.stuffed > host.pages and not host.started:
-            self._suspect[step.children[step.children >= self._known - len(new)]] = True
+            self._suspect[step.children[np.isin(step.children, new)]] = True
             return new[:0]
         freed = step.children[self._suspect[step.children]]
         self._suspect[freed] = False

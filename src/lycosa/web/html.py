@@ -29,9 +29,12 @@ from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.mentions import href_of, mentions
 from lycosa.web.tagpaths import TagPaths
 from lycosa.web.taming import MOST_SOURCE, tame
-from lycosa.web.urls import resolve
+from lycosa.web.urls import resolve, routed
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
+
+DOM = "text/html; charset=utf-8; source=dom"
+"""The type of what a browser has made of a page: addresses that its scripts route by their fragment are pages."""
 
 WINDOW = 20
 """Words in a link's context, the anchor included."""
@@ -127,7 +130,7 @@ class Document:
         return self.fill(Page("ok", language=self.language))
 
 
-def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Document:
+def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes: bool = False) -> Document:
     """Read an HTML page: any charset, any markup, never an exception for what a page contains.
 
     >>> page = extract(b"<title>Reefs</title><p>On <a href=/b>bleached coral</a> today", "http://a.test/")
@@ -181,7 +184,8 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "") -> Docume
         contexts.append("")
         paths.append("")
     document.marked = marked
-    _keep(document.links, resolve(base, hrefs), rels, anchors, contexts, paths, MOST_ADDRESSES * len(body) + 100_000)
+    addresses = (routed if routes else resolve)(base, hrefs)
+    _keep(document.links, addresses, rels, anchors, contexts, paths, MOST_ADDRESSES * len(body) + 100_000)
     return document
 
 
@@ -196,7 +200,7 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
     if not kind:
         kind = "text/html" if body.lstrip()[:1] == b"<" else "text/plain"
     if kind in HTML:
-        return extract(body, url, charset_of(parameters), agent)
+        return extract(body, url, charset_of(parameters), agent, routes=content_type == DOM)
     return plain(body, charset_of(parameters), url) if kind.startswith("text/") else Document()
 
 
@@ -261,6 +265,8 @@ def _meta(attributes: Mapping[str, str | list[str] | None], document: Document, 
         tell(document.about, META[name], content)
     if name == "robots" or (agent and name == agent.lower()):
         document.directives |= _directives(content)
+    elif name == "tdm-reservation":
+        document.directives |= {f"tdm-reservation={content.strip()[:10]}"}
     elif name == "refresh" and (match := _REFRESH_URL.match(content)):
         return match[1].strip()
     return ""

@@ -116,6 +116,21 @@ def resolve(base: str, hrefs: Sequence[str]) -> list[str | None]:
     return addresses
 
 
+def routed(base: str, hrefs: Sequence[str]) -> list[str | None]:
+    """The same for the links of a rendered page: a fragment that is a route of its scripts (`#/b`, `#!b`) is kept.
+
+    >>> routed("http://example.com/a", ["#/reefs", "/b#top", "#!x"])
+    ['http://example.com/a#/reefs', 'http://example.com/b', 'http://example.com/a#!x']
+    """
+    addresses = resolve(base, hrefs)
+    for number, href in enumerate(hrefs):
+        if ("#/" in href or "#!" in href) and (address := addresses[number]) is not None:
+            route = (parse(href, base) or "").partition("#")[2]
+            if route.startswith(("/", "!")) and len(address) + len(route) < MAX_LENGTH and route not in ("/", "!"):
+                addresses[number] = f"{address}#{route}"
+    return addresses
+
+
 def _by_folder(href: str) -> bool:
     """Whether what the href means depends on the folder of its base only, not on the base's file or query."""
     scheme, colon, rest = href.partition(":")

@@ -139,6 +139,7 @@ def test_columns_say_what_is_known(tmp_path: Path) -> None:
         "depth": 1,
         "parent": "http://a.test/",
         "anchor": "see reefs",
+        "opt_outs": "",
         "outlinks": 0,
         "warc_file": page.place.file,
         "warc_offset": page.place.offset,

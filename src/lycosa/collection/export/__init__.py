@@ -20,6 +20,7 @@ from lycosa.collection.export.target import whole_file, whole_folder
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
+from lycosa.drawing.formats import many
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
@@ -113,6 +114,7 @@ def export(
     whole_text: bool = False,
     threshold: float | None = None,
     excel: bool = False,
+    respect: str = "",
     stdout: IO[bytes] | None = None,
     tell: Tell = silent,
 ) -> Exported:
@@ -133,7 +135,9 @@ def export(
     if path is not None:
         _spare(path.resolve(), directory.resolve())
     with Collection(directory, threshold, whole_text=whole_text) as collection:
-        pages = Selection(collection, everything=everything, copies=copies, versions=chosen == "all", tell=tell)
+        pages = Selection(
+            collection, everything=everything, copies=copies, versions=chosen == "all", respect=respect, tell=tell
+        )
         if kind.archive and pages.total and not pages.archived:
             raise InputError(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
@@ -156,11 +160,20 @@ def export(
                 with whole_file(beside) as file:
                     file.write(content)
                 done.remarks.append(f"{beside.name} is beside it")
-        if not pages.total and not everything:
-            done.remarks.append(f"no page scores {at_least(collection.threshold)}: --all takes all pages")
+        done.remarks += _missing(pages, everything)
     size = 0 if path is None else _size(path)
     opened_by = (_FOLDER if folder and not kind.folder_only else kind.opened_by).format(str(path))
     return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
+
+
+def _missing(pages: Selection, everything: bool) -> list[str]:
+    """What a user may miss in an export, and why it is not there."""
+    remarks = []
+    if pages.left_out:
+        remarks.append(f"left out: {many(pages.left_out, 'page')} whose owners have opted out")
+    if not pages.total and not everything:
+        remarks.append(f"no page scores {at_least(pages.collection.threshold)}: --all takes all pages")
+    return remarks
 
 
 def _versions(asked: str, kind: Format) -> str:

@@ -7,6 +7,8 @@ lie beside the files, put in order; what an index lacks, as its file is still be
 from __future__ import annotations
 
 import heapq
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import IO
 
@@ -17,15 +19,28 @@ from lycosa.store import cdxj
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write the index."""
-    chosen = None if pages.everything else {(visit.place.file, visit.place.offset) for _, visit in pages.looks()}
+    chosen = None if pages.everything else _spans(pages)
     done = Written()
     for entry in _entries(pages):
-        if chosen is None or (entry.file, entry.offset) in chosen:
+        if chosen is None or _holds(chosen.get(entry.file, []), entry.offset):
             out.write(entry.line)
             done.pages += 1
     if missing := pages.total - pages.archived:
         done.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
     return done
+
+
+def _spans(pages: Selection) -> dict[str, list[tuple[int, int]]]:
+    """Where the records of the pages lie, file by file: of one that was rendered, all that belongs to it."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for _, visit in pages.looks():
+        spans.setdefault(visit.place.file, []).append((visit.place.offset, visit.place.offset + visit.place.length))
+    return {file: sorted(found) for file, found in spans.items()}
+
+
+def _holds(spans: list[tuple[int, int]], offset: int) -> bool:
+    at = bisect_right(spans, (offset, sys.maxsize)) - 1
+    return at >= 0 and offset < spans[at][1]
 
 
 def _entries(pages: Selection) -> Iterator[cdxj.Entry]:

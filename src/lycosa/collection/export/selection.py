@@ -19,10 +19,12 @@ import numpy as np
 
 from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
 from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
+from lycosa.web.optouts import CHOICES, heeded
 
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
 """Events that found a page's content: another than before, or the same."""
@@ -50,6 +52,7 @@ class Selection:
         copies: bool = False,
         versions: bool = False,
         only: str = "",
+        respect: str = "",
         tell: Tell = silent,
     ) -> None:
         self.collection = collection
@@ -70,6 +73,8 @@ class Selection:
         self.looked_again = self.view.tally.looks.count > 0
         """Whether any page was looked at again."""
         self.versions = versions and self.looked_again
+        self.left_out = self._leave_out(respect) if respect else 0
+        """How many pages are not among them as their owners have opted out."""
         self.archived = 0
         """How many of the pages, or of their versions, the archive has."""
         self._numbers = array("q")
@@ -81,6 +86,19 @@ class Selection:
             self._numbers.extend(np.sort(self.view.column("seq")[self._chosen]).tolist())
             self.archived = int(self.view.column("archived")[self._chosen].sum())
         self.total = len(self._numbers)
+
+    def _leave_out(self, respect: str) -> int:
+        """Choose no page whose owner has opted out."""
+        if respect not in CHOICES:
+            raise InputError(f"--respect-opt-outs is {respect!r}: choose training or all")
+        left_out = 0
+        standing = array("q", (seq for seq, _ in self._select(VERSIONS)))
+        for _, visit in self.collection.visits(standing):
+            vertex = self.view.graph.vertex(visit.node)
+            if heeded(visit.data.get("opt_outs", ()), respect) and self._chosen[vertex]:
+                self._chosen[vertex] = False
+                left_out += 1
+        return left_out
 
     def _select(self, where: str) -> Iterator[tuple[int, str]]:
         """Events of all versions that are exported, in order: their numbers, and where their bytes are."""

@@ -38,6 +38,7 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "depth": (int, lambda page: page.pages.view.graph.depth(page.visit.node)),
     "parent": (str, lambda page: clean(page.source[0])),
     "anchor": (str, lambda page: line(page.source[1])),
+    "opt_outs": (str, lambda page: line(" ".join(page.visit.data.get("opt_outs", ())))),
     "outlinks": (int, lambda page: len(page.visit.links)),
     "warc_file": (str, lambda page: page.place.file),
     "warc_offset": (int, lambda page: page.place.offset if page.place.file else None),

@@ -45,7 +45,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
             for record in warc.copy(pages, entry.write, _ARCHIVE):
                 copied += 1
                 if record.visit.status != 304:  # nothing to be seen there that the version before does not show
-                    index.append(_cdx(record))
+                    index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
         # 2. indexes
         summary = [f'!meta 0 {{"format": "cdxj-gzip-1.0", "filename": "{_INDEX}"}}\n'.encode()]
         with package.entry(f"indexes/{_INDEX}", huge=True) as entry:

@@ -22,6 +22,7 @@ from lycosa.collection.export.cleaning import line
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.core.types import Place, Visit
 from lycosa.drawing.formats import many
+from lycosa.store import cdxj
 from lycosa.store.cdxj import digest_of, media_type
 from lycosa.store.warc import read_record, warcinfo
 from lycosa.version import SOFTWARE
@@ -40,6 +41,8 @@ class Copied:
     revisit: bool
     kind: str
     """The content type of the response."""
+    entries: list[cdxj.Entry]
+    """Of a page that was rendered all its records: the DOM, the answer, and what the browser fetched."""
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:
@@ -94,7 +97,8 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
                 response, revisit = _as_response(head, content, exchange.body), False
         at = add(response)
         add(request)
-        yield Copied(visit, at, len(response), revisit, _content_type(content))
+        entries = list(cdxj.entries_in(response + request, at, "")) if "rendered" in visit.flags else []
+        yield Copied(visit, at, len(response), revisit, _content_type(content), entries)
 
 
 def _original_is_exported(pages: Selection, seq: int, visit: Visit, head: bytes) -> bool:

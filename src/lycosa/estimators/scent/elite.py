@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
+from lycosa.core.columns import distinct, fit
 from lycosa.core.table import OPEN, Table
-from lycosa.core.types import Scores
+from lycosa.core.types import Rows, Scores
 
 TOP, SLICE = 64, 32
 PERIOD, ROWS_A_PAGE = 16, 4096
@@ -46,6 +48,17 @@ class Elite:
         """Room for so many rows."""
         self.score, self._until = fit(self.score, rows), fit(self._until, rows, _EVER)
 
+    def leave(self, rows: Rows) -> dict[str, NDArray[Any]]:
+        """The scores of rows, which are none any more."""
+        known: dict[str, NDArray[Any]] = {"score": self.score[rows], "until": self._until[rows]}
+        self.score[rows], self._until[rows] = 0.0, _EVER
+        self._best = self._best[~np.isin(self._best, rows)]
+        return known
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]]) -> None:
+        """They had these scores."""
+        self.score[rows], self._until[rows] = known["score"], known["until"]
+
     def due(self, table: Table) -> NDArray[np.intp]:
         """The best rows, and the next slice of all rows."""
         n = len(table)
@@ -78,6 +91,15 @@ class Elite:
         self._best = hopeful.take(_best(self.score.take(hopeful)))
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
         return rows.take(places)
+
+    def admit(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
+        """The rows were scored, and no others: those that are good enough are among the best from now on."""
+        self.score[rows] = scores
+        both = distinct(np.concatenate([self._best, rows]))
+        hopeful = both[self._until.take(both) > self._pages]
+        self._best = hopeful.take(_best(self.score.take(hopeful)))
+        self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
+        return rows
 
 
 def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:

@@ -33,7 +33,10 @@ class Elsewhere:
 
     def own(self, scent: Scent) -> dict[str, Any]:
         """What scent has learned without the others."""
-        met = np.union1d(np.flatnonzero(scent.groups_.view(np.uint64).reshape(-1)), self.groups)
+        pairs = scent.groups_.view(np.uint64).reshape(-1)
+        met = np.flatnonzero(pairs)
+        if not pairs[self.groups].all():  # theirs and ours add up to nothing somewhere
+            met = np.union1d(met, self.groups)
         sums = scent.groups_[met]
         sums[met.searchsorted(self.groups)] -= self.sums
         some = np.abs(sums).max(axis=1, initial=0.0) > 1e-6  # what is left of the others' is rounding

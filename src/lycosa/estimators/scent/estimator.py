@@ -295,20 +295,20 @@ class Scent:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from a visit; return the rows that were scored again."""
+        if step.outcome is not None:
+            return self._hear_of(step, step.outcome, table)
         visit, row = step.visit, step.row
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
         touched = [step.children.astype(np.intp)]
         moved: list[int] = []
-        if step.outcome is not None:  # another shard's page: it has turned out there
-            self.trails_.outcome[row] = step.outcome
         if not self.trails_.words.item(row, HOST):  # a seed
             self.trails_.place(row, table.nodes[row])
         if visit.outcome == "redirect":
             moved = [target for target in step.children.tolist() if self.trails_.move(row, target)]
             for target in moved:
                 self.trails_.place(target, table.nodes[target])
-        if step.outcome is None and self._ends(step, table):
+        if self._ends(step, table):
             touched.append(self._ended(row, visit, table))
         if len(step.children) and visit.outcome != "redirect":
             self._links(step, table)
@@ -318,8 +318,8 @@ class Scent:
         rows = rows[table.state.take(rows) == OPEN]
         lines = self.trails_.lines(rows)
         terms = self._features(lines, table)
-        self.scored_ = rows, terms
         scores = self._risked(ANY + self.weights_ @ terms, lines, table)
+        self.scored_ = rows, terms
         if moved:  # a new address is worth what led to it was
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         if self.turn_ >= 0:
@@ -327,6 +327,23 @@ class Scent:
             self.lead_ = float(scores.max()) + LEAD - float(scores[at])
             scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
+
+    def _hear_of(self, step: Step, outcome: float, table: Table) -> Rows:
+        """Links on a page that another shard has fetched, where it has turned out. Several of those come for each page
+        of our own: only what is new is scored."""
+        trails = self.trails_
+        trails.fit(len(table))
+        self.elite_.fit(len(table))
+        trails.outcome[step.row] = outcome
+        if step.visit.outcome == "redirect":
+            for target in step.children.tolist():
+                if not trails.words.item(target, HOST):
+                    trails.place(target, table.nodes[target])
+        else:
+            self._links(step, table)
+        rows = np.sort(step.children[table.state[step.children] == OPEN]).astype(np.intp)
+        lines = trails.lines(rows)
+        return self.elite_.admit(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
         """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest.
@@ -542,6 +559,24 @@ class Scent:
         self.scored_ = state["rows"], state["terms"]
         put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
         self.sharpening_.lifts = self.groups_[OF_TEXT]
+
+    def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
+        """What is known of rows that are put aside (core/cold.py)."""
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
+        scored, terms = self.scored_
+        here = ~np.isin(scored, rows)
+        self.scored_ = scored[here], terms[:, here]
+        if self.turn_ in rows:
+            self.turn_ = -1
+        return self.trails_.leave(rows) | self.elite_.leave(rows)
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
+        """They are back."""
+        self.trails_.fit(len(table))
+        self.elite_.fit(len(table))
+        self.trails_.join(rows, known, table.edges)
+        self.elite_.join(rows, known)
 
     # -- score -------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -104,6 +105,23 @@ class Trails:
         self._moves = [(row, target) for row, target in state["moves"].tolist()]
         put_back(self, {name: value for name, value in state.items() if name != "moves"})
 
+    def leave(self, rows: Rows) -> dict[str, NDArray[Any]]:
+        """What is known of rows, which is forgotten."""
+        known = {name: column[rows] for name, column in self.columns().items()}
+        for column in self.columns().values():
+            column[rows] = 0
+        away = set(rows.tolist()) if self._moves else set()
+        self._moves = [move for move in self._moves if move[1] not in away]
+        return known
+
+    def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], edges: Edges) -> None:
+        """Rows are back, and this was known of them; links lead to them again, as far as they are remembered."""
+        for name, column in self.columns().items():
+            column[rows] = known[name]
+        counts = known["parents"].astype(np.intp)
+        which = np.arange(PARENTS) < counts[:, None]
+        edges.renew(known["edge"][which].astype(np.intp), np.repeat(rows, counts))
+
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
         if rows > len(self.done):
@@ -172,7 +190,7 @@ class Trails:
     def retell(self, edges: Edges) -> None:
         """The outcomes of pages are others now: what links know of parents, siblings and neighbours is summed anew."""
         rows = len(self.known)
-        leads = np.arange(rows)
+        leads = np.arange(rows + 1)  # the last one: what is put aside, of which nothing is known
         for row, target in reversed(self._moves):  # where a link leads in the end
             leads[row] = leads[target]
         sums: dict[int, NDArray[np.floating[Any]]] = {}
@@ -180,17 +198,19 @@ class Trails:
         cuts = begins[np.unique(np.searchsorted(begins, np.arange(0, len(edges.parent), BLOCK)))]
         for begin, end in pairwise(dict.fromkeys([*cuts.tolist(), len(edges.parent)])):
             child = edges.child[begin:end].astype(np.intp)
+            if edges.gaps:
+                child[child < 0] = rows
             for column, said in self._told(edges, slice(begin, end), leads[child]).items():
-                sums[column] = sums.get(column, 0.0) + np.bincount(child, said, rows)
+                sums[column] = sums.get(column, 0.0) + np.bincount(child, said, rows + 1)
         for column, total in sums.items():
             for row, target in self._moves:
                 total[target] += total[row]
-            self.known[:, column] = total
+            self.known[:, column] = total[:rows]
 
     def _told(self, edges: Edges, block: slice, leads: NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
         """What each link of a block of whole pages hears there; `leads` is where they lead in the end."""
-        parent, done = edges.parent[block], self.done[leads]
-        outcome, given = np.where(done, self.outcome[leads], np.float32(0)), self.outcome[parent]
+        parent, done = edges.parent[block], self.done.take(leads, mode="clip") & (leads < len(self.done))
+        outcome, given = np.where(done, self.outcome.take(leads, mode="clip"), np.float32(0)), self.outcome[parent]
         near, near_weight = np.zeros(len(parent)), np.zeros(len(parent))
         for apart in range(1, NEAR + 1):
             weight = DECAY**apart * (parent[apart:] == parent[:-apart])
@@ -222,6 +242,8 @@ class Trails:
         parent = edges.parent.take(edge).repeat(len(places))
         same = edges.parent.take(at, mode="clip") == parent
         same &= (at >= 0) & (at < len(edges))
+        if edges.gaps:
+            same &= edges.child.take(at, mode="clip") >= 0
         same_at = same.nonzero()[0]
         rows: NDArray[np.intp] = edges.child.take(at.take(same_at)).astype(np.intp)
         return rows, places.take(same_at % len(places))

@@ -1,0 +1,160 @@
+"""What a crawl loses by being spread over shards: the same hunts with 1, 2, 4 ... shards, in virtual time.
+
+Pages of a recorded corpus are spread over invented domains by a hash of their address, so that shards have something to
+share out. All crawls have as many requests under way at once; messages take 20 ms. What is counted is relevant pages by
+the labels, as a share of what an oracle finds within the same budget; compared pair by pair with one shard. Beside it
+the same without what others learn, and without the coordinator's choice.
+
+    python benchmarks/cluster.py corpora/wikispeedia-blind.warc.gz --labels corpora/wikispeedia.labels.tsv
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from lycosa.cluster.coordinator import Coordinator
+from lycosa.cluster.owning import Owners
+from lycosa.cluster.shard import Shard
+from lycosa.cluster.together import Together
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
+from lycosa.core.protocols import Space
+from lycosa.core.types import Page, Seed, Task, Visit
+from lycosa.estimators import strategy
+from lycosa.lab.corpora.opening import make_index
+from lycosa.lab.guides import Guide
+from lycosa.lab.hunters import ORACLE, hunter
+from lycosa.lab.index import Index
+from lycosa.lab.seeds import seed_sets
+from lycosa.lab.simulation import simulate
+from lycosa.lab.subjects import Subject, subjects_of
+from lycosa.store.log import MemoryLog
+from lycosa.testing.chance import roll
+from lycosa.testing.simulation import clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.base import ask
+from lycosa.topics.probability import Probability
+from lycosa.web.urls import lane
+
+SLOTS, DELAY, MARKS = 16, 0.02, (100, 500, 1000)
+DOMAINS = 200
+
+
+class Spread(Space):
+    """A corpus on invented domains."""
+
+    def __init__(self, index: Index, domains: int = DOMAINS) -> None:
+        self.index = index
+        self.urls = [
+            f"http://d{xxhash.xxh3_64_intdigest(name.encode()) % domains}.test/{name.partition('://')[2]}"
+            for name in index.names
+        ]
+        self.number_of = {url: node for node, url in enumerate(self.urls)}
+        self.at = index.number_of
+
+    async def visit(self, task: Task) -> Page:
+        """The page, after a while."""
+        began = clock()
+        await asyncio.sleep(0.05 + 0.45 * roll(1, "latency", task.node))
+        page = self.index.page(self.number_of[task.node])
+        page.links.urls = [self.urls[self.at[url]] for url in page.links.urls]
+        page.started, page.ended, page.address = began, clock(), "203.0.113.1"
+        return page
+
+    def lane(self, node: str) -> str:
+        """The invented domain."""
+        return lane(node)
+
+
+def shard_of(number: int, owners: Owners, space: Spread, subject: Subject, seeds: Sequence[str], budget: int) -> Shard:
+    """A shard that has its seeds."""
+    topic = Probability(subject.words)
+    guide = strategy(
+        "scent", seed=1, budget=budget, threshold=topic.threshold, probability=True, words=subject.words, exact=False
+    )
+    ask(topic, guide.wants)
+    engine = Engine(
+        space, topic, guide, MemoryLog(), clock=clock, reader=Vocabulary(), concurrency=SLOTS, judge_name="p"
+    )
+    engine.owns = lambda node: owners.of(node) == number
+    engine.table.scope = lambda node, depth: owners.of(node) == number
+    for node in seeds:
+        if engine.owns(node):
+            engine.log.append(Seed(node, clock()))
+            engine.fold(Seed(node, clock()))
+    return Shard(number, owners, engine)
+
+
+def hunt(
+    space: Spread, subject: Subject, seeds: Sequence[str], budget: int, shards: int, **how: bool
+) -> dict[str, Any]:
+    """One crawl: relevant pages by the number of pages, and what it took."""
+    found: list[bool] = []
+    took: dict[str, Any] = {}
+
+    async def run() -> None:
+        owners = Owners(shards)
+        together = Together(
+            Coordinator(shards, Budget(pages=budget + len(seeds)), clock, slots=SLOTS, **how), delay=DELAY
+        )
+        parts = [shard_of(number, owners, space, subject, seeds, budget) for number in range(shards)]
+
+        async def one(shard: Shard) -> None:
+            async for visit in together.run(shard):
+                if isinstance(visit, Visit) and visit.is_page and visit.node not in seeds:
+                    found.append(bool(subject.truth[space.number_of[visit.node]] > 0))
+
+        await asyncio.gather(*map(one, parts))
+        took.update(messages=together.messages, bytes=together.bytes, reports=together.coordinator.reports)
+
+    began = time.process_time()
+    run_virtual(run())
+    got = np.cumsum(found)
+    marks = {str(mark): int(got[mark - 1]) for mark in MARKS if mark <= len(got)}
+    return {"found": marks, "pages": len(found), "cpu": round(time.process_time() - began, 2), **took}
+
+
+def main() -> None:
+    """All hunts, each written down as it ends."""
+    asked = argparse.ArgumentParser()
+    asked.add_argument("corpus")
+    asked.add_argument("--labels")
+    asked.add_argument("--index", default="/tmp/lycosa-cluster-index")
+    asked.add_argument("--out", default="cluster-quality.jsonl")
+    asked.add_argument("--topics", type=int, default=10)
+    asked.add_argument("--budget", type=int, default=500)
+    asked.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8])
+    given = asked.parse_args()
+    path = Path(given.index)
+    labels = Path(given.labels) if given.labels else None
+    index = Index.open(path) if path.exists() else make_index([given.corpus], path, labels=labels)
+    space = Spread(index)
+    most = given.shards[-1]
+    ways: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
+    ways += [(most, {"shares": False}), (most, {"grants": False}), (most, {"shares": False, "grants": False})]
+    for subject in subjects_of(index, count=given.topics, random_seed=7):
+        nodes = seed_sets(index, subject, "on-topic", count=3, random_seed=7)[0]
+        oracle = simulate(
+            Guide.given(index), hunter(ORACLE, index, subject, Guide.given(index), budget=given.budget, random_seed=7),
+            nodes, given.budget,
+        )  # fmt: skip
+        best = np.cumsum(subject.truth[oracle.found] > 0)
+        limit = {str(mark): int(best[min(mark, len(best)) - 1]) for mark in MARKS if mark <= given.budget}
+        for shards, how in ways:
+            told = hunt(space, subject, [space.urls[node] for node in nodes], given.budget, shards, **how)
+            told |= {"subject": subject.name, "shards": shards, "how": how, "oracle": limit}
+            with open(given.out, "a") as file:
+                print(json.dumps(told), file=file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Many known addresses in a frontier: what each takes in memory, hot and cold, and what a pick costs.
+
+    python benchmarks/frontier.py [--known 20000000] [--hot 500000] [--strategy scent] [--picks 2000]
+
+Addresses and scores are generated; table, estimator, frontier, and cold rows in a temporary file are a crawl's. First a
+frontier of `--hot` addresses, all of them in memory, then all. Then pages are picked and learned from, one by one: each
+has five links that are new, and fifteen to any addresses, nearly all of them cold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import resource
+import time
+
+import numpy as np
+
+import lycosa.cli  # before numpy: one thread for its libraries, as in every crawl of the command line
+from lycosa.core.cold import Cold, cooling
+from lycosa.core.protocols import Warden
+from lycosa.core.table import Table
+from lycosa.core.types import Links, Visit
+from lycosa.estimators import strategy as strategy_by_name
+
+PAGE = 1000
+"""Addresses that are added at once."""
+
+HOSTS = 20_000
+WORDS = [
+    first + last for first in "bcdfghklmnprstvwz" for last in "aber ade ago ail ain aker ale alk all ame and".split()
+]
+WORDS += [word + "ing" for word in WORDS]
+
+_ = lycosa.cli
+
+
+def resident() -> float:
+    """Bytes of memory that the process takes, without what it has let go of."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096.0
+
+
+class Frontier:
+    """A crawl without a web."""
+
+    def __init__(self, hot: int, strategy: str) -> None:
+        self.chance = np.random.default_rng(1)
+        self.strategy = strategy_by_name(strategy, words="coral reefs")
+        self.table = Table(lambda node: node.split("/", 3)[2])
+        self.frontier = self.strategy.frontier(self.table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
+        estimator = cooling(self.strategy, self.frontier)
+        assert estimator is not None
+        self.cold = Cold(hot, self.table, self.frontier, estimator, Warden())
+        self.number = self.pages = 0
+        row = self.table.add_seed("http://www.start.test/")
+        self.strategy.admit(row, self.table, self.frontier)
+
+    def node(self, number: int) -> str:
+        """An address of usual length, in words of which there are not many."""
+        words = (WORDS[number % 300], WORDS[number // 300 % 300], WORDS[number // 90_000])
+        return f"http://www.host-{number * 7919 % HOSTS}.test/articles/{number % 89}/{'-'.join(words)}.html"
+
+    def learn(self, node: str, urls: list[str]) -> None:
+        """A page has come, with these links."""
+        links = Links.to(*urls, anchors=[url.rpartition("/")[2].replace("-", " ") for url in urls])
+        links.alphas = self.chance.random(len(urls)).astype(np.float32)
+        self.pages += 1
+        step = self.table.absorb(Visit(node, "page", "ok", self.pages, beta=float(self.chance.random()), links=links))
+        if step is not None:
+            self.strategy.learn(step, self.table, self.frontier)
+        self.cold.settle()
+
+    def crawl(self, known: int) -> None:
+        """As many addresses as that, found on pages."""
+        while self.table.discovered < known:
+            self.pick(links=100, old=0)
+
+    def fill(self, known: int) -> None:
+        """As many addresses as that. No page has them, and nobody reads their texts: a score is drawn for each."""
+        while self.table.discovered < known:
+            numbers = range(self.number, self.number + PAGE)
+            self.number += PAGE
+            rows = np.array([self.table.add(self.node(number), 1) for number in numbers], np.int32)
+            self.frontier.rank(rows, self.chance.random(PAGE))
+            self.cold.settle()
+
+    def pick(self, links: int = 5, old: int = 15) -> tuple[float, float]:
+        """CPU seconds for a pick, and for learning from its page."""
+        begin = time.process_time()
+        row = self.frontier.take(0.0)
+        picked = time.process_time()
+        urls = [self.node(self.number + at) for at in range(links)]
+        self.number += links
+        urls += [self.node(int(at)) for at in self.chance.integers(0, self.number, old)]
+        node = self.table.nodes[row]
+        self.learn(node, urls)
+        self.frontier.untake(self.table.row_of[node])
+        return picked - begin, time.process_time() - picked
+
+
+def main() -> None:
+    """Say how many, and go."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--known", type=int, default=20_000_000)
+    parser.add_argument("--hot", type=int, default=500_000)
+    parser.add_argument("--strategy", default="scent")
+    parser.add_argument("--picks", type=int, default=2000)
+    given = parser.parse_args()
+    made = Frontier(given.hot, given.strategy)
+    made.crawl(20_000)  # what is loaded once is loaded
+    before, first = resident(), made.table.discovered
+    made.crawl(given.hot - 100)
+    hot, known = resident(), made.table.discovered
+    print(f"{known:,} known, all hot: {(hot - before) / (known - first):.0f} bytes each", flush=True)
+    most, cpu = 2 * given.hot, time.process_time()
+    while made.table.discovered < given.known:
+        made.fill(min(most, given.known))
+        now, cold = resident(), made.cold.count
+        each = (now - hot) / max(1, cold)
+        spent = time.process_time() - cpu
+        known = made.table.discovered
+        print(f"{known:,} known, {cold:,} cold: {each:.0f} bytes, {now / 1e6:,.0f} MB, {spent:,.0f} CPU s", flush=True)
+        most *= 2
+    print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB", flush=True)
+    times = np.array([made.pick() for _ in range(given.picks)]) * 1000
+    for name, column in zip(("pick", "learn"), times.T, strict=True):
+        middle, high, top = np.percentile(column, [50, 99, 100])
+        print(f"{name}: median {middle:.3f} ms, p99 {high:.2f} ms, longest {top:,.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

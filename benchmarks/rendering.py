@@ -1,0 +1,133 @@
+"""What rendering costs, and whether a browser can do it for days: many pages in a row, with kills at random.
+
+    python benchmarks/rendering.py --pages 2000 --kills 5
+
+A process renders pages of seven kinds of application, one after the other; its memory and its browser's are looked at
+every few pages. Now and then it is killed with signal 9, as it is or its browser, and a new one goes on. At the end
+nobody may be left, and no file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from lycosa.browser import orphans
+from lycosa.browser.finding import find_chromium
+from lycosa.browser.rendering import Rendering
+from lycosa.core.options import Options
+from lycosa.spaces.making import wall_clock, web_space
+from lycosa.testing import Web, serve
+
+EVERY = 10
+
+
+async def look(done: int, failed: int, rendering: Rendering) -> None:
+    """Say how it goes."""
+    assert rendering.browser is not None
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    rss = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+    told = {
+        "done": done, "failed": failed, "browsers": rendering.browser.started,
+        "browser MB": round(await rendering.browser.megabytes()), "own MB": round(rss),
+        "own CPU": round(own.ru_utime + own.ru_stime, 1), "place": str(rendering.browser.place),
+    }  # fmt: skip
+    print(json.dumps(told), flush=True)
+
+
+async def render(pages: int, port: int, start: int) -> None:
+    """Render some pages of a web that is served; tells how it goes, a line of JSON for each look."""
+    options = Options(render="always", delay=0.0, address_delay=0.0, allow_network=["127.0.0.0/8"])
+    space, rendering = web_space(options, wall_clock()), Rendering(options, find_chromium())
+    web = Web(seed=7, pages=700, hosts=15, traps=[], apps=7, port=port)
+    urls = [url for url in web.urls() if web.app(url)]
+    random.Random(1).shuffle(urls)
+    numbers, done, failed = iter(range(start, pages)), start, 0
+
+    async def work() -> None:
+        nonlocal done, failed
+        for number in numbers:
+            url = urls[number % len(urls)]
+            answer = await space.transport.fetch(url.partition("#")[0], space.headers, frozenset())
+            shown = await rendering.render(url, answer, space.resources.fetch)
+            failed += bool(shown.failed) or len(shown.dom) < 1000
+            done += 1
+            if done % EVERY == 0 or done == pages:
+                await look(done, failed, rendering)
+
+    await asyncio.gather(*(work() for _ in range(options.render_at_once)))
+    await rendering.close()
+    await space.close()
+    all_of_it = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(json.dumps({"children CPU": round(all_of_it.ru_utime + all_of_it.ru_stime, 1)}), flush=True)
+
+
+def run(pages: int, kills: int) -> None:
+    """Have it done, and kill it now and then."""
+    rng, done, looks, failed = random.Random(3), 0, list[dict[str, int]](), 0
+    moments = sorted(rng.sample(range(EVERY, pages - EVERY), kills)) if kills else []
+    began, killed, left, places = time.monotonic(), 0, 0, set[str]()
+    with serve(Web(seed=7, pages=700, hosts=15, traps=[], apps=7), record=False) as server:
+        while done < pages:
+            command = [sys.executable, __file__, "--render", str(pages), str(server.port), str(done)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    told = json.loads(line)
+                    if "children CPU" in told:
+                        print(f"CPU time of the last process's browsers: {told['children CPU']} s")
+                        continue
+                    looks.append(told)
+                    done = told["done"]
+                    places.add(told["place"])
+                    if done % 100 == 0:
+                        print({key: told[key] for key in told if key != "place"}, flush=True)
+                    if moments and done >= moments[0]:
+                        moments.pop(0)
+                        killed += 1
+                        victims = [process.pid] if killed % 2 else orphans.processes(told["place"])[:1]
+                        for pid in victims:
+                            os.kill(pid, signal.SIGKILL)
+                        print(f"after {done} pages killed {'the process' if killed % 2 else 'its browser'}", flush=True)
+                        if killed % 2:
+                            break
+            failed += looks[-1]["failed"]
+    seconds = time.monotonic() - began
+    left += sum(_left(place) for place in places)
+    halves = [
+        [look["own MB"] for look in looks[half]] for half in (slice(0, len(looks) // 2), slice(len(looks) // 2, None))
+    ]
+    most = max(look["browser MB"] for look in looks)
+    print(f"{done} pages in {seconds:.0f} s, {seconds / done:.2f} s a page; {killed} kills, {failed} pages failed")
+    print(f"browser: at most {most} MB; own process: at most {max(halves[0])} and {max(halves[1])} MB in the halves")
+    print(f"left behind: {left} processes or directories")
+
+
+def _left(place: str, patience: float = 30.0) -> int:
+    """What is still there of a browser after a while."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        if not orphans.processes(place) and not Path(place).exists():
+            return 0
+        time.sleep(0.1)
+    return len(orphans.processes(place)) + Path(place).exists()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--render"]:
+        asyncio.run(render(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])))
+    else:
+        parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--pages", type=int, default=2000)
+        parser.add_argument("--kills", type=int, default=5)
+        given = parser.parse_args()
+        run(given.pages, given.kills)

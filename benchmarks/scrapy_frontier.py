@@ -1,0 +1,185 @@
+"""A plain Scrapy project with Lycosa's frontier: what it finds, what it costs, and what a kill loses.
+
+    python benchmarks/scrapy_frontier.py [--harvest] [--cost] [--kills 20] [--webs 5]
+
+The spider follows every link and nothing else; five lines of settings make it focused. On the embedded web:
+
+--harvest  different pages on the topic within 100 pages, beside Lycosa's own crawl and Scrapy's own order
+--cost     CPU time a request for a whole web, Scrapy's own frontier (with JOBDIR, which is on disk as well) and ours in
+           turns; the first 20 pages, which pay for start and imports, are left out
+--kills N  kill -9 after random numbers of pages, N times, then to the end: pages never fetched, and pages fetched twice
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from statistics import mean, median
+from typing import Any
+
+import lycosa
+from lycosa.testing import Web, serve
+
+TOPICS = (
+    "marine biology/coral reefs",
+    "astronomy/exoplanets",
+    "railways/steam locomotives",
+    "music/violin making",
+    "medieval history/castles",
+)
+PAGES = 100
+EARLY = 20
+IN_FLIGHT = 8
+
+
+def spider(settings: dict[str, Any], urls: list[str], budget: int) -> None:
+    """The project, in a process of its own: prints every page, and at the end what one cost."""
+    import scrapy
+    from scrapy.crawler import CrawlerProcess
+    from scrapy.exceptions import CloseSpider
+    from scrapy.http import Response
+    from scrapy.resolver import CachingThreadedResolver
+    from twisted.internet import defer
+
+    class Loopback(CachingThreadedResolver):
+        """Names below localhost are this machine, as RFC 6761 has it; not every system's resolver knows."""
+
+        def getHostByName(self, name: str, timeout: Any = None) -> Any:
+            if name.endswith(".localhost"):
+                return defer.succeed("127.0.0.1")
+            return super().getHostByName(name, timeout)
+
+    marks: list[float] = []
+
+    class Walker(scrapy.Spider):
+        name = "walker"
+        start_urls = urls
+
+        def parse(self, response: Response) -> Iterator[Any]:
+            marks.append(time.process_time())
+            print(response.url, flush=True)
+            if budget and len(marks) >= budget:
+                raise CloseSpider("enough")
+            yield from response.follow_all(css="a")
+
+    usual = {
+        "ROBOTSTXT_OBEY": True, "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "TWISTED_DNS_RESOLVER": Loopback,
+        "CONCURRENT_REQUESTS": IN_FLIGHT, "DOWNLOAD_DELAY": 0, "LOGSTATS_INTERVAL": 0, "MEMUSAGE_ENABLED": False,
+    }  # fmt: skip
+    process = CrawlerProcess({**usual, **settings})
+    process.crawl(Walker)
+    process.start()
+    cost = (time.process_time() - marks[EARLY]) / (len(marks) - EARLY) if len(marks) > EARLY else 0.0
+    print(json.dumps({"cost": 1000 * cost}))
+
+
+def run(settings: dict[str, Any], urls: list[str], budget: int = 0, kill_after: int = 0) -> tuple[list[str], float]:
+    """The pages that a project fetched, and the milliseconds that each took."""
+    command = [sys.executable, __file__, "--spider", json.dumps([settings, urls, budget])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if len(lines) == kill_after:
+                process.send_signal(signal.SIGKILL)
+    pages = [line for line in lines if line.startswith("http")]
+    return pages, 0.0 if kill_after and pages == lines else json.loads(lines[-1])["cost"]
+
+
+def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
+    """The five lines."""
+    return {
+        "SCHEDULER": "lycosa.scrapy.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.Relevance": 20},
+        "JOBDIR": folder,
+        "LYCOSA_TOPIC": topic,
+        "LYCOSA_STRATEGY": strategy,
+    }
+
+
+def harvest(webs: int) -> None:
+    """What is found within so many pages."""
+    print("| strategy | Lycosa | Scrapy with Lycosa's frontier | share | Scrapy's own order |\n|---|---|---|---|---|")
+    for strategy in ("best-first", "scent"):
+        found: list[tuple[int, int, int]] = []
+        for seed in range(webs):
+            web, topic = Web(seed=seed, traps=(), slowness=0.0), TOPICS[seed % len(TOPICS)]
+            with serve(web), tempfile.TemporaryDirectory() as folder:
+                crawl = lycosa.crawl(
+                    web.query(topic), web.seeds(topic), strategy=strategy, budget=PAGES, delay=0.0, per_host=8,
+                    concurrency=IN_FLIGHT, allow_network=["127.0.0.0/8"],
+                )  # fmt: skip
+                own = [visit.node for visit in crawl if visit.is_page]
+                ours, _ = run(focused(folder, web.query(topic), strategy), web.seeds(topic), PAGES)
+                plain, _ = run({}, web.seeds(topic), PAGES)
+                truth = set(web.relevant(topic))
+                counts = [len({web.canonical(url) for url in pages[:PAGES]} & truth) for pages in (own, ours, plain)]
+                found.append((counts[0], counts[1], counts[2]))
+        own_sum, our_sum, plain_sum = map(sum, zip(*found, strict=True))
+        print(f"| {strategy} | {own_sum} | {our_sum} | {our_sum / own_sum:.2f} | {plain_sum} |", flush=True)
+
+
+def cost(turns: int, pages: int) -> None:
+    """Milliseconds of CPU a request, in turns."""
+    web, topic = Web(seed=3, pages=pages, traps=(), slowness=0.0), TOPICS[3]
+    costs: dict[str, list[float]] = {"Scrapy's own": [], "best-first": [], "scent": []}
+    with serve(web):
+        for _ in range(turns):
+            for name, taken in costs.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    own = name not in ("best-first", "scent")
+                    settings = {"JOBDIR": folder} if own else focused(folder, web.query(topic), name)
+                    taken.append(run(settings, web.seeds(topic))[1])
+    base = costs["Scrapy's own"]
+    print("| frontier | ms a request, median | beyond Scrapy's own, median of the turns |\n|---|---|---|")
+    for name, taken in costs.items():
+        beyond = median(mine - its for mine, its in zip(taken, base, strict=True))
+        print(f"| {name} | {median(taken):.2f} | {beyond:.2f} |", flush=True)
+
+
+def kills(number: int, pages: int) -> None:
+    """What is lost, and what is fetched twice."""
+    web, topic, dice = Web(seed=4, pages=pages, traps=(), slowness=0.0), TOPICS[4], random.Random(1)
+    with serve(web), tempfile.TemporaryDirectory() as folder:
+        whole, _ = run({}, web.seeds(topic))
+        settings, fetched = focused(folder, web.query(topic), "best-first"), list[str]()
+        for _ in range(number):
+            fetched += run(settings, web.seeds(topic), kill_after=dice.randint(1, 2 * len(whole) // (number + 1)))[0]
+        last, _ = run(settings, web.seeds(topic))
+    fetched += last
+    lost, twice = set(whole) - set(fetched), len(fetched) - len(set(fetched))
+    per_kill = mean([twice / number]) if number else 0.0
+    print(f"{number} kills, {len(set(whole))} pages: {len(lost)} lost, {twice} fetched twice ({per_kill:.1f} a kill)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--harvest", action="store_true")
+    parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--webs", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--pages", type=int, default=800, help="of the web for --cost and --kills")
+    parser.add_argument("--spider", default="", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.spider:
+        spider(*json.loads(given.spider))
+        return
+    if given.harvest:
+        harvest(given.webs)
+    if given.cost:
+        cost(given.turns, given.pages)
+    if given.kills:
+        kills(given.kills, given.pages)
+
+
+if __name__ == "__main__":
+    main()

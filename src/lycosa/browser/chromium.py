@@ -1,0 +1,335 @@
+"""A Chromium that can't do much: the only file that knows Playwright.
+
+It has one way out, our proxy; no name is looked up by it, no file, no permission and no device is given to it. Each
+page has a context of its own that leaves nothing behind. The process ends after so many pages, or so many megabytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lycosa.browser import orphans
+from lycosa.browser.gate import Sitting, Slot
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Playwright
+
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds in which a browser has to start."""
+
+CLOSING = 5.0
+"""Seconds in which a page or a browser has to close before it is ended."""
+
+LOOK_EVERY = 10
+"""Pages after which memory is looked at."""
+
+NO_SANDBOX = "LYCOSA_NO_SANDBOX"
+"""The environment variable that does without Chromium's own sandbox, where the system has none; root never has one."""
+
+FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-breakpad",
+    "--disable-notifications",
+    "--disable-speech-api",
+    "--disable-print-preview",
+    "--disable-remote-playback-api",
+    "--dns-prefetch-disable",
+    "--no-first-run",
+    "--no-pings",
+    "--mute-audio",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
+EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")
+"""For pages that are read, not looked at."""
+
+BEFORE = """(() => {
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "Notification",
+                      "PushManager", "PresentationRequest", "SpeechRecognition", "webkitSpeechRecognition"])
+    try { delete window[name] } catch {}
+  const nothing = () => null;
+  try { window.print = window.alert = nothing; window.open = nothing; window.confirm = () => false } catch {}
+})()"""
+"""What a page finds changed before its first script: doors that lead past a proxy are not there at all."""
+
+MEASURE = """() => {
+  const root = document.scrollingElement || document.documentElement;
+  const all = document.getElementsByTagName("*");
+  let shadows = 0;
+  for (let i = 0; i < Math.min(all.length, 20000); i++)
+    if (all[i].shadowRoot) shadows += all[i].shadowRoot.querySelectorAll("*").length;
+  return [all.length + shadows, document.links.length, root ? root.scrollHeight : 0,
+          document.body ? document.body.textContent.length : 0];
+}"""
+"""How much of a page is there."""
+
+SCROLL = """async () => {
+  // Up and down again: what waits for its end to come into view hears of it once each time.
+  const root = document.scrollingElement || document.documentElement;
+  if (!root) return;
+  const next = () => new Promise(done => { requestAnimationFrame(() => done()); setTimeout(done, 100) });
+  window.scrollTo({top: 0, behavior: "instant"});
+  await next();
+  window.scrollTo({top: root.scrollHeight, behavior: "instant"});
+  await next();
+}"""
+
+SERIALISE = """(most) => {
+  // What is inside open shadow roots is written where it is shown: after the element's own start.
+  const inside = (root) => {
+    for (const host of root.querySelectorAll("*")) {
+      if (!host.shadowRoot) continue;
+      inside(host.shadowRoot);
+      const shown = document.createElement("div");
+      shown.setAttribute("data-shadow-root", "");
+      for (const child of host.shadowRoot.childNodes) shown.appendChild(child.cloneNode(true));
+      host.prepend(shown);
+    }
+  };
+  try { inside(document) } catch {}
+  const kind = document.doctype ? "<!DOCTYPE html>\\n" : "";
+  return (kind + document.documentElement.outerHTML).slice(0, most);
+}"""
+"""The final DOM as text."""
+
+
+class BrowserFailed(Exception):
+    """The browser could not be started, or is gone."""
+
+
+class Chromium:
+    """One browser process, started when it is first needed; ended and started again when it has done enough."""
+
+    def __init__(
+        self,
+        program: str,
+        slots: list[Slot],
+        *,
+        pages: int = 200,
+        megabytes: int = 700,
+        profile: str = "",
+        eyes: bool = False,
+        agent: str = "",
+    ) -> None:
+        self.program, self.slots, self.profile, self.eyes, self.agent = program, slots, profile, eyes, agent
+        self.most_pages, self.most_megabytes = pages, megabytes
+        self.started = 0
+        """Browsers so far."""
+        self.place: Path | None = None
+        self._pages = self._busy = 0
+        self._retire = False
+        self._lock = asyncio.Lock()
+        self._idle = asyncio.Condition()
+        self._playwright: Playwright | None = None
+        self._own: BrowserContext | None = None
+        self._browser: Browser | None = None
+        self._session: CDPSession | None = None
+        self._keeper: subprocess.Popen[bytes] | None = None
+
+    # -- pages -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def page(self, slot: Slot) -> AsyncIterator[Page]:
+        """A fresh page behind a slot."""
+        await self._ready()
+        self._busy += 1
+        context: BrowserContext | None = None
+        page: Page | None = None
+        try:
+            context = self._own if self.profile else await self._within(PATIENCE, self._context(slot))
+            assert context is not None
+            page = await self._within(PATIENCE, context.new_page())
+            yield page
+        except BrowserFailed:
+            self._retire = True
+            raise
+        except Exception as error:
+            if _is_playwrights(error):
+                self._retire = self._retire or self._browser is None or not self._browser.is_connected()
+                raise BrowserFailed(brief(error)) from error
+            raise
+        finally:
+            await slot.hang_up()
+            await self._put_away(page if self.profile else context)
+            self._pages += 1
+            await self._look()
+            async with self._idle:
+                self._busy -= 1
+                self._idle.notify_all()
+
+    async def _context(self, slot: Slot) -> BrowserContext:
+        assert self._browser is not None
+        context = await self._browser.new_context(
+            proxy={"server": slot.address, "bypass": "<-loopback>"},
+            ignore_https_errors=True,  # the certificates are ours: the proxy looks at the host's
+            service_workers="block",
+            accept_downloads=False,
+            viewport={"width": 1280, "height": 1600},
+            permissions=[],
+        )
+        await context.add_init_script(BEFORE)
+        return context
+
+    async def _put_away(self, thing: Page | BrowserContext | None) -> None:
+        """Close a context or a page; a browser that can't do that any more is ended."""
+        if thing is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSING):
+                await thing.close()
+        except Exception:
+            self._retire = True
+
+    async def _within(self, seconds: float, doing: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(seconds):
+                return await doing
+        except TimeoutError as error:
+            raise BrowserFailed(f"the browser did not answer within {seconds:.0f} s") from error
+
+    # -- the process -------------------------------------------------------------------------------------------
+
+    async def _ready(self) -> None:
+        """A browser that has room for one page more."""
+        async with self._lock:
+            if self._browser is not None and (self._retire or not self._browser.is_connected()):
+                async with self._idle:
+                    await self._idle.wait_for(lambda: not self._busy)
+                await self.stop()
+            if self._browser is None:
+                await self._start()
+
+    async def _start(self) -> None:
+        try:
+            from playwright.async_api import async_playwright
+        except ImportError as error:
+            raise BrowserFailed("the extra 'browser' is not installed") from error
+        await asyncio.to_thread(orphans.sweep)
+        self.place = orphans.claim()
+        self._keeper = orphans.keeper(self.place)
+        sandbox = os.geteuid() != 0 and not os.environ.get(NO_SANDBOX)
+        flags = [*FLAGS, *(() if self.eyes else EYES), f"--lycosa-browser={self.place}"]
+        try:
+            self._playwright = await self._within(PATIENCE, async_playwright().start())
+            self._own = await self._within(
+                PATIENCE,
+                self._playwright.chromium.launch_persistent_context(
+                    self.profile or self.place / "profile",
+                    executable_path=self.program,
+                    headless=True,
+                    chromium_sandbox=sandbox,
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                    proxy={"server": self.slots[0].address, "bypass": "<-loopback>"},
+                    ignore_https_errors=True,
+                    service_workers="block",
+                    accept_downloads=False,
+                    args=flags,
+                    env={**os.environ, "HOME": str(self.place)},
+                    timeout=1000 * PATIENCE,
+                ),
+            )
+            self._browser = self._own.browser
+            if self._browser is None:
+                raise BrowserFailed("this version of playwright is too old: pip install --upgrade playwright")
+            if self.profile:
+                await self._own.add_init_script(BEFORE)
+            self._session = await self._browser.new_browser_cdp_session()
+            await self._session.send("Browser.setDownloadBehavior", {"behavior": "deny"})
+        except Exception as error:
+            await self.stop()
+            if isinstance(error, BrowserFailed):
+                raise
+            hint = "" if not sandbox else f" ({NO_SANDBOX}=1 does without the sandbox, where the system has none)"
+            raise BrowserFailed(f"Chromium does not start: {brief(error)}{hint}") from error
+        self.started += 1
+        self._pages, self._retire = 0, False
+
+    async def _look(self) -> None:
+        """Whether it has done enough."""
+        enough = self._pages >= self.most_pages
+        if enough or (self._pages % LOOK_EVERY == 0 and await self.megabytes() > self.most_megabytes):
+            self._retire = True
+
+    async def megabytes(self) -> float:
+        """What the browser's processes have in memory, each page counted once; 0 where the system does not say."""
+        if self._session is None:
+            return 0.0
+        try:
+            async with asyncio.timeout(CLOSING):
+                told: dict[str, Any] = await self._session.send("SystemInfo.getProcessInfo")
+        except Exception:
+            return 0.0
+        return sum(_proportional(process["id"]) for process in told["processInfo"])
+
+    async def stop(self) -> None:
+        """End it, whatever it does."""
+        for closing in (self._own, self._playwright):
+            if closing is not None:
+                with suppress(Exception):
+                    async with asyncio.timeout(CLOSING):
+                        await (closing.stop() if closing is self._playwright else closing.close())  # type: ignore[union-attr]
+        self._own = self._browser = self._playwright = self._session = None
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            assert keeper.stdin is not None
+            keeper.stdin.close()  # it ends what is left, and removes the directory
+            await asyncio.to_thread(keeper.wait)
+        self.place = None
+
+
+def attend(page: Page, sitting: Sitting) -> None:
+    """Let the proxy know what is opened in a frame, as not every request says so; dialogs and popups are closed."""
+
+    def note(request: Any) -> None:
+        with suppress(Exception):
+            if request.is_navigation_request():
+                sitting.frames[request.url.partition("#")[0]] = request.frame.parent_frame is not None
+
+    def dismiss(dialog: Any) -> None:
+        sitting.chores.append(asyncio.ensure_future(_quietly(dialog.dismiss())))
+
+    def close(other: Any) -> None:
+        sitting.chores.append(asyncio.ensure_future(_quietly(other.close())))
+
+    page.on("request", note)
+    page.on("dialog", dismiss)
+    page.on("popup", close)
+
+
+async def _quietly(doing: Awaitable[object]) -> None:
+    with suppress(Exception):
+        await doing
+
+
+def brief(error: BaseException) -> str:
+    """The first line of what went wrong."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def _is_playwrights(error: BaseException) -> bool:
+    return type(error).__module__.startswith("playwright.")
+
+
+def _proportional(pid: int) -> float:
+    """Megabytes of a process; what several share is counted in parts."""
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0

@@ -1,0 +1,320 @@
+"""The browser's only way out: a proxy of our own for each page that is being rendered.
+
+Whatever the browser asks for arrives here, each hop of a redirect and each frame's resources included, and leaves as a
+request of the crawl or not at all. The page's own answer is known already, and given to it without asking again. Only
+GET leaves; what would change something on a server, keep a connection open or open another page does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lycosa.browser.trackers import is_tracker
+from lycosa.core.errors import FetchError
+from lycosa.replay.certificates import Authority
+from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request
+from lycosa.web.fetch import Response
+from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.rendering import Fetch, Rendered
+from lycosa.web.urls import parse
+
+LARGEST = 10_000_000
+"""Bytes of one answer, unpacked."""
+
+CACHE = 64_000_000
+"""Bytes of scripts, styles and pictures that are kept for other pages of the same crawl."""
+
+NEEDED = frozenset(
+    {"document", "iframe", "frame", "script", "style", "empty", "worker", "sharedworker", "xslt", "json"}
+)
+SHOWN = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
+"""What the page needs to be made, and what only eyes and ears need."""
+
+_SHARED = frozenset({"script", "style", "font", "image", "worker"})
+_RELOADS = 3
+_ENDINGS = {
+    "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg", ".ico"),
+    "font": (".woff", ".woff2", ".ttf", ".otf", ".eot"),
+    "video": (".mp4", ".webm", ".m3u8", ".ts", ".mp3", ".ogg", ".m4a", ".wav"),
+    "script": (".js", ".mjs"),
+}
+_NOT_PASSED_ON = frozenset(
+    b"connection keep-alive proxy-connection te trailer transfer-encoding upgrade content-length content-encoding "
+    b"alt-svc strict-transport-security report-to nel reporting-endpoints".split()
+)
+_NOT_SENT = frozenset(
+    "host connection keep-alive te trailer transfer-encoding upgrade content-length content-type user-agent "
+    "accept-encoding dnt priority upgrade-insecure-requests if-none-match if-modified-since if-range cache-control "
+    "pragma service-worker".split()
+)
+
+
+@dataclass(slots=True)
+class Reply:
+    """What the browser gets."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a page may ask for."""
+
+    resources: str = "needed"
+    requests: int = 60
+    bytes: int = 10_000_000
+    trackers: bool = False
+
+    def takes(self, kind: str) -> bool:
+        """Whether this kind of resource is fetched at all."""
+        return kind in NEEDED or (self.resources == "all" and kind in SHOWN)
+
+
+class Cache:
+    """Answers that other pages may need, too, the last used last; by address and by whose page asks."""
+
+    def __init__(self, most: int = CACHE) -> None:
+        self.most, self.size = most, 0
+        self._replies: OrderedDict[tuple[str, str], Reply] = OrderedDict()
+        self.asking: dict[tuple[str, str], asyncio.Lock] = {}
+
+    def get(self, key: tuple[str, str]) -> Reply | None:
+        """The answer that was given before."""
+        reply = self._replies.get(key)
+        if reply is not None:
+            self._replies.move_to_end(key)
+        return reply
+
+    def put(self, key: tuple[str, str], reply: Reply, response: Response) -> None:
+        """Keep an answer, if its server has nothing against it."""
+        said = response.fields.get("cache-control", "").lower()
+        personal = "set-cookie" in response.fields or "cookie" in response.fields.get("vary", "").lower()
+        if response.status != 200 or personal or any(word in said for word in ("no-store", "private", "no-cache")):
+            return
+        if len(reply.body) > self.most // 8:
+            return
+        self._replies[key] = reply
+        self.size += len(reply.body)
+        while self.size > self.most:
+            self.size -= len(self._replies.popitem(last=False)[1].body)
+
+
+class Sitting:
+    """One page in front of the browser: what it is, and what it has asked for."""
+
+    def __init__(self, node: str, answer: Response, fetch: Fetch, allowance: Allowance, cache: Cache) -> None:
+        self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
+        self.url = node.partition("#")[0]
+        self.rendered = Rendered()
+        self.frames: dict[str, bool] = {}
+        """Addresses that the browser has said to be opening, and whether in a frame."""
+        self.chores: list[asyncio.Future[None]] = []
+        """What is done beside, such as closing dialogs."""
+        self.loop = asyncio.get_running_loop()
+        self.active = 0
+        self.last = self.loop.time()
+        self._served = 0
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since anything was asked for or answered; 0 while something is on its way."""
+        return 0.0 if self.active else self.loop.time() - self.last
+
+    async def reply(self, request: Request, url: str) -> Reply:
+        """What the browser gets for a request."""
+        self.active += 1
+        try:
+            return await self._reply(request, url)
+        finally:
+            self.active -= 1
+            self.last = self.loop.time()
+
+    async def _reply(self, request: Request, url: str) -> Reply:
+        if request.method == "OPTIONS" and "access-control-request-method" in request.headers:
+            return _permission(request)
+        kind = kind_of(request, url)
+        if kind == "document" and url == self.url and self._served < _RELOADS:
+            self._served += 1
+            return passed_on(self.answer)
+        if kind == "document" and not await self._is_frame(request, url):
+            self._leave(url)
+            return Reply(204, [])  # the browser stays where it is
+        if not self._is_wanted(request, url, kind):
+            self.rendered.left_out += 1
+            return _refusal("left out")
+        return await self._fetched(request, url, kind)
+
+    def _is_wanted(self, request: Request, url: str, kind: str) -> bool:
+        if request.method not in ("GET", "HEAD") or "upgrade" in request.headers or "service-worker" in request.headers:
+            return False
+        if "text/event-stream" in request.headers.get("accept", "") or "prefetch" in request.headers.get("purpose", ""):
+            return False
+        if "prefetch" in request.headers.get("sec-purpose", "") or not self.allowance.takes(kind):
+            return False
+        return self.allowance.trackers or not is_tracker(url)
+
+    def _leave(self, url: str) -> None:
+        if url != self.url and url not in self.rendered.leaves_for and len(self.rendered.leaves_for) < 10:
+            self.rendered.leaves_for.append(url)
+
+    async def _is_frame(self, request: Request, url: str) -> bool:
+        """Whether a document is opened in a frame. Where the request does not say so, the browser will in a moment."""
+        if "sec-fetch-dest" in request.headers:
+            return False
+        for _ in range(20):
+            if url in self.frames:
+                return self.frames[url]
+            await asyncio.sleep(0.02)
+        return False
+
+    async def _fetched(self, request: Request, url: str, kind: str) -> Reply:
+        key = (url, request.headers.get("origin", ""))
+        if kind not in _SHARED or "range" in request.headers:
+            return await self._ask(request, url, kind, key)
+        lock = self.cache.asking.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                return self.cache.get(key) or await self._ask(request, url, kind, key)
+        finally:
+            if not lock.locked():
+                self.cache.asking.pop(key, None)
+
+    async def _ask(self, request: Request, url: str, kind: str, key: tuple[str, str]) -> Reply:
+        rendered, allowance = self.rendered, self.allowance
+        if rendered.requests >= allowance.requests or rendered.bytes >= allowance.bytes:
+            rendered.left_out += 1
+            return _refusal("over budget")
+        headers = {
+            "-".join(map(str.capitalize, name.split("-"))): value
+            for name, value in request.headers.items()
+            if name not in _NOT_SENT and not name.startswith(("sec-", "proxy-"))
+        }
+        rendered.requests += 1
+        try:
+            response, resource = await self.fetch(url, headers, rendered)
+        except FetchError as error:
+            rendered.requests -= error.outcome in ("denied", "refused", "invalid", "busy", "unknown-host")
+            rendered.left_out += 1
+            return _refusal(error.outcome)
+        rendered.bytes += len(response.body)
+        if allowance.resources != "none":
+            rendered.resources.append(resource)
+        reply = passed_on(response)
+        if kind in _SHARED:
+            self.cache.put(key, reply, response)
+        return reply
+
+
+class Slot(LocalProxy):
+    """Where one page at a time finds its way out; nothing gets out while there is none."""
+
+    def __init__(self, authority: Authority) -> None:
+        super().__init__(authority)
+        self.sitting: Sitting | None = None
+
+    def connection(self) -> Connection:
+        """Who answers the browser; the tally counts what was `answered`, and what came at a `wrong` time."""
+        return _Gated(self)
+
+    async def hang_up(self) -> None:
+        """What the last page has opened is closed."""
+        self.sitting = None
+        for connection in list(self.connections):
+            await connection.end()
+
+    async def __aexit__(self, *error: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        await self.hang_up()
+
+
+class _Gated(Connection):
+    """Answers one connection of the browser."""
+
+    proxy: Slot
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if not is_ours(transport.get_extra_info("peername")[1], self.proxy.port):
+            transport.close()  # another user of this machine
+
+    def _answer(self, request: Request) -> None:
+        sitting, url = self.proxy.sitting, parse(request.url(self.tunnel)) or ""
+        absolute = bool(self.tunnel) or request.target.startswith(("http://", "https://"))
+        if sitting is None or not absolute or not url or not 0 <= request.body <= LARGEST_BODY:
+            self.proxy.tally["wrong"] += 1
+            self._refuse(403)
+            return
+        self.to_skip = request.body
+        self.working = asyncio.ensure_future(self._work(sitting, request, url.partition("#")[0]))
+
+    async def _work(self, sitting: Sitting, request: Request, url: str) -> None:
+        try:
+            reply = await sitting.reply(request, url)
+        finally:
+            self.working = None
+        self.proxy.tally["answered"] += 1
+        self._send(request, reply.status, b"", reply.headers, reply.body)
+        self._next()
+
+
+def kind_of(request: Request, url: str) -> str:
+    """What a request is for: what the browser says, or, to hosts that it does not trust, how it asks."""
+    if said := request.headers.get("sec-fetch-dest", ""):
+        return said
+    accepts, path = request.headers.get("accept", ""), url.partition("?")[0].lower()
+    if accepts.startswith("text/html"):
+        return "document"
+    for kind, start in (("style", "text/css"), ("image", "image/")):
+        if accepts.startswith(start):
+            return kind
+    if "range" in request.headers:
+        return "video"
+    return next((kind for kind, endings in _ENDINGS.items() if path.endswith(endings)), "empty")
+
+
+def passed_on(response: Response) -> Reply:
+    """An answer as the browser gets it: unpacked, without what is between neighbours."""
+    try:
+        body, whole = inflate(response.body, response.fields.get("content-encoding", ""), LARGEST)
+    except BadEncoding:
+        return _refusal("unreadable")
+    if not whole or (response.truncated and response.truncated != "length"):
+        return _refusal("cut off")
+    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_PASSED_ON]
+    return Reply(response.status, headers, b"" if response.status in (204, 304) else body)
+
+
+def _permission(request: Request) -> Reply:
+    """What a host would be asked before a request that is not simple; what it answers is still for it to allow."""
+    if request.headers["access-control-request-method"].upper() not in ("GET", "HEAD"):
+        return _refusal("left out")
+    allowed = [
+        ("Access-Control-Allow-Origin", request.headers.get("origin", "*")),
+        ("Access-Control-Allow-Methods", "GET, HEAD"),
+        ("Access-Control-Allow-Headers", request.headers.get("access-control-request-headers", "*")),
+        ("Access-Control-Allow-Credentials", "true"),
+    ]
+    return Reply(204, [(name.encode(), value.encode("latin-1")) for name, value in allowed])
+
+
+def _refusal(why: str) -> Reply:
+    return Reply(403, [(b"X-Lycosa", why.encode()), (b"Content-Type", b"text/plain")])
+
+
+def is_ours(port: int, to: int) -> bool:
+    """Whether the process at the other end of a local connection has the same user; True where nobody says."""
+    with suppress(OSError):
+        ends = f"0100007F:{port:04X} 0100007F:{to:04X}"
+        for line in Path("/proc/net/tcp").read_text().splitlines():
+            columns = line.split()
+            if f"{columns[1]} {columns[2]}" == ends:
+                return columns[7] == str(os.getuid())
+    return True

@@ -1,0 +1,139 @@
+"""Which pages a browser should look at: by how they look, and by what rendering brought on their host before.
+
+A fold over the log. Of each page that was rendered the log has the words and the links with and without, so that both
+are always compared on the same page; pages that were not rendered are counted, and now and then one of them is
+rendered after all, so that a site that has changed is noticed. A page without scripts is never rendered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from lycosa.core.state import State, Untold
+from lycosa.core.types import Visit
+from lycosa.web.rendering import Look
+from lycosa.web.urls import lane
+
+FADE = 0.6
+"""What the past weighs against the last page of the same kind."""
+
+ENOUGH = 0.5
+"""Share of useful renderings, the last counting most, from which on a kind of page is always rendered."""
+
+TRIES = 3
+"""Renderings in vain of pages that look like empty shells before their kind is left alone."""
+
+SAMPLE_AFTER = 40
+"""Pages of a host without a rendering after which one is tried; twice as many after each that was in vain."""
+
+SAMPLES, SHARE = 2, 0.02
+"""Tries in vain at pages that do not look like shells: so many, and this share of all pages."""
+
+MORE_WORDS, MORE_LINKS = 20, 3
+"""What rendering has to add at least to be useful, or a fifth of what was there."""
+
+_NUMBER, _ID = re.compile(r"\d+"), re.compile(r"[0-9a-f]{8,}|.*[-_.%].*|.{25,}", re.IGNORECASE)
+
+
+def template(node: str) -> str:
+    """The kind of page that an address is of, as far as it tells: its host and the shape of its path.
+
+    >>> template("http://a.test/posts/2024/how-reefs-grow?page=3")
+    'a.test /posts/0/* page'
+    >>> template("http://a.test/posts/2023/why-reefs-die") == template("http://a.test/posts/2024/how-reefs-grow")
+    True
+    """
+    path, _, route = node.partition("#")
+    path, _, query = path.partition("?")
+    pieces = path.split("/")[3:] + (["#", *route.split("/")[1:]] if route else [])
+    shape = ["*" if _ID.fullmatch(_NUMBER.sub("", piece)) else _NUMBER.sub("0", piece) for piece in pieces]
+    names = sorted({pair.partition("=")[0] for pair in query.split("&") if pair})
+    return f"{lane(node)} /{'/'.join(shape[:6])}{' ' + ' '.join(names[:6]) if names else ''}"
+
+
+def is_useful(render: dict[str, list[int]]) -> bool:
+    """Whether a rendering brought more words or links."""
+    (words, more_words), (links, more_links) = render["words"], render["links"]
+    return more_words - words >= max(MORE_WORDS, words / 5) or more_links - links >= max(MORE_LINKS, links / 5)
+
+
+class Needs:
+    """What is known of hosts and of kinds of pages."""
+
+    def __init__(self, always: bool = False) -> None:
+        self.always = always
+        self.tried: Counter[str] = Counter()
+        """Renderings, by kind of page and by host."""
+        self.useful: dict[str, float] = {}
+        """The share of them that brought more, the last counting most."""
+        self.since: Counter[str] = Counter()
+        """Pages of each host since the last rendering."""
+        self.in_vain: Counter[str] = Counter()
+        """Tries in a row, by host, that brought nothing."""
+        self.pages = 0
+        self.samples = 0
+
+    def wants(self, node: str, look: Look) -> str:
+        """Why a page should be rendered; empty: it should not."""
+        if "#" in node:
+            return "route"
+        if not look.scripts:
+            return ""
+        if self.always:
+            return "always"
+        return self._known(node, look) or self._sampled(node, look)
+
+    def _known(self, node: str, look: Look) -> str:
+        """What this kind of page, or its host, or its looks say."""
+        kind, host = template(node), lane(node)
+        if self.tried[kind]:
+            if self.useful[kind] >= ENOUGH:
+                return "kind"
+            return "shell" if look.is_shell and self.tried[kind] < TRIES else ""
+        if self.tried[host] >= 2 * TRIES and self.useful[host] < 0.2:
+            return ""
+        if look.is_shell:
+            return "shell"
+        return "host" if self.tried[host] and self.useful[host] >= ENOUGH and look.is_thin else ""
+
+    def _sampled(self, node: str, look: Look) -> str:
+        """Whether it is time to try one that does not look as if it needed it."""
+        kind, host = template(node), lane(node)
+        if self.samples >= SAMPLES + SHARE * self.pages:
+            return ""
+        if look.is_thin and not self.tried[kind] and self.in_vain[host] < TRIES:
+            return "thin"
+        return "sample" if self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host] else ""
+
+    def learn(self, visit: Visit) -> None:
+        """See a recorded visit."""
+        if visit.kind not in ("page", "revisit") or (visit.outcome != "ok" and "render" not in visit.data):
+            return
+        self.pages += 1
+        host, render = lane(visit.node), visit.data.get("render")
+        if render is None:
+            self.since[host] += 1
+            return
+        useful = is_useful(render)
+        for name in (template(visit.node), host):
+            before = self.useful.get(name, float(useful))
+            self.useful[name] = FADE * before + (1 - FADE) * useful
+            self.tried[name] += 1
+        self.since[host] = 0
+        self.in_vain[host] = 0 if useful else self.in_vain[host] + 1
+        self.samples += not useful and render["why"] in ("thin", "sample")
+
+    def state(self) -> State:
+        """All of it."""
+        return {
+            "tried": dict(self.tried), "useful": dict(self.useful), "since": dict(self.since),
+            "in_vain": dict(self.in_vain), "pages": self.pages, "samples": self.samples,
+        }  # fmt: skip
+
+    def restore(self, state: State) -> None:
+        """Know of that."""
+        if "tried" not in state:
+            raise Untold("there was no browser then")
+        self.tried, self.since, self.in_vain = (Counter(state[name]) for name in ("tried", "since", "in_vain"))
+        self.useful, self.pages, self.samples = dict(state["useful"]), state["pages"], state["samples"]

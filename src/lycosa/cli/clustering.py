@@ -1,0 +1,59 @@
+"""Run a crawl on a cluster, in the terminal: for `lycosa crawl --cluster` and `lycosa resume`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Any
+
+from lycosa.cli.progress import StatusLine
+from lycosa.cluster.running import ClusterCrawl
+from lycosa.core.errors import NothingFetched
+
+
+def hunt_together(crawl: ClusterCrawl, *, quiet: bool = False, json: bool = False) -> None:
+    """Run it to its end, or until Ctrl-C."""
+    asyncio.run(_until_stopped(crawl, quiet or json))
+    if not quiet:
+        for note in crawl.notes:
+            print(f"note: {note}", file=sys.stderr)
+    if not crawl.progress["pages"]:
+        raise NothingFetched(f"no page could be fetched. {crawl.complaint or crawl.ending}")
+    told: dict[str, Any] = {name: crawl.progress[name] for name in ("pages", "requests", "relevant")}
+    if json:
+        from lycosa.cli.printing import print_json
+
+        print_json({"directory": crawl.path, **told, "shards": len(crawl.shards), "ending": crawl.ending})
+    elif not quiet:
+        print(f"{_line(crawl)}: {crawl.ending}. Look at it with: lycosa show {crawl.path}")
+
+
+async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
+    interrupts, line = 0, None if quiet else StatusLine(patience=0.0)
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:  # what is recorded is safe; the actors end with this process
+            sys.stderr.write(f"\nstopped at once; go on with: lycosa resume {crawl.path}\n")
+            os._exit(130)
+        crawl.stop()
+
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, interrupt)
+    async for _ in crawl:
+        if line is not None:
+            line.show(lambda: _line(crawl))
+    if line is not None:
+        line.clear()
+
+
+def _line(crawl: ClusterCrawl) -> str:
+    told = crawl.progress
+    return (
+        f"{told['pages']:,} pages, {told['relevant']:,} relevant, {told['requests']:,} requests, "
+        f"{len(crawl.shards)} shards"
+    )

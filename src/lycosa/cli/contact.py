@@ -1,0 +1,79 @@
+"""Whom hosts can turn to: asked for before the first crawl that leaves this machine, and remembered."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from ipaddress import ip_address
+from pathlib import Path
+
+from lycosa.core.files import read_whole, replacing
+from lycosa.core.options import Options
+from lycosa.replay.places import data_directory
+from lycosa.spaces.making import user_agent
+from lycosa.web.urls import check_seed, host
+
+LONGEST = 1_000
+"""Bytes of an answer."""
+
+QUESTION = (
+    "Hosts like to know whom to turn to about a crawler. A web or mail address of yours, sent with every request\n"
+    "(Enter: none; --contact changes it): "
+)
+
+NOTE = "note: hosts can't tell whom to turn to: name a web or mail address of yours with --contact"
+
+
+def introduced(options: Options, *, quiet: bool = False) -> Options:
+    """The options with a contact, if the user has ever named one; on a terminal the first real crawl asks for it."""
+    if options.contact or options.user_agent or not leaves(options):
+        return options
+    known = _remembered()
+    if known is None and not quiet:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            print(NOTE, file=sys.stderr)
+            return options
+        known = _ask(options)
+    return replace(options, contact=known) if known else options
+
+
+def leaves(options: Options) -> bool:
+    """Whether a crawl asks hosts of other people: none of a recorded web behind a proxy, nor those of this machine."""
+    if options.space.partition(",")[0] != "web" or options.proxy:
+        return False
+    names = [host(url) for url in map(check_seed, [*options.seeds, *options.seed_files]) if url is not None]
+    return any(not _is_near(name) for name in names)
+
+
+def _is_near(name: str) -> bool:
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return not ip_address(name.strip("[]")).is_global
+    except ValueError:
+        return False
+
+
+def _place() -> Path:
+    return data_directory() / "contact"
+
+
+def _remembered() -> str | None:
+    """What was answered before; None if nobody was asked."""
+    try:
+        return read_whole(_place(), LONGEST).decode().strip()
+    except (OSError, ValueError):
+        return None
+
+
+def _ask(options: Options) -> str:
+    """Ask, and remember the answer; what can't be sent is an error, and asked for again next time."""
+    print(QUESTION, end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline(LONGEST).strip()
+    user_agent(replace(options, contact=answer))
+    with suppress(OSError):  # then it is asked for again
+        _place().parent.mkdir(parents=True, exist_ok=True)
+        with replacing(_place()) as file:
+            file.write(answer.encode())
+    return answer

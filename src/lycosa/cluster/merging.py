@@ -1,0 +1,180 @@
+"""The shards' logs as one: the log of the crawl's own directory, which whoever shows or searches it reads.
+
+Visits are brought over in the order in which they ended, as far as the shards have got. Words are numbered anew, as
+each shard numbers its own; the archive's files stay where they are, and have a link in the crawl's archive. What shards
+say to each other is theirs alone, and so are their judges' lessons: what pages are worth by them is brought over.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.types import Event, Label, Place, Seed, Setting, Terms, Visit
+from lycosa.store.cdxj import index_of
+from lycosa.store.directory import SHARDS
+from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
+
+MERGED = "merged"
+"""The setting that says how far each shard's log is brought over."""
+
+ONCE = ("learned", "threshold", "probability")
+"""Settings that are the same for all shards."""
+
+
+def shard_path(directory: Path, number: int) -> Path:
+    """Where a shard of the crawl in a directory lives."""
+    return directory / SHARDS / f"{number:03d}"
+
+
+def shards_in(directory: Path) -> int:
+    """How many shards a directory has; 0 for a crawl that has none."""
+    return len(list((directory / SHARDS).glob("[0-9][0-9][0-9]")))
+
+
+def make_shards(directory: Path, count: int) -> None:
+    """Places for so many shards: all of them, or none."""
+    new = directory / f"{SHARDS}.new"
+    for number in range(count):
+        (new / shard_path(Path(), number).name).mkdir(parents=True, exist_ok=True)
+    new.rename(directory / SHARDS)
+
+
+class Merger:
+    """Brings the log of a directory up to where its shards are. Whoever does that holds the directory's lock."""
+
+    def __init__(self, directory: Path, log: SqliteLog, shards: int) -> None:
+        self.directory, self.log, self.shards = directory, log, shards
+        cursors = log.setting(MERGED, {})
+        self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
+        self._number: dict[str, int] = {}  # of each word
+        self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
+        self._picks = 0
+        self._linked: set[str] = set()
+        self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
+        for visit in log.visits(VISITS):
+            self._picks = max(self._picks, visit.pick)
+            for stem in visit.terms.new:
+                self._number.setdefault(stem, len(self._number))
+        for shard in range(shards):
+            self._words[shard] = []
+            if self.cursors[shard]:
+                with closing(self._open(shard)) as own:
+                    for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
+                        self._words[shard] += [self._number[stem] for stem in visit.terms.new]
+
+    def _open(self, shard: int) -> SqliteLog:
+        return SqliteLog(shard_path(self.directory, shard) / NAME, readonly=True)
+
+    def bring_over(self) -> int:
+        """What the shards have recorded since; how many events that are."""
+        logs = {n: self._open(n) for n in range(self.shards) if (shard_path(self.directory, n) / NAME).exists()}
+        try:
+            ends = {shard: log.end() for shard, log in logs.items()}
+            count = 0
+            with self.log.together():
+                for _, shard, event in merge(*(self._news(n, log, ends[n]) for n, log in logs.items()), key=_order):
+                    count += self._put(shard, event)
+                if any(ends[shard] > self.cursors[shard] for shard in ends):
+                    self.cursors |= ends
+                    cursors = {str(shard): end for shard, end in self.cursors.items()}
+                    self.log.append(Setting(MERGED, cursors))
+            return count
+        finally:
+            for log in logs.values():
+                log.close()
+
+    def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
+        """The events of a shard that are new, each with a time that goes up."""
+        last = -math.inf
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'label', 'setting') OR {VISITS})"
+        for event in log.events(wanted, given=(self.cursors[shard], end)):
+            last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
+            yield last, shard, event
+
+    def _put(self, shard: int, event: Event) -> bool:
+        if isinstance(event, Visit):
+            worth = event.rated
+            event = self._renumbered(shard, event)
+            number = self.log.append(event)
+            if worth is not None:
+                self.log.settle([(number, worth)])
+        elif isinstance(event, Seed | Label):
+            self.log.append(event)
+        elif isinstance(event, Setting) and event.key in ONCE and self._settings[event.key] != event.value:
+            self._settings[event.key] = event.value
+            self.log.append(event)
+        else:
+            return False
+        return True
+
+    def _renumbered(self, shard: int, visit: Visit) -> Visit:
+        """A visit as this log has it."""
+        words, terms, new = self._words[shard], visit.terms, list[str]()
+        for stem in terms.new:
+            if stem not in self._number:
+                self._number[stem] = len(self._number)
+                new.append(stem)
+            words.append(self._number[stem])
+        ids: NDArray[np.uint32] = np.array([words[at] for at in terms.ids.tolist()], np.uint32)
+        order = ids.argsort(kind="stable")
+        marks = terms.marks[order] if len(terms.marks) else terms.marks
+        self._picks += 1
+        place = visit.place
+        if place.file:
+            self._link(shard, place.file)
+        return replace(
+            visit, terms=Terms(ids[order], terms.counts[order], new, marks), pick=self._picks,
+            place=Place(place.file, place.offset, place.length),
+        )  # fmt: skip
+
+    def _link(self, shard: int, file: str) -> None:
+        """A file of a shard's archive, seen from the crawl's."""
+        if file in self._linked:
+            return
+        self._linked.add(file)
+        archive, own = self.directory / "archive", shard_path(Path(), shard) / "archive"
+        archive.mkdir(exist_ok=True)
+        for name in (file, index_of(Path(file)).name):
+            if not os.path.lexists(archive / name):
+                (archive / name).symlink_to(Path("..") / own / name)
+
+    def finish(self, ending: str, now: float) -> None:
+        """At the end of a run: what pages are worth by now, and why it ended."""
+        self.bring_over()
+        page_of = dict(self.log.rows("node, seq", VERSIONS))
+        ends: list[dict[str, Any]] = []
+        with self.log.together():
+            for shard in range(self.shards):
+                with closing(self._open(shard)) as own:
+                    worths = own.rows("node, worth.worth", f"{VERSIONS} AND worth.worth IS NOT NULL")
+                    self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
+                    ends.append(own.setting("end", {}))
+            self.log.append(Setting("end", _added_up(ends, ending), now))
+
+
+def _order(news: tuple[float, int, Event]) -> tuple[float, int]:
+    return news[:2]
+
+
+def _added_up(ends: list[dict[str, Any]], ending: str) -> dict[str, Any]:
+    """How a run ended, over all shards."""
+    told: dict[str, Any] = {"reason": ending}
+    for key in ("pages", "requests", "bytes", "pruned", "held"):
+        if any(key in end for end in ends):
+            told[key] = sum(int(end.get(key, 0)) for end in ends)
+    spent: Counter[str] = Counter()
+    for end in ends:
+        spent.update(end.get("spent", {}))
+    groups = [group for end in ends for group in end.get("groups", [])]
+    return told | {"spent": dict(spent), "groups": sorted(groups, key=lambda group: -int(group["addresses"]))[:100]}

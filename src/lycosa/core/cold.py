@@ -1,0 +1,577 @@
+"""Hot and cold rows: those that can still be picked are in memory, as many as there is room for; the others on disk.
+
+A *hot* row is complete: what the table, the estimator, the frontier and the warden know of it stands in their columns.
+A *cold* row is a record of a file that has all of this and its name; in memory are its fingerprint, its last score, its
+lane and its section, 35 to 52 bytes. Nobody else knows of cold rows: the row that one had is another's by now.
+
+Rows are sorted out (`Cold.sweep`) when there are more hot ones than `limit`, when fewer than half as many are left, and
+after every so many visits. Hot stay, or become, the best three quarters of `limit` by their last score, and of each
+lane the best few, so that no host is out of reach while another rests. A cold row comes back at once when a page links
+to it, when it is a seed, or when it is visited.
+
+All of it happens while events are folded, and depends on nothing else: a replayed crawl has the same rows at the same
+places. The file is a cache. A snapshot names places of the file, which are not written to until a later snapshot
+is there; without a snapshot that fits the log is folded from its beginning, and the file begins anew.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.core.columns import fit
+from lycosa.core.errors import InputError
+from lycosa.core.frontier import FREE, PRUNED, SHUT, Frontier
+from lycosa.core.nodes import fingerprints
+from lycosa.core.spread import Spread
+from lycosa.core.state import State, Untold
+from lycosa.core.strategies import Altered, Greedy
+from lycosa.core.table import OPEN
+
+if TYPE_CHECKING:
+    from lycosa.core.protocols import Warden
+    from lycosa.core.table import Table
+    from lycosa.core.types import Rows
+
+Record = Mapping[str, NDArray[Any]]
+"""What is known of some rows, by name: a line for each."""
+
+KEPT = 3 / 4
+"""The share of them that stays hot when there are too many."""
+
+LANE = 64
+"""Rows of each lane that stay hot at least, if all lanes together then take no more than a quarter."""
+
+AT_ONCE = 1 << 20
+"""Cold rows that are looked through at once."""
+
+INLINE = 96
+"""Bytes of a name that a record has room for; what is longer goes on in further places of the file."""
+
+FREED, ROW, TEXT = range(3)
+"""What a place of the file holds."""
+
+_HELD = 1e9
+"""What a held row's score is less, when rows are sorted out: it comes behind all free ones."""
+
+_LEAST = -3e38
+TOKEN = 32
+"""Bytes at the beginning of the file, by which it is known."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@runtime_checkable
+class Cools(Protocol):
+    """A part with something to say of each row, which it can forget and be told again."""
+
+    def leave(self, rows: Rows, table: Table) -> Record:
+        """What is known of some rows, which is forgotten: their numbers will be others'."""
+        ...
+
+    def join(self, rows: Rows, known: Record, table: Table) -> None:
+        """Some rows are back, perhaps with other numbers, and this was known of them."""
+        ...
+
+
+def cooling(strategy: object, frontier: Frontier) -> Cools | None:
+    """The estimator of a strategy whose rows may be put aside; None for one that needs every row.
+
+    Like a state, what is known of rows has to be told by the class that learns it: what it inherits says nothing of
+    that.
+    """
+    estimator = getattr(strategy, "estimator", None)
+    if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
+        return None
+    defined = {name: at for at, kind in reversed([*enumerate(type(estimator).__mro__)]) for name in vars(kind)}
+    learns = min(defined[name] for name in ("learn", "reconsider") if name in defined)
+    told = max(defined.get(name, math.inf) for name in ("leave", "join"))
+    return estimator if isinstance(estimator, Cools) and told <= learns else None
+
+
+class Cold:
+    """The cold rows of a crawl, and which rows are hot."""
+
+    def __init__(
+        self,
+        limit: int,
+        table: Table,
+        frontier: Frontier,
+        estimator: Cools,
+        warden: Warden,
+        place: Path | None = None,
+        readonly: bool = False,
+    ) -> None:
+        self.limit, self.table, self.frontier, self.warden = limit, table, frontier, warden
+        self.file = _File(place, readonly)
+        self._parts: dict[str, Cools] = {"table": table, "estimator": estimator, "frontier": frontier, "warden": warden}
+        self._kind = np.zeros(1024, np.uint8)
+        self._score = np.zeros(1024, np.float32)
+        self._age = np.zeros(1024, np.int32)
+        self._lane = np.zeros(1024, np.int32)
+        self._tag = np.zeros(1024, np.int32)
+        self._held = np.zeros(1024, np.uint8)
+        self._pinned: list[NDArray[np.bool_]] = []
+        """The places that the last snapshot names, and the one before: it may be that the last one was not written."""
+        self._end = 0
+        self._back: dict[int, float] = {}
+        """Rows that have come back since the last event, and the scores that they had."""
+        self._visits = 0  # since rows were last sorted out
+        self.count = 0
+        """Cold rows."""
+        self.returned = 0
+        """How many came back when rows were last sorted out."""
+        self.sweeps = 0
+        """How often rows were sorted out. As long as they were not, everything is as if there were no cold rows."""
+        table.cold = self
+        self.listen(True)
+
+    def listen(self, listening: bool) -> None:
+        """Whether a cold row comes back when somebody asks the table for its node; else it is not there."""
+        self.table.row_of.recall = self.recall if listening else None
+
+    # -- when --------------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """An event has been folded: what came back is ranked, and rows are sorted out if it is time."""
+        if self._back:
+            self._rank()
+        self.table.renewed.clear()  # whoever wants to know has looked
+        self._visits += 1
+        hot = self.table.open_rows - self.count
+        if hot > self.limit or (self.count and (2 * hot < self.limit or self._visits >= max(64, self.limit // 16))):
+            self.sweep()
+
+    def _rank(self) -> None:
+        """What came back and was not ranked since is worth what it was worth last."""
+        back, self._back = self._back, {}
+        rows, scores = np.fromiter(back, np.int32, len(back)), np.fromiter(back.values(), np.float64, len(back))
+        left = (self.table.state[rows] == OPEN) & (self.frontier.score[rows] == -math.inf) & (scores > -math.inf)
+        if left.any():
+            self.frontier.rank(rows[left], scores[left])
+
+    def wanting(self) -> bool:
+        """Whether a cold row could be fetched, were it hot."""
+        return any(bool((worth > -math.inf).any()) for _, worth in self._some())
+
+    # -- sorting out -------------------------------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        """Decide anew which rows are hot."""
+        table = self.table
+        self._visits = 0
+        self._rank()
+        hot = table.rows().astype(np.int32)
+        fixed = table.is_seed[hot] | table.is_source[hot]
+        if twins := table.row_of.twins:
+            fixed |= np.isin(hot, twins)
+        room = max(0, int(self.limit * KEPT) - int(np.count_nonzero(fixed)))
+        hot = hot[~fixed]
+        worth, lanes = self._hot_worth(hot), table.lane[hot]
+        stays, better = self._best(hot, worth, room)
+        few = min(LANE, self.limit // (4 * max(1, len(table.lanes))))
+        stays |= _nth(lanes, -worth, table.age(hot)) < few
+        returning = np.union1d(better, self._lacking(lanes[stays], few)).astype(np.intp)
+        returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
+        leaving = hot[~stays]
+        leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
+        self.returned = len(returning)
+        if not len(leaving) and not len(returning):
+            return
+        self.sweeps += 1
+        records, names = self._read(returning)
+        self._free(records, returning)
+        self._send(leaving)
+        self._fetch(records, names)
+        rows = np.fromiter(self._back, np.int32, len(self._back))
+        self.frontier.score[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
+        self._back = {}
+        self.frontier.rebuild()
+
+    def _some(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+        """The places of all cold rows, and what they are worth, so many at once that it takes little memory."""
+        by_tag = self.warden.tag_levels()
+        for begin in range(0, self._end, AT_ONCE) if self.count else ():
+            places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
+            yield places, self._cold_worth(places, by_tag)
+
+    def _hot_worth(self, rows: Rows) -> NDArray[np.float32]:
+        """What rows are sorted by: free ones by score, then held ones; what can't be fetched comes last."""
+        score = self.frontier.score[rows]
+        worth = np.where(score > PRUNED, np.maximum(score, _LEAST), -math.inf).astype(np.float32)
+        return self._worth(worth, self.frontier.level[rows], self.table.lane[rows])
+
+    def _cold_worth(self, places: NDArray[np.intp], by_tag: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The same of cold rows, by the levels that sections and hosts have now."""
+        level = self._held[places]
+        if len(by_tag):
+            tag = self._tag[places]
+            level = np.maximum(level, np.where(tag >= 0, by_tag[np.maximum(tag, 0)], FREE))
+        return self._worth(self._score[places], level, self._lane[places])
+
+    def _worth(
+        self, score: NDArray[np.float32], level: NDArray[np.uint8], lane: NDArray[np.int32]
+    ) -> NDArray[np.float32]:
+        score[level != FREE] -= _HELD
+        score[level == SHUT] = -math.inf
+        if self.frontier.lane_budget:
+            score[self.frontier.pages()[lane] >= self.frontier.lane_budget] = -math.inf
+        return score
+
+    def _best(self, hot: Rows, worth: NDArray[np.float32], room: int) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Which hot rows are among so many best, and which cold ones."""
+        # Only what is better than the worst of so many that are here can join them.
+        least = _nth_best(worth, room) if len(hot) >= room else -math.inf
+        cold, cold_worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, said in self._some():
+            better = said > least
+            cold, cold_worth = np.concatenate([cold, places[better]]), np.concatenate([cold_worth, said[better]])
+            if len(cold) > room:
+                better = cold_worth >= _nth_best(cold_worth, room)
+                cold, cold_worth = cold[better], cold_worth[better]
+        age = np.concatenate([self.table.age(hot), self._age[cold]])
+        first = np.lexsort((age, -np.concatenate([worth, cold_worth])))[:room]
+        stays = np.zeros(len(hot) + len(cold), np.bool_)
+        stays[first] = True
+        return stays[: len(hot)], cold[stays[len(hot) :]]
+
+    def _lacking(self, here: NDArray[np.int32], few: int) -> NDArray[np.intp]:
+        """The best cold rows of lanes that have few hot ones."""
+        lacks = few - np.bincount(here, minlength=len(self.table.lanes))
+        cold, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
+        for places, said in self._some() if few else ():
+            some = (lacks[self._lane[places]] > 0) & (said > -math.inf)
+            cold, worth = np.concatenate([cold, places[some]]), np.concatenate([worth, said[some]])
+            lanes = self._lane[cold]
+            chosen = _nth(lanes, -worth, self._age[cold]) < lacks[lanes]
+            cold, worth = cold[chosen], worth[chosen]
+        return cold
+
+    # -- there and back ----------------------------------------------------------------------------------------
+
+    def _send(self, rows: Rows) -> None:
+        """These rows are cold from now on."""
+        if not len(rows):
+            return
+        table = self.table
+        tags, held = self.warden.tags(rows)
+        lanes, names = table.lane[rows], [table.name(row) for row in rows.tolist()]
+        known: dict[str, NDArray[Any]] = {}
+        for part_name, part in self._parts.items():
+            known |= {f"{part_name} {name}": column for name, column in part.leave(rows, table).items()}
+        places = self._take(len(rows))
+        self._keep(places, names, known)
+        scores = known["frontier score"]
+        self._kind[places], self._lane[places], self._tag[places], self._held[places] = ROW, lanes, tags, held
+        self._age[places] = known["table age"]
+        self._score[places] = np.where(scores > PRUNED, np.maximum(scores, _LEAST), -math.inf)
+        self.count += len(rows)
+        table.put_aside(rows, names, (-2 - places).astype(np.int32))
+
+    def recall(self, numbers: list[int], names: list[bytes]) -> list[int | None]:
+        """Bring back what was put aside under some numbers, each if it has this name: their rows."""
+        wanted = dict(zip(numbers, names, strict=True))  # each once
+        places = -2 - np.fromiter(wanted, np.intp, len(wanted))
+        records, found = self._read(places)
+        fits = np.array([name == is_called for name, is_called in zip(wanted.values(), found, strict=True)], np.bool_)
+        row_of: dict[int, int] = {}
+        if fits.any():
+            some = places[fits]
+            self._free(records[fits], some)
+            rows = self._fetch(records[fits], [name for name, fit_ in zip(found, fits.tolist(), strict=True) if fit_])
+            row_of = dict(zip((-2 - some).tolist(), rows.tolist(), strict=True))
+        return [
+            row_of.get(number) if wanted[number] == name else None for number, name in zip(numbers, names, strict=True)
+        ]
+
+    def _fetch(self, records: NDArray[Any], names: list[bytes]) -> Rows:
+        """Rows again of what was read. The frontier is told their scores later."""
+        if not len(records):
+            return np.zeros(0, np.int32)
+        rows = self.table.take_back(names)
+        for part_name, part in self._parts.items():
+            mine = [name for name in records.dtype.names or () if name.startswith(f"{part_name} ")]
+            part.join(rows, {name.partition(" ")[2]: records[name] for name in mine}, self.table)
+        self.frontier.hold(rows, self.warden.levels(rows))
+        self._back.update(zip(rows.tolist(), records["frontier score"].tolist(), strict=True))
+        return rows
+
+    # -- the file ----------------------------------------------------------------------------------------------
+
+    def _take(self, count: int) -> NDArray[np.intp]:
+        """Places that hold nothing, and that no snapshot names."""
+        free = self._kind[: self._end] == FREED
+        for pinned in self._pinned:
+            free[: len(pinned)] &= ~pinned[: len(free)]
+        found = np.flatnonzero(free)[:count]
+        return np.concatenate([found, self._append(count - len(found))])
+
+    def _append(self, count: int) -> NDArray[np.intp]:
+        """Places at the end of the file."""
+        begin, self._end = self._end, self._end + count
+        for name in _COLUMNS:
+            setattr(self, name, fit(getattr(self, name), self._end))
+        return np.arange(begin, self._end)
+
+    def _keep(self, places: NDArray[np.intp], names: list[bytes], known: Record) -> None:
+        """Write records."""
+        if self.file.kind is None:
+            self.file.kind = _kind_of(known)
+        records = np.zeros(len(places), self.file.kind)
+        for name, column in known.items():
+            records[name] = column
+        records["key"] = fingerprints(names)
+        records["length"] = [len(name) for name in names]
+        records["name"] = np.array(names, f"S{INLINE}").view(np.uint8).reshape(-1, INLINE)  # which cuts what is longer
+        for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few
+            more = self._append(self.file.places(len(names[at]) - INLINE))
+            self._kind[more] = TEXT
+            records["more"][at] = more[0]
+            self.file.write_text(int(more[0]), names[at][INLINE:])
+        self.file.write(places, records)
+
+    def _read(self, places: NDArray[np.intp]) -> tuple[NDArray[Any], list[bytes]]:
+        """Records, and the names in them."""
+        if not len(places):
+            return np.zeros(0, self.file.kind or np.dtype([("frontier score", np.float64)])), []
+        records = self.file.read(places)
+        names = []
+        for name, length, more in zip(
+            records["name"], records["length"].tolist(), records["more"].tolist(), strict=True
+        ):
+            text = name[: min(length, INLINE)].tobytes()
+            names.append(text + self.file.read_text(more, length - INLINE) if length > INLINE else text)
+        if (fingerprints(names) != records["key"]).any():
+            raise self.file.spoilt()
+        return records, names
+
+    def _free(self, records: NDArray[Any], places: NDArray[np.intp]) -> None:
+        """These places hold nothing any more."""
+        self._kind[places] = FREED
+        self.count -= len(places)
+        if len(records):
+            for at in np.flatnonzero(records["length"] > INLINE).tolist():
+                more = int(records["more"][at])
+                self._kind[more : more + self.file.places(int(records["length"][at]) - INLINE)] = FREED
+
+    # -- as a state --------------------------------------------------------------------------------------------
+
+    def about(self) -> list[Any]:
+        """Which file a snapshot needs, and how long it has to be: for `fits`."""
+        return [] if self.file.kind is None else [self.file.token, self.file.offset(self._end)]
+
+    def state(self) -> State:
+        """What is where. From now on these places are not written to until there have been two further states."""
+        columns = {name: getattr(self, name)[: self._end] for name in _COLUMNS}
+        self._pinned = [*self._pinned[-1:], columns["_kind"] != FREED]
+        if self.file.kind is None:
+            return {"columns": {}}
+        self.file.flush()
+        kind = [[name, kind.base.str, list(kind.shape)] for name, (kind, *_) in (self.file.kind.fields or {}).items()]
+        told = {name: getattr(self, name) for name in ("count", "sweeps", "_end", "_visits")}
+        return {"columns": columns, "kind": kind, **told}
+
+    def restore(self, state: State) -> None:
+        """Know of those."""
+        if not state["columns"]:
+            return
+        for name in ("count", "sweeps", "_end", "_visits"):
+            setattr(self, name, state[name])
+        for name in _COLUMNS:
+            column, before = state["columns"][name], getattr(self, name)
+            if column.dtype != before.dtype or len(column) != self._end:
+                raise Untold("cold rows do not fit")
+            setattr(self, name, column)
+        self.file.kind = np.dtype([(name, kind, tuple(shape)) for name, kind, shape in state["kind"]])
+        self.file.take_over()
+        self._pinned = [self._kind != FREED]
+        if self.sweeps:
+            self.frontier.by_age()
+
+
+_COLUMNS = ("_kind", "_score", "_age", "_lane", "_tag", "_held")
+
+
+def _nth_best(values: NDArray[np.float32], n: int) -> float:
+    """Of at least so many values the one that n - 1 are before."""
+    return float(np.partition(values, len(values) - n)[len(values) - n]) if n else math.inf
+
+
+def _nth(groups: NDArray[np.int32], *keys: NDArray[Any]) -> NDArray[np.intp]:
+    """Of each entry its place in its group, sorted by the keys."""
+    order = np.lexsort((*reversed(keys), groups))
+    ordered = groups[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    nth = np.empty(len(groups), np.intp)
+    nth[order] = np.arange(len(groups)) - np.repeat(begins, np.diff(np.append(begins, len(groups))))
+    return nth
+
+
+def _kind_of(known: Record) -> np.dtype[Any]:
+    """A record: a check of all that follows, the name and its fingerprint, and what is known."""
+    fields: list[Any] = [("check", np.uint64), ("key", np.uint64), ("length", np.int32), ("more", np.int32)]
+    fields.append(("name", np.uint8, (INLINE,)))
+    fields += [(name, column.dtype, column.shape[1:]) for name, column in known.items()]
+    rest = -np.dtype(fields).itemsize % 8
+    return np.dtype([*fields, ("", np.uint8, (rest,))] if rest else fields)
+
+
+class _File:
+    """Records of one kind, by place. Without a path it is a file that nobody else sees; so is what is written to one
+    that belongs to a crawl which is only looked at."""
+
+    def __init__(self, path: Path | None, readonly: bool) -> None:
+        self.path, self.readonly = path, readonly
+        self.kind: np.dtype[Any] | None = None
+        self.token = ""
+        """What tells this file from others that stood in its place before."""
+        self._given: int | None = None
+        """What is only read, of a crawl that is looked at."""
+        self._own: int | None = None
+        self._written = np.zeros(0, np.bool_)
+        """The places of our own, beside a file that is only read."""
+
+    def places(self, count: int) -> int:
+        """Places that so many bytes take."""
+        return -(-count // self._size)
+
+    @property
+    def _size(self) -> int:
+        assert self.kind is not None
+        return self.kind.itemsize
+
+    def take_over(self) -> None:
+        """Go on with a file that is there."""
+        assert self.path is not None
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.open(self.path, (os.O_RDONLY if self.readonly else os.O_RDWR) | flags)
+        self.token = os.pread(file, TOKEN, 0).decode("ascii", "replace")
+        if self.readonly:
+            self._given = file
+        else:
+            self._own = file
+
+    def _mine(self) -> int:
+        """The file to write to."""
+        if self._own is None:
+            if self.path is None or self.readonly:
+                with tempfile.TemporaryFile(prefix="lycosa-cold-") as file:
+                    self._own = os.dup(file.fileno())
+            else:
+                flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                self._own = os.open(self.path, flags, 0o666)
+            self.token = os.urandom(TOKEN // 2).hex()
+            os.pwrite(self._own, self.token.encode(), 0)
+        return self._own
+
+    def offset(self, place: int) -> int:
+        """Where a place begins, behind the token."""
+        return TOKEN + place * self._size
+
+    def write(self, places: NDArray[np.intp], records: NDArray[Any]) -> None:
+        """Put records in their places."""
+        records["check"] = _checks(records, places)
+        data = records.tobytes()
+        for begin, end, first in _runs(places):
+            self._write(data[begin * self._size : end * self._size], first)
+
+    def write_text(self, first: int, text: bytes) -> None:
+        """Put a text in places of its own."""
+        self._write(text, first)
+
+    def _write(self, data: bytes, first: int) -> None:
+        if self._given is not None:
+            end = first + self.places(len(data))
+            self._written = fit(self._written, end)
+            self._written[first:end] = True
+        at, file = self.offset(first), self._mine()
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(file, view, at)
+            view, at = view[written:], at + written
+
+    def read(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The records of some places."""
+        order = np.argsort(places, kind="stable")
+        data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places[order])])
+        if len(data) != len(places) * self._size:
+            raise self.spoilt()
+        records = np.empty(len(places), self.kind)
+        records[order] = np.frombuffer(data, self.kind)
+        if (_checks(records, places) != records["check"]).any():
+            raise self.spoilt()
+        return records
+
+    def read_text(self, first: int, length: int) -> bytes:
+        """A text that has places of its own."""
+        return self._read(length, first)
+
+    def _read(self, size: int, first: int) -> bytes:
+        """What begins at a place; of two files, piece by piece."""
+        if self._given is None:
+            return os.pread(self._mine(), size, self.offset(first))
+        pieces = []
+        for place in range(first, first + self.places(size)):
+            own = place < len(self._written) and self._written[place]
+            many = min(self._size, size - (place - first) * self._size)
+            pieces.append(os.pread(self._mine() if own else self._given, many, self.offset(place)))
+        return b"".join(pieces)
+
+    def spoilt(self) -> InputError:
+        """What is there was not written by us, or not to the end."""
+        if self.path is None:
+            return InputError("the temporary file of cold rows was changed by somebody else: begin again")
+        if self.readonly:
+            return InputError(f"{self.path} has changed while it was read, as the crawl goes on: ask again")
+        return InputError(f"{self.path} is damaged: remove it, then go on, which takes reading the whole log")
+
+    def flush(self) -> None:
+        """Before a snapshot names what was written: on disk it must not be later than that."""
+        if self._own is not None and self.path is not None and not self.readonly:
+            os.fdatasync(self._own)
+
+    def close(self) -> None:
+        """Close what is open."""
+        for file in (self._own, self._given):
+            if file is not None:
+                os.close(file)
+        self._own = self._given = None
+
+    def __del__(self) -> None:
+        """Whoever looked at a crawl may not have closed it."""
+        self.close()
+
+
+def fits(about: list[Any], path: Path | None) -> bool:
+    """Whether the file is there that a snapshot needs, and all of it."""
+    if not about:
+        return True
+    token, size = about
+    try:
+        with open(path or "", "rb") as file:
+            return bool(file.read(TOKEN) == token.encode() and os.fstat(file.fileno()).st_size >= size)
+    except OSError:
+        return False
+
+
+def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """A sum of all words of each record but the first, each times a number of its own; and of its place."""
+    words = np.ascontiguousarray(records).view(np.uint64).reshape(len(records), -1)[:, 1:]
+    factors = (np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _MIX) | np.uint64(1)
+    sums: NDArray[np.uint64] = (words * factors).sum(axis=1, dtype=np.uint64) + (
+        places.astype(np.uint64) + np.uint64(1)
+    ) * _MIX
+    return sums
+
+
+def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    """Places that follow each other: where among them they begin and end, and the first place."""
+    begins = np.flatnonzero(np.diff(places, prepend=-2) != 1)
+    return list(zip(begins.tolist(), [*begins[1:].tolist(), len(places)], places[begins].tolist(), strict=True))

@@ -1,0 +1,156 @@
+"""What came back of a request, as a page with its links: those that the spider follows, with their texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scrapy import Request
+from scrapy.http import Response, TextResponse
+
+from lycosa.core.types import Links, Outcome, Page, Task
+from lycosa.drawing.formats import printable
+from lycosa.scrapy.requests import address, hint_of
+from lycosa.scrapy.space import RELEVANCE, REQUESTS, Form, told
+from lycosa.web.html import HTML, language_of, read_body
+from lycosa.web.reading import LARGE
+from lycosa.web.urls import is_http
+
+BUSY = frozenset({429, 503})
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """A request that was handed to Scrapy, and what has become of it so far."""
+
+    request: Request
+    task: Task
+    lane: str
+    started: float
+    downloading: bool = True
+    reached: bool = False
+    """Whether it came as far as the downloader's slot."""
+    response: Response | None = None
+    awaited: float = 0.0
+    """Until when it is worth waiting for what the page says, once it has come."""
+    items: int = 0
+    relevance: float | None = None
+    links: dict[str, Request] = field(default_factory=dict)
+    """What the spider follows from here, by node."""
+    made: list[Request] = field(default_factory=list)
+    """Those of them that Scrapy's engine was handed."""
+    filtered: int = 0
+    """How many others were known."""
+    other: tuple[str, Request] | None = None
+    """A request in its place, a redirect or another attempt, and its node."""
+
+
+def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given: bool) -> Page:
+    """The page as the engine judges it; `news` are the requests that nobody has asked for before.
+
+    With `given`, it's the spider alone who says what pages are worth and links promise.
+    """
+    page = _moved(flight, now) if flight.other is not None else _came(flight)
+    page.started, page.ended = flight.started, now
+    if news:
+        page.data[REQUESTS] = told(news)
+    if flight.other is None:
+        _link(page, flight)
+    if given:
+        page.data |= {"beta": flight.relevance or 0.0, "alpha": _hints(page, flight)}
+    elif flight.relevance is not None:
+        page.data[RELEVANCE] = flight.relevance
+    page.title, page.note = printable(page.title), printable(page.note)
+    return page
+
+
+def _moved(flight: Flight, now: float) -> Page:
+    """Another request has taken its place."""
+    assert flight.other is not None
+    node, request = flight.other
+    if node == flight.task.node:
+        why = str(request.meta.get("retry_reason", "")) or f"attempt {flight.task.attempt}"
+        return Page("unreachable", retry_at=now, note=f"tried again: {why}"[:200])
+    return Page("redirect", status=302, kind="redirect", links=Links.to(node))
+
+
+def _came(flight: Flight) -> Page:
+    """The answer, or that there was none."""
+    response = flight.response
+    if response is None:
+        if flight.reached:
+            return Page("unreachable", note="no response")
+        return Page("denied", note="no response: robots.txt or a middleware did not let it pass")
+    page = Page(_outcome(response), status=response.status, size=len(response.body))
+    page.address = str(response.ip_address or "")
+    if page.outcome == "ok":
+        _read(page, response)
+    return page
+
+
+def _outcome(response: Response) -> Outcome:
+    status = response.status
+    if 200 <= status < 300:
+        return "ok" if isinstance(response, TextResponse) else "unwanted"
+    if status in BUSY:
+        return "busy"
+    return "gone" if status < 500 else "broken"
+
+
+def _read(page: Page, response: Response) -> None:
+    """Read the page as Lycosa does: what is larger than most is read as far as that."""
+    kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    if kind.partition(";")[0].strip().lower() not in HTML | {""}:
+        kind = f"text/plain;{kind.partition(';')[2]}"
+    url = response.url if is_http(response.url) else "http://localhost/"
+    document = read_body(response.body[:LARGE], url, kind)
+    document.fill(page)
+    if len(response.body) > LARGE:
+        page.flags.append("truncated:read")
+    declared = (response.headers.get("Content-Language") or b"").decode("latin-1").lower()[:20]
+    page.language = document.language or declared
+    page.guessed = not page.language
+    page.language = page.language or language_of(page.text[:1000])
+    page.source = lambda: response.text if isinstance(response, TextResponse) else ""
+
+
+def _link(page: Page, flight: Flight) -> None:
+    """Keep of the page's links those that the spider follows, and add what it follows beside them."""
+    links, wanted = page.links, flight.links
+    nodes = [address(url) if "&" in url else url for url in links.urls]
+    keep = [at for at, node in enumerate(nodes) if node in wanted]
+    kept = Links(
+        [nodes[at] or "" for at in keep],
+        [links.anchors[at] for at in keep],
+        [links.contexts[at] for at in keep],
+        [links.rels[at] for at in keep],
+        [links.positions[at] for at in keep],
+        paths=[links.paths[at] for at in keep] if links.paths else [],
+    )
+    known, marks = set(kept.urls), page.marked.count("\x01")
+    for node, request in wanted.items():
+        if node in known:
+            continue
+        anchor = _text(request.meta.get("link_text"))
+        page.marked += f" \x01{anchor}\x02"
+        kept.urls.append(node)
+        kept.anchors.append(anchor)
+        kept.contexts.append("")
+        kept.rels.append("")
+        kept.positions.append(marks)
+        if links.paths:
+            kept.paths.append("")
+        marks += 1
+    if page.outcome != "ok":
+        kept.alphas = np.zeros(len(kept), np.float32)
+    page.links = kept
+
+
+def _hints(page: Page, flight: Flight) -> list[float]:
+    wanted = flight.links
+    return [hint_of(wanted[url]) if url in wanted else 0.0 for url in page.links.urls]
+
+
+def _text(value: Any) -> str:
+    return value.replace("\x01", "").replace("\x02", "")[:500] if isinstance(value, str) else ""

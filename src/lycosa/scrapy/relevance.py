@@ -1,0 +1,89 @@
+"""The spider middleware: which page a request comes from, and what the spider says that the page was worth.
+
+It has to be the one nearest to Scrapy's engine (a number below 25), to see what really leaves the spider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
+
+from itemadapter import ItemAdapter
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from lycosa.scrapy.answers import Flight
+from lycosa.scrapy.requests import number_of
+from lycosa.scrapy.scheduler import Scheduler, of_crawler
+from lycosa.scrapy.space import RELEVANCE
+
+
+class Relevance:
+    """Tells the scheduler of pages. What they are worth it hears from the topic, or from the spider:
+
+    `relevance` in an item, or in `response.meta`, is a number from 0 to 1, or yes and no; of several the largest
+    counts. In the meta of a request that the spider makes it says what the link promises, where no topic does.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._scheduler: Scheduler | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Relevance:
+        """As Scrapy makes it."""
+        return cls(crawler)
+
+    def _flight(self, response: Response) -> Flight | None:
+        """The request that the response answers, if our scheduler has handed it out."""
+        if self._scheduler is None:
+            self._scheduler = of_crawler(self._crawler)
+        return None if self._scheduler is None else self._scheduler.flight_of(response)
+
+    def process_spider_input(self, response: Response) -> None:
+        """A response has come."""
+        flight = self._flight(response)
+        if flight is not None:
+            flight.response = response
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        """Note what the spider makes of the page. Requests that are known already go no further, as Scrapy's engine
+        would only pass them on to be dropped."""
+        flight = self._flight(response)
+        for output in result:
+            if self._is_news(flight, output):
+                yield output
+        self._end(flight, response)
+
+    async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """The same for spiders that await."""
+        flight = self._flight(response)
+        async for output in result:
+            if self._is_news(flight, output):
+                yield output
+        self._end(flight, response)
+
+    def _is_news(self, flight: Flight | None, output: Any) -> bool:
+        """Note an output of the spider; whether Scrapy has to hear of it."""
+        if flight is None or self._scheduler is None or output is None:
+            return True
+        if isinstance(output, Request):
+            return self._scheduler.expect(output, flight)
+        flight.items += 1
+        if ItemAdapter.is_item(output):
+            _raise(flight, output.get(RELEVANCE) if type(output) is dict else ItemAdapter(output).get(RELEVANCE))
+        return True
+
+    def _end(self, flight: Flight | None, response: Response) -> None:
+        """The spider has made all of the page that it will."""
+        if flight is not None and self._scheduler is not None:
+            if response.request is not None:
+                _raise(flight, response.request.meta.get(RELEVANCE))
+            self._scheduler.parsed(flight)
+
+
+def _raise(flight: Flight, said: Any) -> None:
+    relevance = number_of(said)
+    if relevance is not None:
+        flight.relevance = max(relevance, flight.relevance or 0.0)

@@ -1,0 +1,191 @@
+"""Scrapy's requests as the log keeps them, and back: plain data in msgpack, never pickle.
+
+Kept are all attributes that Scrapy's own `to_dict` names: callback and errback (methods of the spider, by name),
+method, headers, body, cookies, meta, cb_kwargs, encoding, priority, flags, dont_filter, and those of a subclass. Values
+may be what msgpack knows, tuples, sets, dates, decimals, and items (`scrapy.Item`, dataclasses) of modules that the
+project has loaded. What else there is, a lambda as a callback or an open file in meta, can't be kept: such a request
+waits in memory only, as with Scrapy's own JOBDIR.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import inspect
+import sys
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+import msgpack
+from itemadapter import ItemAdapter
+from scrapy import Item, Request, Spider
+from scrapy.utils.request import fingerprint
+from w3lib.url import canonicalize_url
+
+from lycosa.scrapy.space import RELEVANCE
+from lycosa.web.urls import canonical
+
+MOST_BYTES = 4_000_000
+"""Of a request that is kept."""
+
+_DEFAULTS: dict[str, Any] = {
+    "method": "GET", "body": b"", "cookies": {}, "meta": {}, "encoding": "utf-8", "priority": 0, "dont_filter": False,
+    "flags": [], "cb_kwargs": {}, "headers": {}, "callback": None, "errback": None,
+}  # fmt: skip
+
+_TUPLE, _SET, _FROZENSET, _MOMENT, _DATE, _SPAN, _DECIMAL, _ITEM, _LARGE = range(1, 10)
+
+
+class Unkept(Exception):
+    """A request has something that can't be kept; says what."""
+
+
+class Forms:
+    """Requests of one spider."""
+
+    def __init__(self, spider: Spider) -> None:
+        self.spider = spider
+        functions = [(name, getattr(type(spider), name, None)) for name in dir(type(spider))]
+        self._names: dict[Any, str] = {function: name for name, function in functions if inspect.isfunction(function)}
+
+    def keep(self, request: Request) -> bytes:
+        """All of a request but its address, as bytes."""
+        told: dict[str, Any] = {}
+        for name in type(request).attributes:
+            value: Any = getattr(request, name, None)
+            if name in ("callback", "errback"):
+                value = self._name(name, value)
+            elif name == "headers":
+                value = dict(request.headers)
+            elif name == "meta" and RELEVANCE in value:  # of the link, which the log keeps as such
+                value = {key: said for key, said in value.items() if key != RELEVANCE}
+            if name != "url" and value != _DEFAULTS.get(name):
+                told[name] = value
+        if type(request) is not Request:
+            told["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
+        return _packed(told)
+
+    def make(self, form: bytes, url: str) -> Request:
+        """The request again."""
+        told: Any = msgpack.unpackb(form, ext_hook=_unpacked, strict_map_key=False)
+        kind = _class(told.pop("_class"), Request) if "_class" in told else Request
+        for name in ("callback", "errback"):
+            if told.get(name):
+                method = getattr(self.spider, str(told[name]), None)
+                if not callable(method):
+                    raise Unkept(f"the spider {self.spider.name} has no method {told[name]!r} any more")
+                told[name] = method
+        return kind(url, **{name: value for name, value in told.items() if name in kind.attributes and name != "url"})
+
+    def _name(self, what: str, function: Callable[..., Any] | str | None) -> str | None:
+        """Under which name the spider has a callback."""
+        if function is None or isinstance(function, str):
+            return function
+        if getattr(function, "__self__", None) is self.spider:
+            name = self._names.get(getattr(function, "__func__", None), getattr(function, "__name__", ""))
+            if getattr(self.spider, name, None) == function:
+                return name
+        raise Unkept(f"its {what} {getattr(function, '__qualname__', function)!r} is no method of the spider")
+
+
+def _packed(value: Any) -> bytes:
+    try:
+        packed: bytes = msgpack.packb(value, default=_plain, strict_types=True, unicode_errors="surrogatepass")
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise Unkept(str(error)) from error
+    if len(packed) > MOST_BYTES:
+        raise Unkept(f"it has {len(packed):,} bytes, and {MOST_BYTES:,} at most are kept")
+    return packed
+
+
+def _plain(value: Any) -> Any:
+    """What msgpack has no word for."""
+    for kind, code, plain in _KINDS:
+        if type(value) is kind:
+            return msgpack.ExtType(code, _packed(plain(value)))
+    if isinstance(value, Item) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        return msgpack.ExtType(_ITEM, _packed([name, dict(ItemAdapter(value))]))
+    raise TypeError(f"a {type(value).__qualname__} can't be kept")
+
+
+_KINDS: tuple[tuple[type, int, Callable[[Any], Any]], ...] = (
+    (tuple, _TUPLE, list),
+    (set, _SET, list),
+    (frozenset, _FROZENSET, list),
+    (datetime.datetime, _MOMENT, datetime.datetime.isoformat),
+    (datetime.date, _DATE, datetime.date.isoformat),
+    (datetime.timedelta, _SPAN, lambda span: [span.days, span.seconds, span.microseconds]),
+    (Decimal, _DECIMAL, str),
+    (int, _LARGE, str),
+)
+
+_MAKERS: dict[int, Callable[[Any], Any]] = {
+    _TUPLE: tuple,
+    _SET: set,
+    _FROZENSET: frozenset,
+    _MOMENT: datetime.datetime.fromisoformat,
+    _DATE: datetime.date.fromisoformat,
+    _SPAN: lambda parts: datetime.timedelta(*parts),
+    _DECIMAL: Decimal,
+    _LARGE: int,
+    _ITEM: lambda told: _class(told[0], object)(**told[1]),
+}
+
+
+def _unpacked(code: int, packed: bytes) -> Any:
+    try:
+        return _MAKERS[code](msgpack.unpackb(packed, ext_hook=_unpacked, strict_map_key=False))
+    except (KeyError, TypeError, ValueError, InvalidOperation) as error:
+        raise Unkept(f"a value can't be made again: {error}") from error
+
+
+def _class(name: str, kind: type) -> Any:
+    """A class by its name: of a module that is loaded already, for a log may come from anywhere."""
+    module, _, rest = name.rpartition(".")
+    found: Any = getattr(sys.modules.get(module), rest, None)
+    fits = isinstance(found, type) and (issubclass(found, Request if kind is Request else Item))
+    if not fits and not (kind is not Request and dataclasses.is_dataclass(found)):
+        raise Unkept(f"{name} is not among the classes of this project")
+    return found
+
+
+# -- identity ------------------------------------------------------------------------------------------------------
+
+
+def node_of(request: Request) -> str:
+    """The node of a request: its canonical address; what is more than that stands behind a `#`.
+
+    >>> node_of(Request("http://a.example/?b=2&a=1#top"))
+    'http://a.example/?a=1&b=2'
+    """
+    if request.method == "GET" and not request.body and "verbatim_url" not in request.meta:
+        node = address(request.url)
+        if node is not None:
+            return node
+    print_of = fingerprint(request).hex()[:16]
+    return f"{request.url.partition('#')[0][:1000]}#{request.method.lower()}-{print_of}"
+
+
+@lru_cache(maxsize=20_000)
+def address(url: str) -> str | None:
+    """The canonical form of a URL, its parameters sorted as Scrapy's filter has it; None if the web has no such.
+
+    Remembered, as pages of a site have most of their links in common.
+    """
+    plain = canonical(url)
+    return plain if plain is None or "&" not in plain else canonical(canonicalize_url(plain))
+
+
+def hint_of(request: Request) -> float:
+    """What the spider says that a link promises: `relevance` in the meta of a request."""
+    return number_of(request.meta.get(RELEVANCE)) or 0.0
+
+
+def number_of(value: Any) -> float | None:
+    """A relevance as the spider may give it: a number, or yes and no; None if it is neither."""
+    if isinstance(value, bool | int | float) and 0.0 <= value <= 1.0:
+        return float(value)
+    return None

@@ -1,0 +1,511 @@
+"""The scheduler: between Scrapy's engine and ours. Scrapy fetches, parses and paces; here it's decided what comes next.
+
+    Scrapy asks `next_request`     1. pick     from our frontier, among the slots that take one more
+    Scrapy downloads               2. visit
+    the spider has done with it    3. judge, 4. learn, 5. rank, 6. record: `Engine.absorb`, as for any page
+
+A request is done when Scrapy is done with its answer: callback, items and pipelines. Only then is its visit recorded,
+together with the requests that it has brought. Whatever a run that is killed had in flight is asked for again by the
+next one. Requests that come from no page (those to start with, of errbacks and extensions) are recorded at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydispatch import dispatcher  # type: ignore[import-untyped]  # it ships no types
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.http import Response
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import build_from_crawler, load_object
+from twisted.internet.defer import Deferred
+
+from lycosa.core import threads
+from lycosa.core.budget import Budget
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.frontier import PRUNED
+from lycosa.core.options import Options
+from lycosa.core.table import MAX_HOPS, OPEN
+from lycosa.core.types import Page, Seed, Task, Visit
+from lycosa.crawling.assembly import assemble
+from lycosa.crawling.files import Files
+from lycosa.crawling.request import Request as CrawlRequest
+from lycosa.crawling.snapshots import SnapshotWriter
+from lycosa.scrapy.answers import Flight, page_of
+from lycosa.scrapy.requests import Forms, Unkept, node_of
+from lycosa.scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told
+from lycosa.store.directory import CONFIG, Directory
+from lycosa.topics.making import SOURCES
+
+logger = logging.getLogger(__name__)
+
+THRESHOLD = 0.5
+"""From where on a page counts as relevant, where the spider says what pages are worth."""
+
+WORTH_WAITING = 1.0
+PIPELINES = 0.05
+"""Seconds that a page may be with the spider, and then its items in pipelines, before others take its slot."""
+
+SHARE = 0.005
+"""Of the process's CPU time, most of which is Scrapy's, for snapshots."""
+
+_SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
+
+
+def of_crawler(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a crawler, if it is ours."""
+    return _SCHEDULERS.get(crawler)
+
+
+class Scheduler(BaseScheduler):
+    """Focused and crash-safe. See the package for its settings."""
+
+    engine: Engine
+    forms: Forms
+    priorities: Priorities
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.space = ScrapySpace()
+        self.space.busy = self._is_busy
+        self.flights: dict[Request, Flight] = {}
+        self.filter = _filter(crawler)
+        self._expected: dict[Request, tuple[Flight, str]] = {}
+        self._overheard = False  # whether somebody wants to hear of requests that are dropped
+        self._coming: set[str] = set()  # nodes that pages in flight have brought
+        self._unkept: dict[str, Request] = {}
+        self._starts: Counter[str] = Counter()
+        self._started: frozenset[str] = frozenset()  # nodes that an earlier run has started with
+        self._downloading: Counter[str] = Counter()
+        self._files: Files | None = None
+        self._snapshots: SnapshotWriter | None = None
+        self._broken = False
+        self._given = False
+        self._garbage = gc.get_threshold()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Scheduler:
+        """As Scrapy makes it."""
+        named = [load_object(name) for name, at in crawler.settings.getwithbase("SPIDER_MIDDLEWARES").items() if at]
+        from lycosa.scrapy.relevance import Relevance  # which needs this module
+
+        if Relevance not in named:
+            raise InputError(
+                'lycosa.scrapy.Scheduler has to hear of pages: add "lycosa.scrapy.Relevance": 20 to SPIDER_MIDDLEWARES'
+            )
+        scheduler = _SCHEDULERS[crawler] = cls(crawler)
+        crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
+        return scheduler
+
+    # -- opening and closing -----------------------------------------------------------------------------------
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Bring the frontier to where the log ends."""
+        self.forms = Forms(spider)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(self._open(spider))
+            opened = None
+        else:
+            opened = deferred_from_coro(self._open(spider))
+        return opened
+
+    async def _open(self, spider: Spider) -> None:
+        request = self._request()
+        files = self._files = Files(request)
+        threads.begin()
+        assembly = await assemble(request, files)
+        engine = self.engine = assembly.engine
+        assert isinstance(engine.warden, Priorities)
+        self.priorities = engine.warden
+        await assembly.take_up()
+        engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize  # how many and how long, Scrapy knows
+        engine.picker.begin(engine.clock(), full=lambda: None)
+        self._given = request.options.judge == "given"
+        self._overheard = any(map(self._hears, (signals.request_scheduled, signals.request_dropped)))
+        table = engine.table
+        self._started = frozenset(table.nodes[row] for row in table.is_seed[: len(table)].nonzero()[0].tolist())
+        if request.path is not None:
+            self._snapshots = SnapshotWriter(request, files, engine, share=SHARE)
+        gc.freeze()  # a crawl keeps nearly everything it makes: looking for garbage often is looking in vain
+        gc.set_threshold(50_000, 20, 50)
+        if self.filter is not None:
+            opened = self.filter.open()
+            if opened is not None:
+                await opened
+        for note in request.notes:
+            logger.info("%s", note, extra={"spider": spider})
+        lost = sum(not waiting.form.packed for waiting in self.space.waiting.values())
+        if len(table):
+            logger.info(
+                "Resuming crawl (%d requests waiting, %d of them could not be kept)", table.open_rows, lost,
+                extra={"spider": spider},
+            )  # fmt: skip
+
+    def _request(self) -> CrawlRequest:
+        """What the settings ask for, or what the directory has of an earlier run."""
+        settings = self.crawler.settings
+        job = job_dir(settings)
+        out = settings.get("LYCOSA_DIR") or (str(Path(job) / "lycosa") if job else None)
+        asked: dict[str, Any] = {"archive": False, **settings.getdict("LYCOSA_OPTIONS"), "space": NAME}
+        for name in ("topic", "strategy"):
+            if value := settings.get(f"LYCOSA_{name.upper()}"):
+                asked[name] = value
+        if (pages := settings.getint("CLOSESPIDER_PAGECOUNT")) and "budget" not in asked:
+            asked["budget"] = pages
+        if asked["archive"]:
+            raise InputError("LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out")
+        options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
+        if not options.judge and not any(getattr(options, name) for name in SOURCES):
+            options.judge, options.threshold = "given", options.threshold or THRESHOLD
+        path = Path(out) if out else None
+        resuming = path is not None and (path / CONFIG).exists()
+        if resuming and path is not None and not options.judge:
+            options.judge = Directory.read_options(path).judge  # who judged so far
+        return CrawlRequest(options, path, space=self.space, resuming=resuming)
+
+    def _hears(self, signal: object) -> bool:
+        """Whether somebody beside Scrapy itself (its offsite middleware) listens to a signal."""
+        receivers = dispatcher.liveReceivers(dispatcher.getAllReceivers(self.crawler, signal))
+        return any(not str(getattr(receiver, "__module__", "")).startswith("scrapy.") for receiver in receivers)
+
+    def close(self, reason: str) -> None:
+        """Record what is done, and how the run ended; what waits is in the log."""
+        files, self._files = self._files, None
+        if files is None:
+            return
+        try:
+            self._settle()
+            if not self._broken:
+                self.engine.ending = reason
+                self.engine.conclude()
+                if self._snapshots is not None:
+                    self._snapshots.write()
+        except LycosaError as error:
+            self._fail(error)
+        finally:
+            files.close()
+            threads.end()
+            gc.unfreeze()
+            gc.set_threshold(*self._garbage)
+            if self.filter is not None:
+                self.filter.close(reason)
+
+    # -- what Scrapy asks --------------------------------------------------------------------------------------
+
+    def has_pending_requests(self) -> bool:
+        """Whether a request waits that will be handed out sooner or later."""
+        self._settle()
+        if self._broken:
+            return False
+        table, frontier = self.engine.table, self.engine.frontier
+        return table.open_rows - len(frontier.taken) - frontier.pruned() > 0
+
+    def next_request(self) -> Request | None:
+        """The most promising request whose slot takes one more."""
+        self._settle()
+        engine = self.engine
+        if self._broken or self._files is None or self._is_full(engine.clock()):
+            return None
+        while (task := self._urgent() or engine.picker.next(engine.clock())) is not None:
+            engine.picker.start(task)
+            request = self._make(task)
+            if request is not None:
+                lane = self.space.lane(task.node)
+                self._downloading[lane] += 1
+                self.flights[request] = Flight(request, task, lane, engine.clock())
+                self._count("scheduler/dequeued")
+                return request
+        return None
+
+    def _is_full(self, now: float) -> bool:
+        """Whether it is better to wait until pages that have come are read: what they say goes into the next pick.
+
+        Scrapy would fill the slots at once. A callback that takes its time is not waited for.
+        """
+        most = self.crawler.engine.downloader.total_concurrency
+        if not 0 < most <= len(self.flights):
+            return False
+        return most <= sum(flight.downloading or now < flight.awaited for flight in self.flights.values())
+
+    def parsed(self, flight: Flight) -> None:
+        """The spider has made all of a page that it will: pipelines may take their time, others take its slot."""
+        flight.awaited = self.engine.clock() + PIPELINES
+        if flight.items:
+            call_later(1.2 * PIPELINES, self._nudge)
+
+    def _nudge(self) -> None:
+        """Have Scrapy's engine ask again."""
+        slot = getattr(self.crawler.engine, "_slot", None)
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request: one of a page waits with it, until the spider has done with the page."""
+        flight, node = self._expected.pop(request, None) or (None, "")
+        if self._broken or self._files is None:
+            return False
+        if flight is None and (replaced := self._replaced(request)) is not None:
+            return self._replace(replaced, request)
+        node = node or node_of(request)
+        seen = self._is_known(node) if self.filter is None else self.filter.request_seen(request)
+        if flight is None and request.meta.get("is_start_request"):
+            node, seen = self._start(node)
+        elif not request.dont_filter and seen:
+            if flight is not None:
+                flight.links.setdefault(node, request)  # one more link to where others lead
+            self._count("dupefilter/filtered")
+            return False
+        elif self._is_known(node):
+            node, seen = self._another(node), False
+        if seen:
+            return False
+        if flight is None:
+            self._admit(node, request)
+        else:
+            flight.links[node] = request
+            self._coming.add(node)
+        self._count("scheduler/enqueued")
+        return True
+
+    def _is_known(self, node: str) -> bool:
+        return node in self.engine.table.row_of or node in self._coming
+
+    def _another(self, node: str) -> str:
+        """A name for one more request of a node that is known."""
+        number = 1
+        while self._is_known(name := f"{node}#again-{number}"):
+            number += 1
+        return name
+
+    def _start(self, node: str) -> tuple[str, bool]:
+        """The name of a start request, and whether an earlier run has begun with it."""
+        self._starts[node] += 1
+        if self._starts[node] > 1:
+            node = f"{node}#again-{self._starts[node] - 1}"
+        if node in self._started:
+            return node, True
+        return (self._another(node) if self._is_known(node) else node), False
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value(name, number)
+
+    # -- from requests to nodes --------------------------------------------------------------------------------
+
+    def _admit(self, node: str, request: Request) -> None:
+        """A request that comes from no page: recorded at once."""
+        form = self._form(node, request, request.priority)
+        seed = Seed(node, self.engine.clock(), data={REQUESTS: told([(node, form, _spelled(node, request))])})
+        try:
+            self.engine.log.append(seed)
+            self.engine.fold(seed)
+        except LycosaError as error:
+            self._fail(error)
+
+    def _form(self, node: str, request: Request, priority: int) -> Form:
+        """A request as the log keeps it."""
+        slot = str(request.meta.get("download_slot") or "")
+        slot = "" if slot == slot_of(request.url) else slot
+        try:
+            return Form(priority, slot, self.forms.keep(request))
+        except Unkept as error:
+            self._unkept[node] = request
+            if len(self._unkept) == 1:
+                logger.warning(
+                    "%s can't be kept, it waits in memory only: %s (further ones are counted, not told)", request, error
+                )
+            self._count("scheduler/unserializable")
+            return Form(priority, slot, b"")
+
+    def _make(self, task: Task) -> Request | None:
+        """The request of a task; if it could not be kept by the run that made it, that is recorded, and none."""
+        waiting = self.space.waiting.get(task.node) or Waiting(Form(0, "", b""), "")
+        if (request := self._unkept.pop(task.node, None)) is not None:
+            request.meta.pop(RELEVANCE, None)
+            return request
+        try:
+            if not waiting.form.packed:
+                raise Unkept("the run that made it had to keep it in memory")
+            return self.forms.make(waiting.form.packed, waiting.url or task.node)
+        except (Unkept, TypeError, ValueError) as error:
+            logger.warning("the request for %s is lost: %s", task.node, error)
+            self._count("scheduler/lost")
+            self._absorb(task, Page("crashed", note=f"its request could not be kept: {error}"[:300]))
+            return None
+
+    # -- picking -----------------------------------------------------------------------------------------------
+
+    def _urgent(self) -> Task | None:
+        """The best row of the highest priority above 0 that can be had."""
+        frontier, table = self.engine.frontier, self.engine.table
+        for priority in sorted(self.priorities.high, reverse=True):
+            rows = [
+                row
+                for row in self.priorities.high[priority]
+                if row not in frontier.taken
+                and table.state[row] == OPEN
+                and frontier.score[row] > PRUNED
+                and not self._is_busy(table.lanes[table.lane[row]])
+            ]
+            if rows:
+                row = max(rows, key=lambda row: (frontier.score[row], -row))
+                frontier.take_this(row, self.engine.clock())
+                number, attempt = self.engine.tally.picks + 1, int(table.attempts[row]) + 1
+                score = float(frontier.score[row])
+                return Task(table.nodes[row], row=row, pick=number, score=score, attempt=attempt)
+        return None
+
+    def _is_busy(self, lane: str) -> bool:
+        """Whether a slot has all it can take: what it may send at once; where it pauses, one that waits is enough."""
+        downloader, sent = self.crawler.engine.downloader, self._downloading[lane]
+        slot = downloader.slots.get(lane)
+        if slot is not None:
+            return sent >= slot.concurrency or (slot.delay > 0 and len(slot.queue) > 0)
+        own = downloader.per_slot_settings.get(lane, {})
+        most = int(own.get("concurrency", downloader.ip_concurrency or downloader.domain_concurrency))
+        pauses = float(own.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY"))) > 0
+        return sent >= (1 if pauses else most)
+
+    # -- what has become of requests ---------------------------------------------------------------------------
+
+    def flight_of(self, response: Response) -> Flight | None:
+        """The request that a response answers."""
+        request = response.request
+        if request is None:
+            return None
+        flight = self.flights.get(request)
+        if flight is None:  # a middleware or a download handler has put another one in its place
+            flight = next((one for one in self.flights.values() if one.request.url == request.url), None)
+        return flight
+
+    def expect(self, request: Request, flight: Flight) -> bool:
+        """The spider has made this request of a page: it will be enqueued next, unless False says that it is known."""
+        node = node_of(request)
+        if self.filter is None and not self._overheard and not request.dont_filter and self._is_known(node):
+            flight.links.setdefault(node, request)
+            flight.filtered += 1
+            return False
+        self._expected[request] = flight, node
+        flight.made.append(request)
+        return True
+
+    def _reached(self, request: Request) -> None:
+        if (flight := self.flights.get(request)) is not None:
+            flight.reached = True
+
+    def _replaced(self, request: Request) -> Flight | None:
+        """The request in flight that this one replaces: a redirect of it, or another attempt."""
+        hops = request.meta.get("redirect_urls") or ()
+        urls = [hops[-1]] if hops else [request.url] if "retry_times" in request.meta else []
+        for flight in self.flights.values():
+            if flight.request.url in urls and flight.response is None and flight.other is None:
+                return flight
+        return None
+
+    def _replace(self, flight: Flight, request: Request) -> bool:
+        """Another request takes the place of one in flight: it inherits what that one promises."""
+        node, own = node_of(request), flight.task.node
+        if node == own.partition("#again-")[0]:
+            if not request.dont_filter and "retry_times" not in request.meta:
+                return False  # a redirect to itself, which Scrapy's filter drops as well
+            node = own
+        elif self._is_known(node):
+            if not request.dont_filter:
+                flight.other = node, request
+                return False
+            node = self._another(node)
+        if node != own and self.engine.table.hops[flight.task.row] >= MAX_HOPS:
+            self._admit(node, request)  # beyond what we take for a redirect, but Scrapy knows its limit
+            return True
+        flight.other = node, request
+        flight.links[node] = request
+        self._coming.add(node)
+        self._count("scheduler/enqueued")
+        return True
+
+    def _settle(self) -> None:
+        """Record what Scrapy is done with."""
+        engine = self.crawler.engine
+        if not self.flights or engine is None or self._broken:
+            return
+        downloading, scraping = engine.downloader.active, engine.scraper.slot.active if engine.scraper.slot else ()
+        for request, flight in list(self.flights.items()):
+            if request in downloading:
+                continue
+            if flight.downloading:
+                flight.downloading, flight.awaited = False, self.engine.clock() + WORTH_WAITING
+                self._downloading[flight.lane] -= 1
+                self.engine.frontier.wake(flight.lane)
+            if request not in scraping:
+                del self.flights[request]
+                if not self._finish(flight):
+                    return
+
+    def _finish(self, flight: Flight) -> bool:
+        """Steps 3 to 6 for one request; whether that could be recorded."""
+        table, news = self.engine.table, []
+        for request in flight.made:  # others (the offsite middleware) may have dropped them on their way to us
+            self._expected.pop(request, None)
+        if flight.filtered:
+            self._count("dupefilter/filtered", flight.filtered)
+        own = self.space.waiting.get(flight.task.node)
+        for node, request in flight.links.items():
+            self._coming.discard(node)
+            if flight.other is not None and own is not None:
+                news.append((node, self._form(node, request, own.form.priority), _spelled(node, request)))
+            elif node not in table.row_of:
+                news.append((node, self._form(node, request, request.priority), _spelled(node, request)))
+        return self._absorb(flight.task, page_of(flight, news, self.engine.clock(), self._given))
+
+    def _absorb(self, task: Task, page: Page) -> bool:
+        engine = self.engine
+        try:
+            visit: Visit = engine.absorb(task, page)
+        except LycosaError as error:
+            self._fail(error)
+            return False
+        engine.picker.finish(task)
+        engine.frontier.wake(self.space.lane(task.node))
+        if visit.is_page:
+            self._count("lycosa/pages")
+            if visit.is_find(engine.topic.threshold):
+                self._count("lycosa/relevant")
+        if self._snapshots is not None:
+            self._snapshots.visited(visit)
+        return True
+
+    def _fail(self, error: LycosaError) -> None:
+        """The log can't be written: nothing more is handed out, and the spider is closed."""
+        if self._broken:
+            return
+        self._broken = True
+        logger.error("%s", error)
+        if self.crawler.engine is not None and self._files is not None:
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason="lycosa_error"))
+
+
+def _spelled(node: str, request: Request) -> str:
+    """The address of a request, if it is not its node."""
+    return "" if request.url == node else request.url
+
+
+def _filter(crawler: Crawler) -> BaseDupeFilter | None:
+    """The project's own filter of duplicates; none where it is Scrapy's, as the frontier knows what it has seen."""
+    settings = crawler.settings
+    usual = all(settings.getpriority(name) in (None, 0) for name in ("DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS"))
+    return None if usual else build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler)

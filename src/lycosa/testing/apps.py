@@ -1,0 +1,137 @@
+"""Hosts whose pages only a browser can read: the same pages as elsewhere, put together by scripts.
+
+Seven ways in which sites do that, a host each:
+
+state       an empty element, the page as JSON in a script, another script that draws it
+fetch       an empty element, a script that asks for the page's data and draws it
+component   an element of its own, whose shadow root holds the page
+list        the text is there, the links come in parts as one scrolls
+hash        one address for all pages; which one it is stands behind the #
+shell404    as fetch, but every address except the first answers with status 404
+lazy        the text is there, the links are added when all else is done
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import parse_qs
+
+from .reply import ALLOW_ALL, Document
+
+KINDS = ("state", "fetch", "component", "list", "hash", "shell404", "lazy")
+
+_BODY = re.compile(r"<body>\n(.*)</body>", re.DOTALL)
+_TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+_LIST = re.compile(r"<h2>(?:Related pages|Directory)</h2>\n<ul>\n(.*?)\n</ul>", re.DOTALL)
+_LINK = re.compile(r"<a\b[^>]*>(.*?)</a>", re.DOTALL)
+
+_DRAW = "document.title = page.title; document.getElementById('root').innerHTML = page.body;"
+SCRIPTS = {
+    "state": f"const page = JSON.parse(document.getElementById('state').textContent); {_DRAW}",
+    "fetch": "fetch('/api?path=' + encodeURIComponent(location.pathname + location.search))"
+    f".then(answer => answer.json()).then(page => {{ {_DRAW} }});",
+    "component": "customElements.define('site-page', class extends HTMLElement { connectedCallback() {"
+    "fetch('/api?path=' + encodeURIComponent(location.pathname + location.search)).then(answer => answer.json())"
+    ".then(page => { document.title = page.title; const root = this.attachShadow({mode: 'open'});"
+    "root.innerHTML = page.body; }); } });",
+    "list": "let next = 0, busy = false; const list = document.querySelector('ul.endless');"
+    "const more = () => { if (busy || next < 0) return; busy = true;"
+    "fetch('/api?list=' + encodeURIComponent(location.pathname + location.search) + '&from=' + next)"
+    ".then(answer => answer.json()).then(part => { busy = false; next = part.next;"
+    "list.insertAdjacentHTML('beforeend', part.items + '<li style=\"height:2000px\"></li>'); }); };"
+    "new IntersectionObserver(seen => { if (seen.some(one => one.isIntersecting)) more(); })"
+    ".observe(document.getElementById('end'));",
+    "hash": "const draw = () => fetch('/api?path=' + encodeURIComponent(location.hash.slice(1) || '/'))"
+    f".then(answer => answer.json()).then(page => {{ {_DRAW} }}); addEventListener('hashchange', draw); draw();",
+    "lazy": "setTimeout(() => fetch('/api?path=' + encodeURIComponent(location.pathname + location.search))"
+    ".then(answer => answer.json()).then(page => { document.querySelector('main').innerHTML = page.body; }), 150);",
+}
+SCRIPTS["shell404"] = SCRIPTS["fetch"]
+_STYLE = b"body { font: 16px/1.5 Georgia, serif; margin: 1em auto; max-width: 46em } h1 { color: #064 }"
+_AT_ONCE = 4
+"""Links that a list shows at a time."""
+
+
+def shell(kind: str, html: str) -> str:
+    """A page as a host of this kind sends it."""
+    title, body = _parts(html)
+    script = f'<script src="/app-{kind}.js" defer></script>'
+    head = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<link rel="stylesheet" href="/app.css"><title>{"Loading" if kind not in ("list", "lazy") else title}</title>'
+    )
+    if kind == "list":
+        links = '<ul class="endless"></ul><p id="end">&nbsp;</p>'
+        return f"{head}</head><body>{_unlinked(_LIST.sub(links, body))}{script}</body></html>"
+    if kind == "lazy":
+        return f"{head}{script}</head><body>{_unlinked(body)}</body></html>"
+    if kind == "component":
+        return f"{head}</head><body><site-page></site-page>{script}</body></html>"
+    note = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    state = ""
+    if kind == "state":
+        data = json.dumps({"title": title, "body": body}).replace("<", "\\u003c")
+        state = f'<script type="application/json" id="state">{data}</script>'
+    return f'{head}</head><body>{note}<div id="root"></div>{state}{script}</body></html>'
+
+
+def script(path: str) -> Document | None:
+    """The scripts and the style of such hosts, and their rules."""
+    kind = path.removeprefix("/app-").removesuffix(".js")
+    if path == f"/app-{kind}.js" and kind in SCRIPTS:
+        return Document(SCRIPTS[kind].encode(), "text/javascript; charset=utf-8")
+    if path == "/app.css":
+        return Document(_STYLE, "text/css")
+    return ALLOW_ALL if path == "/robots.txt" else None
+
+
+def data(html: str) -> Document:
+    """What the script of such a host asks for: a page's title and body."""
+    title, body = _parts(html)
+    return Document(json.dumps({"title": title, "body": body}).encode(), "application/json")
+
+
+def part(html: str, start: int) -> Document:
+    """Some links of a page, and where the next ones begin; -1 if there are no more."""
+    listed = _LIST.search(html)
+    items = listed[1].split("\n") if listed is not None else []
+    # Those in the text, and of the navigation, belong to the list as well.
+    rest = html.replace(listed[0], "") if listed is not None else html
+    items += [f"<li>{link[0]}</li>" for link in _LINK.finditer(rest)]
+    some, beyond = items[start : start + _AT_ONCE], start + _AT_ONCE
+    told = {"items": "\n".join(some), "next": beyond if beyond < len(items) else -1}
+    return Document(json.dumps(told).encode(), "application/json")
+
+
+def route(path: str) -> str:
+    """The address of a page on a host of the kind `hash`.
+
+    >>> route("/"), route("/a?b=1")
+    ('/', '/#/a?b=1')
+    """
+    return path if path == "/" else f"/#{path}"
+
+
+def asked(path: str) -> tuple[str, str, int]:
+    """What a request for data is about: `path` or `list`, of which page, from where on.
+
+    >>> asked("/api?list=%2Fa&from=4")
+    ('list', '/a', 4)
+    """
+    query = {name: values[0] for name, values in parse_qs(path.partition("?")[2]).items()}
+    start = query.get("from", "0")
+    what = "list" if "list" in query else "path"
+    return what, query.get(what, ""), int(start) if start.isdigit() else 0
+
+
+def _unlinked(body: str) -> str:
+    """The words of links without the links."""
+    return _LINK.sub(r"\1", body)
+
+
+def _parts(html: str) -> tuple[str, str]:
+    title, body = _TITLE.search(html), _BODY.search(html)
+    assert title is not None
+    assert body is not None
+    return title[1], body[1]

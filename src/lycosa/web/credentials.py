@@ -1,0 +1,115 @@
+"""Headers and cookies of the user's own, each for the hosts it is meant for.
+
+They are added when a request is sent, by HTTP or for a browser, and are in no log, no archive and no error. What a
+redirect leads to is another request: a secret never travels to another host.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import read_input
+from lycosa.core.protocols import Clock
+from lycosa.web.urls import host, lane
+
+LARGEST = 10_000_000
+"""Bytes of a file of cookies."""
+
+_HEADER = re.compile(r"(\S+)\s+([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)")
+_WORD = re.compile(r"\$(\w+)|\$\{(\w+)\}")
+_FIELD = re.compile(r"[\x20-\x7e\t]*")
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "accept-encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """One that a host wants to see again."""
+
+    domain: str
+    below: bool
+    """Whether hosts below the domain see it, too."""
+    path: str
+    secure: bool
+    expires: float
+    pair: str
+
+    def is_for(self, url: str, now: float) -> bool:
+        """Whether a request to this address has it."""
+        name, path = host(url), url[url.index("/", 8) :].partition("?")[0]
+        if name != self.domain and not (self.below and name.endswith(f".{self.domain}")):
+            return False
+        under = path == self.path or path.startswith(self.path if self.path.endswith("/") else self.path + "/")
+        return under and (not self.secure or url.startswith("https://")) and (not self.expires or now < self.expires)
+
+
+class Credentials:
+    """What to send to whom besides what everybody gets.
+
+    >>> Credentials(["example.org X-Key: reef"]).fields("https://example.org/a")
+    {'X-Key': 'reef'}
+    >>> Credentials(["example.org X-Key: reef"]).fields("https://example.com/a")
+    {}
+    """
+
+    def __init__(self, headers: Iterable[str] = (), cookies: str = "", clock: Clock = lambda: 0.0) -> None:
+        self._headers: dict[str, dict[str, str]] = {}
+        for text in headers:
+            where, name, value = _header(text)
+            self._headers.setdefault(where, {})[name] = value
+        self._cookies = _cookies(Path(cookies)) if cookies else []
+        self._clock = clock
+
+    def __bool__(self) -> bool:
+        return bool(self._headers or self._cookies)
+
+    def fields(self, url: str) -> dict[str, str]:
+        """The headers for a request to this address."""
+        if not self:
+            return {}
+        fields = {**self._headers.get(host(url), {}), **self._headers.get(lane(url), {})}
+        now = self._clock()
+        pairs = [cookie.pair for cookie in self._cookies if cookie.is_for(url, now)]
+        return {**fields, "Cookie": "; ".join(pairs)} if pairs else fields
+
+
+def _header(text: str) -> tuple[str, str, str]:
+    """Whose it is, its name and its value."""
+    match = _HEADER.fullmatch(text.strip())
+    if match is None:
+        raise InputError("--header: write it as 'HOST NAME: VALUE', for example 'example.org Authorization: $TOKEN'")
+    where, name, value = match[1].lower(), match[2], _WORD.sub(_word, match[3])
+    if name.lower() in _OURS or not _FIELD.fullmatch(value):
+        raise InputError(f"--header: {name} for {where} can't be sent: it is ours to write, or not plain ASCII")
+    return where, name, value
+
+
+def _word(match: re.Match[str]) -> str:
+    name = match[1] or match[2]
+    if name not in os.environ:
+        raise InputError(f"--header names ${name}, which the environment does not have: set it, and try again")
+    return os.environ[name]
+
+
+def _cookies(path: Path) -> list[Cookie]:
+    """Those of a file in Netscape's format: seven columns, tabs between them."""
+    cookies = []
+    for number, line in enumerate(read_input(path, LARGEST, "the cookies").decode("utf-8", "replace").splitlines(), 1):
+        line = line.removeprefix("#HttpOnly_")
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = line.split("\t")
+        if len(columns) != 7 or not re.fullmatch(r"-?\d{1,15}(\.\d*)?", columns[4]) or not _FIELD.fullmatch(line):
+            raise InputError(f"{path}, line {number}: no cookie as browsers and curl write them (7 columns, tabs)")
+        domain, below, where, secure, expires, name, value = columns
+        cookies.append(
+            Cookie(
+                domain.lower().lstrip("."), below.upper() == "TRUE" or domain.startswith("."), where or "/",
+                secure.upper() == "TRUE", float(expires), f"{name}={value}",
+            )
+        )  # fmt: skip
+    return cookies

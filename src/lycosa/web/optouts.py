@@ -1,0 +1,191 @@
+"""What owners of pages don't want done with them: opt-outs, as they are told today.
+
+| told in | form | read |
+|---|---|---|
+| robots.txt | `Content-Signal: search=yes, ai-train=no` | in the group that is for us |
+| robots.txt, header | `Content-Usage: train-ai=n`; in robots.txt a path may stand before it | the longest counts |
+| header, meta | `tdm-reservation: 1` (TDMRep) | the page's own word counts before the file's |
+| `/.well-known/tdmrep.json` | a list of `location` and `tdm-reservation` | the first location that fits |
+| meta robots, `X-Robots-Tag` | `noai`, `noimageai` | those that are for us |
+| `/ai.txt` | as robots.txt | the group that is for us |
+
+An opt-out is a use that is not wanted, and where that is said: `ai-train:robots.txt`. `training` are those that speak
+of training models, or of all mining; `all` are all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from lycosa.web.robots import Rules, product
+
+CHOICES = ("", "training", "all")
+"""What may be respected."""
+
+RESERVATION = "tdm-reservation="
+"""How a meta element on text and data mining stands among the directives of a page."""
+
+TRAINING = frozenset({"ai-train", "train-ai", "train-genai", "ai", "bots", "tdm", "noai", "ai.txt"})
+"""Uses that are training, or have it among them."""
+
+TDMREP, AI_TXT = "/.well-known/tdmrep.json", "/ai.txt"
+FILES = (TDMREP, AI_TXT)
+
+MOST_BYTES = 500_000
+MOST = 1_000
+"""Rules of a file that are read, and bytes of it."""
+
+_PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCII)
+_NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
+
+
+def refused(pairs: str) -> set[str]:
+    """The uses that are refused in a list of them, in either of the forms.
+
+    >>> sorted(refused("search=yes, ai-train=no")), sorted(refused("train-ai=n;exceptions=(x), ai=y"))
+    (['ai-train'], ['train-ai'])
+    """
+    return {name for name, value in _PAIR.findall(pairs.lower()) if value in _NO}
+
+
+class RobotsSignals:
+    """The lines of a robots.txt that speak of use, for one agent."""
+
+    def __init__(self, body: bytes = b"", agent: str = "") -> None:
+        self.signals: set[str] = set()
+        """Uses that are refused for the whole site."""
+        self.usages: list[tuple[str, set[str]]] = []
+        """Paths, and what is refused there."""
+        own, others = _groups(body, product(agent))
+        for key, value in own if own is not None else others:
+            if key == "content-signal":
+                self.signals |= refused(value)
+            else:
+                path, _, pairs = value.partition(" ") if value.startswith("/") else ("/", "", value)
+                self.usages.append((path, refused(pairs)))
+
+    def told(self, url: str) -> list[str]:
+        """The opt-outs that hold for an address: of several paths the longest counts."""
+        fitting = [(path, uses) for path, uses in self.usages if not Rules([(False, path)]).allowed(url)]
+        longest = max((len(path) for path, _ in fitting), default=0)
+        uses = self.signals.union(*(uses for path, uses in fitting if len(path) == longest))
+        return [f"{use}:robots.txt" for use in sorted(uses)]
+
+    def state(self) -> list[Any]:
+        """As plain values; `of` makes it again."""
+        return [sorted(self.signals), [[path, sorted(uses)] for path, uses in self.usages]]
+
+    @classmethod
+    def of(cls, state: list[Any]) -> RobotsSignals:
+        """As it was."""
+        signals = cls()
+        signals.signals = set(state[0])
+        signals.usages = [(path, set(uses)) for path, uses in state[1]]
+        return signals
+
+
+def _groups(body: bytes, agent: str) -> tuple[list[tuple[str, str]] | None, list[tuple[str, str]]]:
+    """The lines on use in the groups of an agent, None if it has none, and in those for everybody."""
+    own: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    named, current, open_list = False, [own, others], False  # before any group: for everybody
+    for line in body[:MOST_BYTES].decode("utf-8-sig", "replace").splitlines():
+        key, colon, value = line.partition("#")[0].partition(":")
+        key, value = key.strip().lower(), value.strip()
+        if not colon:
+            continue
+        if key == "user-agent":
+            current = current if open_list else []
+            open_list = True
+            if agent and product(value) == agent:
+                named = True
+                current.append(own)
+            elif value == "*":
+                current.append(others)
+            continue
+        open_list = False
+        if key in ("content-signal", "content-usage"):
+            for group in current:
+                if len(group) < MOST:
+                    group.append((key, value))
+    return (own if named else None), others
+
+
+class TdmRep:
+    """A site's `tdmrep.json`: where text and data mining is reserved."""
+
+    def __init__(self, body: bytes) -> None:
+        self.rules: list[tuple[str, bool]] = []
+        try:
+            told: Any = json.loads(body[:MOST_BYTES].decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            return
+        for rule in told[:MOST] if isinstance(told, list) else ():
+            if isinstance(rule, dict) and isinstance(rule.get("location"), str):
+                self.rules.append((rule["location"], str(rule.get("tdm-reservation")) == "1"))
+
+    def reserves(self, url: str) -> bool:
+        """Whether it is reserved: the first location that fits says so."""
+        for location, reserved in self.rules:
+            pattern = location if location.startswith(("/", "*")) else f"/{location}"
+            if not Rules([(False, pattern)]).allowed(url):
+                return reserved
+        return False
+
+
+class AiTxt:
+    """A site's `ai.txt`, which has the form of robots.txt."""
+
+    def __init__(self, body: bytes, agent: str) -> None:
+        text = body[:MOST_BYTES]
+        if b"<html" in text[:2_000].lower():  # a page that says "not found", with 200
+            text = b""
+        # Patterns of file types (`Disallow: *.txt`) are as those of robots.txt; without an agent they are for all.
+        if b"user-agent" not in text.lower():
+            text = b"User-agent: *\n" + text
+        self.rules = Rules.parse(text, agent)
+
+    def forbids(self, url: str) -> bool:
+        """Whether it speaks against the use of an address."""
+        return not self.rules.allowed(url)
+
+
+def told_by_site(url: str, robots: RobotsSignals | None, tdmrep: TdmRep | None, ai_txt: AiTxt | None) -> list[str]:
+    """The opt-outs of an address that are known before it is fetched."""
+    told = robots.told(url) if robots is not None else []
+    if tdmrep is not None and tdmrep.reserves(url):
+        told.append(f"tdm:{TDMREP}")
+    if ai_txt is not None and ai_txt.forbids(url):
+        told.append(f"ai.txt:{AI_TXT}")
+    return told
+
+
+def told_by_page(fields: Mapping[str, str], directives: Collection[str], known: Iterable[str]) -> list[str]:
+    """All opt-outs of a page that has come: those known before, and those of its header and its meta elements.
+
+    What a page says itself of text and data mining counts, not the file of its site.
+    """
+    told = dict.fromkeys(known)
+    tdm = {"header": fields.get("tdm-reservation", "").strip()}
+    tdm["meta"] = next((word[len(RESERVATION) :] for word in directives if word.startswith(RESERVATION)), "")
+    if {"0", "1"} & set(tdm.values()):
+        told.pop(f"tdm:{TDMREP}", None)
+    told |= {f"tdm:{where}": None for where, value in tdm.items() if value == "1"}
+    for name in ("content-usage", "content-signal"):
+        told |= {f"{use}:header": None for use in sorted(refused(fields.get(name, "")))}
+    told |= {f"{use}:robots": None for use in ("noai", "noimageai") if use in directives}
+    return list(told)
+
+
+def heeded(told: Iterable[str], respect: str) -> list[str]:
+    """Those that are respected.
+
+    >>> heeded(["ai-train:robots.txt", "search:robots.txt"], "training")
+    ['ai-train:robots.txt']
+    """
+    if respect == "all":
+        return list(told)
+    return [one for one in told if one.partition(":")[0] in TRAINING] if respect == "training" else []

@@ -1,0 +1,128 @@
+"""What the web asks of a browser, so that it need not know of any: `lycosa.browser` has one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from lycosa.core.state import State
+from lycosa.core.types import Resource, Visit
+from lycosa.web.fetch import Response
+
+Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple[Response, Resource]]]
+"""Sends a page's request as the crawl sends its own (guard, robots.txt, pauses): the answer, and what is archived of
+it. Raises FetchError."""
+
+_SCRIPT = re.compile(r"<script\b([^>]*)>", re.IGNORECASE)
+_DATA = re.compile(r"\btype\s*=\s*[\"']?(?!text/javascript|application/javascript|module\b|[\"'>\s])", re.IGNORECASE)
+_MOUNT = re.compile(
+    r"<(div|main|section|body|app-root|[a-z]+-[a-z-]+)\b[^>]*\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b"
+    r"[^>]*>\s*(?:<!--.{0,200}?-->\s*|<noscript\b.{0,2000}?</noscript>\s*|<div[^>]*>\s*</div>\s*)*</\1>"
+    r"|<(app-root|[a-z]+-(?:app|root|shell|page|view))\b[^>]*>\s*</\2>",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOSCRIPT = re.compile(r"<noscript\b[^>]*>(.{0,4000}?)</noscript>", re.IGNORECASE | re.DOTALL)
+_ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"IntersectionObserver|infinite[-_ ]?scroll|data-infinite|load[-_ ]?more|lazy[-_]?(links|load|list)|"
+    r"addEventListener\(\s*[\"']scroll|data-next(-page|-url)?=|requestIdleCallback",
+    re.IGNORECASE,
+)
+LARGEST_LOOK = 500_000
+"""Characters of a page's source that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a page looks before a browser has seen it."""
+
+    words: int
+    links: int
+    scripts: bool
+    """Whether there is anything that a browser could run."""
+    empty: bool = False
+    """Whether it has an element that waits for a script to fill it."""
+    asks: bool = False
+    """Whether it says that it needs JavaScript."""
+    later: bool = False
+    """Whether its scripts speak of adding something later."""
+
+    @classmethod
+    def of(cls, source: str, words: int, links: int) -> Look:
+        """What the source of a page tells, of which so many words and links could be read.
+
+        >>> Look.of('<div id="root"></div><script src="/app.js"></script>', 0, 0).is_shell
+        True
+        >>> Look.of('<p>reefs</p><script type="application/ld+json">{}</script>', 1, 0).scripts
+        False
+        """
+        source = source[:LARGEST_LOOK]
+        scripts = any(not _DATA.search(attributes) for attributes in _SCRIPT.findall(source))
+        if not scripts:
+            return cls(words, links, False)
+        asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source))
+        return cls(words, links, True, bool(_MOUNT.search(source)), asks, bool(_LATER.search(source)))
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether hardly anything can be read of it without a browser."""
+        if not self.scripts:
+            return False
+        return self.words < 30 or ((self.empty or self.asks) and self.words < 150)
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether a browser may well find more: little text, hardly a link, or scripts that add something later."""
+        return self.scripts and (self.words < 80 or self.links <= 3 or self.later)
+
+
+@dataclass(slots=True)
+class Rendered:
+    """What a browser made of a page."""
+
+    dom: bytes = b""
+    """As HTML in UTF-8; empty if nothing came of it."""
+    failed: str = ""
+    """Why not all of it, or nothing, is there."""
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    """Of the browser's work; what requests waited for pauses is not among them."""
+    resources: list[Resource] = field(default_factory=list)
+    left_out: int = 0
+    """Requests that were not sent: ads, trackers, pictures, what robots.txt forbids, what is over budget."""
+    leaves_for: list[str] = field(default_factory=list)
+    """Where scripts wanted to go from here."""
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    """What was learned of robots.txt files on the way, for the log."""
+    rests: dict[str, float] = field(default_factory=dict)
+    """Hosts that want to be left alone, and until when."""
+
+
+class Renderer(Protocol):
+    """Decides which pages to render, and renders them."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know at the end."""
+        ...
+
+    def wants(self, node: str, look: Look) -> str:
+        """Why this page should be rendered; empty: it should not."""
+        ...
+
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+        """Have a browser show a page whose own answer is known. Failures are told, not raised."""
+        ...
+
+    def learn(self, visit: Visit) -> None:
+        """See a recorded visit, live or replayed."""
+        ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+    async def close(self) -> None: ...

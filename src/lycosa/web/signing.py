@@ -1,0 +1,172 @@
+"""Who we are, provably: requests signed by HTTP message signatures (RFC 9421), in the way of Web Bot Auth.
+
+An operator has an *identity*: a key (Ed25519), and the address of a key directory that anybody can read. Each request
+then says which authority it is for, which directory to look in, and until when that holds, and is signed:
+
+    Signature-Agent: sig1="https://crawler.example.org"
+    Signature-Input: sig1=("@authority" "signature-agent";key="sig1");created=...;expires=...;keyid="...";
+                     alg="ed25519";nonce="...";tag="web-bot-auth"
+    Signature: sig1=:...:
+
+The directory is a JWK set at `/.well-known/http-message-signatures-directory` of that address; a key's id is its
+thumbprint (RFC 7638, RFC 8037). Drafts: draft-meunier-web-bot-auth-architecture, of which this is the form with a
+dictionary in Signature-Agent, and draft-meunier-http-message-signatures-directory.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lycosa.core.errors import InputError
+from lycosa.core.files import read_input, replacing
+from lycosa.web.urls import canonical, lane
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+WELL_KNOWN = "/.well-known/http-message-signatures-directory"
+"""Where a site keeps its key directory."""
+
+MEDIA_TYPE = "application/http-message-signatures-directory+json"
+
+VALID = 60.0
+"""Seconds that a signature holds: long enough for a slow connection and clocks that differ, of little use to others."""
+
+LARGEST = 10_000
+"""Bytes of a file with an identity."""
+
+_LABEL = "sig1"
+_AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A private key, and where its public half can be read."""
+
+    secret: bytes
+    """32 bytes, the key as RFC 8032 has it."""
+    agent: str
+    """The address of the site that has the key directory."""
+
+    @classmethod
+    def new(cls, agent: str) -> Identity:
+        """One with a key that nobody has had before."""
+        return cls(os.urandom(32), agent_of(agent))
+
+    @classmethod
+    def load(cls, path: Path) -> Identity:
+        """The one in a file, which only its owner may read."""
+        told = read_input(path, LARGEST, "the identity in")
+        if path.stat().st_mode & 0o077:
+            raise InputError(f"{path} holds a private key that others can read: chmod 600 {path}")
+        try:
+            values = json.loads(told)
+            secret = _from_base64(values["d"])
+            agent = agent_of(values["agent"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path} holds no identity: make one with 'lycosa identity new'") from error
+        if len(secret) != 32 or values.get("crv") != "Ed25519":
+            raise InputError(f"{path} holds no Ed25519 key: make one with 'lycosa identity new'")
+        return cls(secret, agent)
+
+    def save(self, path: Path) -> None:
+        """Write it for its owner alone; nothing is overwritten, as a key that is lost can't be made again."""
+        if path.exists():
+            raise InputError(f"{path} exists already: an identity is not overwritten, choose another file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        told = {**self.public, "d": _base64(self.secret), "agent": self.agent}
+        with replacing(path, 0o600) as file:
+            file.write(json.dumps(told, indent=2).encode() + b"\n")
+
+    @property
+    def key(self) -> Ed25519PrivateKey:
+        """The key, for whoever signs."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # of use to few, slow to load
+
+        return Ed25519PrivateKey.from_private_bytes(self.secret)
+
+    @property
+    def public(self) -> dict[str, str]:
+        """The public half as a JSON Web Key."""
+        return {"kty": "OKP", "crv": "Ed25519", "x": _base64(self.key.public_key().public_bytes_raw())}
+
+    @property
+    def id(self) -> str:
+        """The key's thumbprint."""
+        return thumbprint(self.public)
+
+    def directory(self) -> dict[str, Any]:
+        """What the site has to serve at `WELL_KNOWN`."""
+        return {"keys": [{**self.public, "kid": self.id, "use": "sig", "alg": "EdDSA"}]}
+
+
+class Signer:
+    """Signs requests as an identity."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._key, self._id, self._agent = identity.key, identity.id, f'"{identity.agent}"'
+
+    def headers(self, url: str, now: float, nonce: bytes | None = None) -> tuple[tuple[str, str], ...]:
+        """The header fields that say who asks for a canonical URL."""
+        token = _padded(os.urandom(32) if nonce is None else nonce)
+        parameters = (
+            f";created={int(now)};expires={int(now + VALID)};"
+            f'keyid="{self._id}";alg="ed25519";nonce="{token}";tag="web-bot-auth"'
+        )
+        covered = (('"@authority"', lane(url)), (f'"signature-agent";key="{_LABEL}"', self._agent))
+        described, base = signature_base(covered, parameters)
+        return (
+            ("Signature-Agent", f"{_LABEL}={self._agent}"),
+            ("Signature-Input", f"{_LABEL}={described}"),
+            ("Signature", f"{_LABEL}=:{_padded(self._key.sign(base))}:"),
+        )
+
+
+def signature_base(covered: Iterable[tuple[str, str]], parameters: str) -> tuple[str, bytes]:
+    """What is signed, by components with their values and by parameters as they are written (RFC 9421, 2.5).
+
+    >>> signature_base([('"@authority"', "example.org")], ";created=1")[0]
+    '("@authority");created=1'
+    """
+    parts = list(covered)
+    described = f"({' '.join(name for name, _ in parts)}){parameters}"
+    lines = [f"{name}: {value}" for name, value in parts]
+    return described, "\n".join([*lines, f'"@signature-params": {described}']).encode("ascii")
+
+
+def thumbprint(key: dict[str, str]) -> str:
+    """The id of a JSON Web Key (RFC 7638): the digest of what it needs to have, in order.
+
+    >>> thumbprint({"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})
+    'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'
+    """
+    needed = {name: key[name] for name in ("crv", "kty", "x")}
+    return _base64(hashlib.sha256(json.dumps(needed, separators=(",", ":")).encode()).digest())
+
+
+def agent_of(text: object) -> str:
+    """The address of a key directory's site, as it is signed."""
+    url = canonical(text) if isinstance(text, str) else None
+    if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
+        raise InputError(f"{text!r} is no site for a key directory: write it like https://crawler.example.org")
+    return url.rstrip("/")
+
+
+def _padded(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _base64(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def _from_base64(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

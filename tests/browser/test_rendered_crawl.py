@@ -1,0 +1,114 @@
+"""A crawl of hosts that need a browser: which pages are rendered, what is kept, and that it goes on the same."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+import lycosa
+from browser.helpers import needs_browser
+from lycosa.browser.rendering import Rendering
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.spaces.web import WebSpace
+from lycosa.testing import Web, serve
+from lycosa.testing.apps import KINDS
+
+TOPIC = "marine biology/coral reefs"
+SECRET = "sesame-4711"
+
+
+def crawled(web: Web, out: Path, **options: object) -> tuple[list[Visit], list[str]]:
+    """A crawl that begins at the first page of each host; and the notes that it ends with."""
+    fronts = [f"http://{host}:{web.port}/" for host in web.hosts]
+    crawl = lycosa.crawl(
+        web.query(TOPIC), fronts, out=out, delay=0.0, allow_network=["127.0.0.0/8"], strategy="breadth-first",
+        traps=False, **options,
+    )  # fmt: skip
+    return list(crawl), crawl.notes
+
+
+@needs_browser
+def test_hosts_that_need_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their pages are rendered, by all seven ways, and no others; text, links, archive and log are those of the DOM."""
+    monkeypatch.setenv("KEY", SECRET)
+    web, out = Web(seed=7, pages=160, hosts=8, traps=[], apps=7), tmp_path / "crawl"
+    with serve(web) as server:
+        headers = [f"{host} X-Key: $KEY" for host in web.hosts]
+        visits, notes = crawled(web, out, budget=19, headers=headers, render_time=200.0)
+    pages = [visit for visit in visits if visit.is_page]
+    rendered = [visit for visit in pages if "rendered" in visit.flags]
+    assert [] == [visit.node for visit in pages if bool(web.app(visit.node)) != ("rendered" in visit.flags)]
+    assert set(KINDS) <= {web.app(visit.node) for visit in rendered}
+    assert any("#/" in url for visit in rendered for url in visit.links.urls)
+    plain = Web(seed=7, pages=160, hosts=8, traps=[], port=web.port)
+    with Collection(out, 0.0) as collection:
+        for visit in rendered:
+            words = set(collection.document(visit).text.split())
+            address = visit.node.replace("/#", "")
+            said = plain.response(address).body.decode().partition("<main>")[2]
+            lead = set(said.partition("<p>")[2].partition("<a")[0].replace("</p>", " ").replace("<p>", " ").split())
+            assert len(lead - words) < 0.1 * len(lead), visit.node
+            assert visit.data["render"]["links"][1] == len(visit.links) > 5
+    _check_archive(out)
+    assert SECRET.encode() not in b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert [] == notes
+    # What was learned is in the log: folded again it is the same.
+    live = _needs(lycosa.resume(out))
+    assert live["tried"]
+    shutil.rmtree(out / "snapshot")
+    assert live == _needs(lycosa.resume(out))
+    scripts = [(hit.host, hit.path) for hit in server.log if hit.path.endswith((".js", ".css"))]
+    assert len(scripts) == len(set(scripts))  # one for all pages of a host
+
+
+def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
+    """What a crawl knows of which pages need a browser, once it has read its log."""
+
+    async def opened() -> dict[str, object]:
+        engine = await crawl.open()
+        try:
+            assert isinstance(engine.space, WebSpace)
+            assert isinstance(engine.space.renderer, Rendering)
+            return engine.space.renderer.state()
+        finally:
+            await crawl.close()
+
+    return asyncio.run(opened())
+
+
+def _check_archive(out: Path) -> None:
+    """Each page is there as it was received and as it was by the end, with its scripts and styles; all of it valid."""
+    files = sorted((out / "archive").glob("*.warc.gz"))
+    kinds: dict[str, set[str]] = {}
+    for path in files:
+        with open(path, "rb") as file:
+            for record in ArchiveIterator(file):
+                kinds.setdefault(record.rec_type, set()).add(record.rec_headers.get_header("WARC-Target-URI") or "")
+    doms = {url.removeprefix("urn:dom:").partition("#")[0] for url in kinds["resource"]}
+    assert doms <= kinds["response"]
+    assert any(url.endswith("/app-fetch.js") for url in kinds["response"])
+    assert any(url.endswith("/app.css") for url in kinds["response"])
+    assert not any("#" in url for url in kinds["response"] | kinds["request"])
+    checked = Checker(type("Arguments", (), {"inputs": list(map(str, files)), "verbose": False}))
+    checked.process_all()
+    assert 0 == checked.exit_value
+
+
+def test_without_a_browser_a_user_hears_what_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl works as ever, and says once which pages it could not read, and what helps; `always` is refused."""
+    monkeypatch.setattr("lycosa.browser.what_is_missing", lambda named: "pip install 'lycosa[browser]'")
+    web = Web(seed=7, pages=160, hosts=8, traps=[], apps=7)
+    with serve(web):
+        visits, notes = crawled(web, tmp_path / "crawl", budget=16)
+        assert not any("rendered" in visit.flags for visit in visits)
+        assert ["pip install 'lycosa[browser]'" in note and "read without one" in note for note in notes] == [True]
+        assert [] == crawled(web, tmp_path / "never", budget=9, render="never")[1]
+        with pytest.raises(InputError, match="takes a browser"):
+            crawled(web, tmp_path / "always", render="always")

@@ -1,0 +1,133 @@
+"""One browser, pages of all kinds: what they say by the end, and what they can't do."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from browser.helpers import Staged, answer, needs_browser, space_of
+from lycosa.browser import orphans
+from lycosa.browser.finding import find_chromium
+from lycosa.browser.rendering import Rendering
+from lycosa.core.options import Options
+from lycosa.web.rendering import Rendered
+
+PAGES = {
+    "hung": "<p>before</p><script>while (true) {}</script>",
+    "writes": "<div id=root></div><script>root.innerHTML = '<p>written</p><a href=\"#/next\">next</a>'</script>",
+    "leaves": "<p>stays</p><script>location.href = 'http://other.example/there'</script>",
+    "talks": "<script>alert(1); confirm(2);"
+    "document.write('spoke ' + document.cookie); document.cookie = 'a=b'</script>",
+    "posts": "<script>fetch('/data', {method: 'POST'}).then(r => document.write('status ' + r.status))</script>",
+    "counts": "<script src='https://www.google-analytics.com/analytics.js' "
+    "onerror='document.write(\"without\")'></script>",
+    "shadows": "<p id=host></p><script>host.attachShadow({mode: 'open'}).innerHTML = '<b>in the shade</b>'</script>",
+    "clicks": "<button class=more onclick=\"document.body.insertAdjacentHTML('beforeend', '<i>more</i>')\">+</button>"
+    "<script>1</script>",
+    "asks": "<script>fetch('http://data.example/x').then(r => r.text()).then(t => document.write(t))</script>",
+    "forbidden": "<script>fetch('http://shut.example/x').catch(() => 0)"
+    ".then(r => document.write('done ' + (r ? r.status : 'without')))</script>",
+    "frames": "<iframe src='http://data.example/frame'></iframe><script>document.write('framed')</script>",
+}
+CORS = [(b"Content-Type", b"text/html"), (b"Access-Control-Allow-Origin", b"*")]
+
+
+async def rendered(options: Options) -> tuple[dict[str, Rendered], list[str], list[int], Path | None]:
+    """All pages, one after the other; what was asked for; the browser's processes and its directory."""
+    hosts = {
+        "app.example": answer(b"", 404),
+        "data.example": answer(b"data from afar", 200, CORS),
+        "shut.example": answer(b"nobody sees it", 200, CORS),
+        "http://shut.example/robots.txt": answer(
+            b"User-agent: *\nDisallow: /", 200, [(b"Content-Type", b"text/plain")]
+        ),
+    }
+    transport = Staged(hosts)
+    space, rendering = space_of(transport), Rendering(options, find_chromium())
+    found: dict[str, Rendered] = {}
+    try:
+        for name, html in PAGES.items():
+            options.render_time = 1.0 if name == "hung" else 100.0
+            page = answer(f"<!DOCTYPE html><html><body>{html}</body></html>".encode())
+            found[name] = await rendering.render(f"http://app.example/{name}", page, space.resources.fetch)
+        assert rendering.browser is not None
+        place = rendering.browser.place
+        return found, transport.asked, orphans.processes(str(place)), place
+    finally:
+        await rendering.close()
+        await space.close()
+
+
+@needs_browser
+def test_pages_of_all_kinds() -> None:
+    """Scripts are run to their end, within limits; nothing is posted, kept, or asked of who does not want it."""
+    options = Options(render="always", render_more="button.more", render_at_once=1, browser_pages=6)
+    found, asked, processes, place = asyncio.run(rendered(options))
+    texts = {name: page.dom.decode() for name, page in found.items()}
+    assert "not done within 1 s" in found["hung"].failed
+    assert '<p>written</p><a href="#/next">' in texts["writes"]
+    assert ("<p>stays</p>" in texts["leaves"], found["leaves"].leaves_for) == (True, ["http://other.example/there"])
+    assert "spoke " in texts["talks"]
+    assert "a=b" not in texts["talks"].partition("spoke")[2].partition("spoke")[2]
+    assert ("status 403" in texts["posts"], "without" in texts["counts"]) == (True, True)
+    assert "<b>in the shade</b>" in texts["shadows"]
+    assert 10 == texts["clicks"].count("<i>more</i>")
+    assert "data from afar" in texts["asks"]
+    assert "done 403" in texts["forbidden"] or "done without" in texts["forbidden"]
+    assert "framed" in texts["frames"]
+    sent = [url for url in asked if not url.endswith("/robots.txt")]
+    assert ["http://data.example/x", "http://data.example/frame"] == sent
+    assert "http://shut.example/robots.txt" in asked
+    assert [["http://data.example/x"], []] == [
+        [each.url for each in found[name].resources] for name in ("asks", "hung")
+    ]
+    assert found["forbidden"].rules[0]["data"]["body"].startswith(b"User-agent")
+    assert len(processes) > 3
+    assert place is not None
+    assert ([], False) == (orphans.processes(str(place)), place.exists())
+
+
+LOOP = """
+import asyncio, sys
+sys.path.insert(0, {tests!r})
+from browser.helpers import Staged, answer, space_of
+from lycosa.browser.finding import find_chromium
+from lycosa.browser.rendering import Rendering
+from lycosa.core.options import Options
+
+async def main():
+    space, rendering = space_of(Staged({{}})), Rendering(Options(render="always"), find_chromium())
+    while True:
+        page = await rendering.render("http://app.example/", answer(b"<script>1</script>x"), space.resources.fetch)
+        print(rendering.browser.place, flush=True)
+
+asyncio.run(main())
+"""
+
+
+@needs_browser
+def test_kill_9_leaves_nothing_behind() -> None:
+    """When the crawl is killed its browser ends, and so does what a dead owner has left when the next one starts."""
+    code = LOOP.format(tests=str(Path(__file__).resolve().parents[1]))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        place = Path(process.stdout.readline().strip())
+        assert orphans.processes(str(place))
+        assert not orphans.is_orphan(place)
+        process.send_signal(signal.SIGKILL)
+    for _ in range(600):
+        if not orphans.processes(str(place)) and not place.exists():
+            break
+        time.sleep(0.1)
+    assert ([], False) == (orphans.processes(str(place)), place.exists())
+    left = orphans.claim()  # as if even its keeper had been killed
+    (left / orphans.OWNER).write_text("1 0\n")
+    with subprocess.Popen([sys.executable, "-c", "input()", str(left)], stdin=subprocess.PIPE) as stray:
+        assert [stray.pid] == orphans.processes(str(left))
+        assert orphans.sweep() >= 1
+        assert -signal.SIGKILL == stray.wait()
+    assert not left.exists()

@@ -1,0 +1,77 @@
+"""A page in the browser can't reach anything but through the proxy, and through that nothing that is not public."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from browser.helpers import Canary, Staged, answer, needs_browser, space_of, watching
+from browser.ways_out import BY_SCRIPT, SPELLINGS, headers, page
+from lycosa.browser import chromium
+from lycosa.browser.finding import find_chromium
+from lycosa.browser.rendering import Rendering
+from lycosa.core.options import Options
+from lycosa.web.rendering import Rendered
+
+NODE = "http://app.example/"
+UNLOCKED = (
+    "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests,PrivateNetworkAccessSendPreflights"
+)
+"""Chromium has a lock of its own before this machine's addresses: without it, all there is to hold is ours."""
+
+
+@pytest.fixture(autouse=True)
+def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chromium, "FLAGS", (*chromium.FLAGS, UNLOCKED))
+
+
+async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Rendered, list[str]]:
+    """Render the page that tries all ways; and what was asked for by us."""
+    there = [(b"Location", f"http://127.0.0.1:{canary.port}/?moved".encode())]
+    hosts = {
+        "app.example": answer(b"", 404),
+        "moved.example": answer(b"", 302, there),
+        "http://moved.example/file": answer(b"", 302, [(b"Location", b"file:///etc/passwd")]),
+        "twice.example": answer(b"", 302, [(b"Location", b"http://moved.example/frame")]),
+    }
+    transport = Staged(hosts, allowed)
+    space = space_of(transport)
+    try:
+        await rendering._open()
+        body = page(canary.port, rendering._slots[-1].port)
+        return await rendering.render(
+            NODE, answer(body, 200, headers(canary.port)), space.resources.fetch
+        ), transport.asked
+    finally:
+        await space.close()
+
+
+async def both(canary: Canary) -> tuple[Rendered, list[str], list[str], list[str]]:
+    """What came of it where nothing is allowed, and what the canary had heard by then; what was asked where it is."""
+    options = Options(render="always", render_resources="all", render_requests=1000, render_time=10.0)
+    rendering = Rendering(options, find_chromium())
+    try:
+        rendered, asked = await tried(rendering, canary)
+        heard = list(canary.heard)
+        return rendered, asked, heard, (await tried(rendering, canary, "127.0.0.0/8"))[1]
+    finally:
+        await rendering.close()
+
+
+@needs_browser
+def test_no_way_leads_out() -> None:
+    """Of some ninety ways to this machine, its network and its files none gets there; they do where it is allowed."""
+    assert len(SPELLINGS) + len(BY_SCRIPT) > 80
+    with Canary() as canary, watching(("169.254.169.254",)) as seen:
+        rendered, asked, heard, allowed = asyncio.run(both(canary))
+    assert ([], []) == (heard, seen)
+    assert f"tried {len(SPELLINGS) + len(BY_SCRIPT)}".encode() in rendered.dom
+    assert rendered.left_out > 60
+    assert {"http://moved.example/fetch", "http://moved.example/frame"} <= set(asked)
+    assert not [url for url in asked if "example" not in url]
+    there = f"http://127.0.0.1:{canary.port}/?"
+    ours = {url.removeprefix(there) for url in allowed if url.startswith(there)}
+    assert {"xhr", "nocors", "script", "style", "frame", "moved", "image", "preload", "worker"} <= ours
+    assert not ours & {"post", "put", "beacon", "events", "prefetch", "location", "form", "popup"}
+    assert len(allowed) > len(canary.heard) > 10

@@ -1,0 +1,41 @@
+"""Whom hosts can turn to."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from lycosa.cli.contact import NOTE, introduced
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal is asked at the first crawl that leaves the machine, and never again; others are told in a line."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    far = Options(seeds=["https://example.org/"])
+    for near in (
+        Options(seeds=["http://reefs.localhost:8123/", "http://127.0.0.1/", "http://10.1.2.3/"]),
+        Options(seeds=["https://example.org/"], proxy="http://127.0.0.1:1"),
+        Options(seeds=["https://example.org/"], contact="me@example.org"),
+        Options(seeds=["https://example.org/"], user_agent="Mine/1"),
+        Options(space="graph,file=x", seeds=["a"]),
+    ):
+        assert introduced(near) == near
+    assert capsys.readouterr().err == ""
+    assert introduced(far).contact == ""
+    assert capsys.readouterr().err.strip() == NOTE
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stdin", Terminal("bücher\n"))
+    with pytest.raises(InputError, match="plain ASCII"):
+        introduced(far)
+    monkeypatch.setattr(sys, "stdin", Terminal("mailto:me@example.org\n"))
+    assert introduced(far).contact == "mailto:me@example.org"
+    monkeypatch.setattr(sys, "stdin", Terminal("somebody else\n"))
+    assert introduced(far).contact == "mailto:me@example.org"

@@ -1,0 +1,121 @@
+"""A crawl on a real cluster of several nodes: processes and a node are killed under it, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Command
+from lycosa.cluster.merging import shard_path
+from lycosa.core.types import Inbound, Visit
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing import Web
+from lycosa.testing.server import serve
+
+TOPIC = "marine biology/coral reefs"
+SHARDS, BUDGET, DELAY = 4, 70, 0.3
+
+RUN = """
+import asyncio, json, os, signal, sys
+from pathlib import Path
+import ray
+from ray.cluster_utils import Cluster
+from lycosa.cluster.on_ray import load
+from lycosa.cluster.running import ClusterCrawl, Where
+from lycosa.core.options import Options
+from lycosa.crawling.request import Request
+
+load()
+out, options = Path(sys.argv[1]), json.loads(sys.argv[2])
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 80_000_000})
+more = {"num_cpus": 2, "object_store_memory": 80_000_000}
+nodes = [cluster.add_node(**more) for _ in range(2)]
+ray.init(address=cluster.address, namespace="lycosa", log_to_driver=False, logging_level="ERROR")
+crawl = ClusterCrawl(Request(Options.from_mapping(options, "test"), out), Where("auto", int(sys.argv[3])))
+done = []
+
+async def run():
+    async for told in crawl:
+        if told["pages"] > 15 and not done:
+            pids = [await crawl.shards[0].pid.remote(), told["pid"]]
+            done.append([os.kill(pid, signal.SIGKILL) for pid in pids])
+        if told["pages"] > 30 and len(done) == 1:
+            done.append(cluster.add_node(**more))
+            cluster.remove_node(nodes[1], allow_graceful=False)
+
+asyncio.run(run())
+told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
+(out / "told.json").write_text(json.dumps(told))
+ray.shutdown()
+cluster.shutdown()
+"""
+
+
+def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: Command) -> None:
+    """A shard, the coordinator and a node are killed, a node joins: the budget is met, no page is fetched twice, no
+    host is asked within its pause, and the crawl's directory reads like any other."""
+    web, out = Web(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / "crawl"
+    with serve(web) as server:
+        options = {
+            "topic": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": BUDGET, "delay": DELAY,
+            "allow_network": ["127.0.0.0/8"],
+        }  # fmt: skip
+        words = [sys.executable, "-c", RUN, str(out), json.dumps(options), str(SHARDS)]
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+        hits = list(server.log)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads((out / "told.json").read_text())
+    assert told == {"ending": "page budget spent", "pages": BUDGET, "done": 2}
+    _check(out, hits)
+    assert command.json("show", out)["pages"] == BUDGET
+    assert command.json("search", out, "coral")
+    assert len(command.out("export", out, "--format", "csv", "--threshold", "0").splitlines()) > BUDGET
+    assert "was crawled on a cluster" in command.complaint("refresh", out)
+
+
+def _check(out: Path, hits: list[Any]) -> None:
+    log = SqliteLog(out / NAME, readonly=True)
+    pages = [event for event in log if isinstance(event, Visit) and event.is_page]
+    fetched = Counter(visit.node for visit in pages)
+    assert len(pages) == BUDGET
+    assert set(fetched.values()) == {1}
+    own: Counter[str] = Counter()
+    for number in range(SHARDS):
+        shard = SqliteLog(shard_path(out, number) / NAME, readonly=True)
+        events = list(shard)
+        shard.close()
+        own.update(event.node for event in events if isinstance(event, Visit) and event.is_page)
+        names = [(event.sender, event.number) for event in events if isinstance(event, Inbound)]
+        assert len(names) == len(set(names)) > 0
+    assert own == fetched
+    # What was in flight when a process died is fetched again: nothing that was recorded.
+    asked = Counter(f"{hit.host}{hit.path}" for hit in hits if hit.status == 200)
+    twice = [name for name, count in asked.items() if count > 1 and not name.endswith("/robots.txt")]
+    assert len(twice) <= 16 * 3
+    for host in {hit.host for hit in hits}:
+        of_host = sorted((hit for hit in hits if hit.host == host), key=lambda hit: hit.started)
+        assert all(after.started - before.started >= DELAY - 0.02 for before, after in pairwise(of_host)), host
+    checked = subprocess.run(
+        [Path(sys.executable).with_name("warcio"), "check", *sorted((out / "archive").glob("*.warc.gz"))], check=False
+    )
+    assert checked.returncode == 0
+    log.close()
+
+
+def test_without_ray_one_line_says_how_to_get_it(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before anything is written; and what a cluster can't do is said as plainly."""
+    start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new")
+    assert "local:4" in command.complaint(*start, "--cluster", "local:many")
+    assert "--seeds FILE" in command.complaint(*start, "--cluster", "local:2", "--search", "http://a.test/?q={query}")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "--cluster", "local:2")
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,172 @@
+"""Crawls that keep few addresses in memory: the log decides what is hot, and nothing is lost on disk."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lycosa
+from crawl.helpers import Remembered, sim_space
+from lycosa.core.cold import ROW, Cold
+from lycosa.core.engine import Engine
+from lycosa.core.errors import InputError
+from lycosa.crawling import Crawl
+from lycosa.crawling.files import COLD
+from lycosa.estimators import strategy
+from lycosa.explaining import Reasons
+from lycosa.lab.guides import Guide
+from lycosa.lab.index import Index
+from lycosa.lab.simulation import simulate
+from lycosa.store.snapshots import NAME
+from lycosa.testing import Web
+from lycosa.testing.simulation import clock, run_virtual
+
+WEB = Remembered(Web(pages=400, hosts=30))
+SMALL = Remembered(Web(pages=200, hosts=10, traps=()))
+TOPIC = "marine biology/coral reefs"
+KINDS: dict[str, dict[str, Any]] = {
+    "scent": {},
+    "best-first": {"strategy": "best-first,q=.8,zeta=.5,ties=random", "judge": "vector"},
+    "breadth-first": {"strategy": "breadth-first", "host_budget": 4},
+}
+PAGES, SEVERAL, MORE = 50, (20, 40), 15
+LATER = 10_000.0
+
+
+def known(engine: Engine) -> dict[str, Any]:
+    """What an engine knows, wherever on disk it keeps it."""
+    table, cold, n = engine.table, engine.cold, len(engine.table)
+    assert isinstance(cold, Cold)
+    places = np.flatnonzero(cold._kind[: cold._end] == ROW)
+    places = places[cold._age[places].argsort()]
+    records, names = cold._read(places)
+    fields = [name for name in records.dtype.names or () if name not in ("check", "more")]
+    return {
+        "sweeps": cold.sweeps,
+        "nodes": list(table.nodes), "state": table.state[:n].tobytes(), "age": table.age(np.arange(n)).tobytes(),
+        "scores": engine.frontier.score[:n].tobytes(), "levels": engine.frontier.level[:n].tobytes(),
+        "sums": table._sums[:n].tobytes(), "vacant": list(table._vacant), "child": table.edges.child.tobytes(),
+        "cold": [*zip(names, cold._score[places].tolist(), cold._tag[places].tolist(), strict=True)],
+        "records": [records[name].tobytes() for name in fields],
+    }  # fmt: skip
+
+
+def crawled(
+    out: Path, hot: int, snapshots: tuple[int, ...] = (), web: Remembered = WEB, **more: Any
+) -> tuple[dict[str, Any], list[Any]]:
+    """A crawl of some pages, and what it knew in the end; with snapshots of it beside it."""
+
+    async def run() -> tuple[dict[str, Any], list[Any]]:
+        crawl = lycosa.crawl(
+            web.web.query(TOPIC), web.web.seeds(TOPIC), out=out, space=sim_space(web), clock=clock, hot=hot, **more
+        )
+        visits = []
+        async for visit in crawl:
+            visits.append((visit.node, visit.pick, visit.score, visit.outcome))
+            if len(visits) in snapshots:
+                assert crawl._snapshots is not None
+                assert crawl._snapshots.write(sure=True)
+                shutil.copytree(out / NAME, out.parent / str(len(visits)))
+        assert crawl.engine is not None
+        return known(crawl.engine), visits
+
+    return run_virtual(run())
+
+
+def resumed(out: Path, **changes: Any) -> tuple[dict[str, Any], list[Any], Engine]:
+    """What a resumed crawl knows, and what it fetches then."""
+
+    async def run() -> tuple[dict[str, Any], list[Any], Engine]:
+        crawl: Crawl = lycosa.resume(out, space=sim_space(WEB), clock=clock, **changes)
+        await crawl.open()
+        assert crawl.engine is not None
+        before = known(crawl.engine)
+        return before, [(visit.node, visit.pick, visit.score, visit.outcome) async for visit in crawl], crawl.engine
+
+    return run_virtual(run(), start=LATER)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_hot_is_a_fold_of_the_log(kind: str, tmp_path: Path) -> None:
+    """Live, folded again, and from snapshots of two moments: the same rows at the same places, the same picks."""
+    place = tmp_path / "crawl"
+    live, _ = crawled(place, 30, SEVERAL, budget=PAGES, **KINDS[kind])
+    assert len(live["cold"]) > 3 * 30  # most of the frontier is cold
+    shutil.rmtree(place / NAME, ignore_errors=True)
+    found = []
+    for visits_before in (0, *SEVERAL):
+        copy = tmp_path / f"copy {visits_before}"
+        shutil.copytree(place, copy)
+        if visits_before:
+            shutil.copytree(tmp_path / str(visits_before), copy / NAME)
+        found.append(resumed(copy, budget=PAGES + MORE)[:2])
+    assert found[0] == found[1] == found[2]
+    assert live == found[0][0]
+    assert len(found[0][1]) >= MORE
+
+
+def test_everything_is_fetched_in_the_end(tmp_path: Path) -> None:
+    """However few are hot, no address is lost and none is fetched twice; with room for all, nothing is ever cold."""
+    fetched = []
+    for hot in (10_000, 25):
+        left, visits = crawled(tmp_path / str(hot), hot, strategy="breadth-first", budget=1000, web=SMALL, traps=False)
+        assert not left["cold"]
+        assert (left["sweeps"] == 0) == (hot == 10_000)
+        nodes = [node for node, _, _, outcome in visits if outcome == "ok"]
+        assert len(nodes) == len(set(nodes))
+        fetched.append(nodes)
+    assert sorted(fetched[0]) == sorted(fetched[1])
+    assert len(fetched[0]) > 150
+
+
+def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
+    """Lost or cut, it is made again from the log; what was written over is noticed, and said."""
+    place = tmp_path / "crawl"
+    live, _ = crawled(place, 30, (40,), budget=PAGES)
+    shutil.rmtree(place / NAME, ignore_errors=True)
+    shutil.copytree(tmp_path / "40", place / NAME)
+    for way in ("lost", "cut", "another"):
+        copy = tmp_path / way
+        shutil.copytree(place, copy)
+        if way == "lost":
+            (copy / COLD).unlink()
+        else:
+            data = (copy / COLD).read_bytes()
+            (copy / COLD).write_bytes(data[: len(data) // 2] if way == "cut" else b"0" * len(data))
+        assert live == resumed(copy, budget=PAGES)[0]
+    data = bytearray((place / COLD).read_bytes())
+    for at in range(100, len(data), 200):
+        data[at] ^= 1
+    (place / COLD).write_bytes(data)
+    with pytest.raises(InputError, match="damaged: remove it, then go on"):
+        resumed(place, budget=PAGES + 400)
+
+
+def test_why_of_a_cold_address(tmp_path: Path) -> None:
+    """Whoever asks of one is told as of any other, and the crawl's own file stays as it is."""
+    place = tmp_path / "crawl"
+    live, _ = crawled(place, 30, (40,), budget=PAGES)
+    before = (place / COLD).read_bytes()
+    node = live["cold"][5][0].decode()
+    with closing(Reasons(place, space=sim_space(WEB))) as reasons:
+        why = reasons.why(node)
+    assert node == why.node
+    assert why.parents
+    assert before == (place / COLD).read_bytes()
+
+
+def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
+    """With room for all the picks are the same; with little of it, everything is fetched in the end."""
+    chance = np.random.default_rng(3)
+    links = {f"n{node}": [f"n{at}" for at in chance.integers(0, 300, 8)] for node in range(300)}
+    index = Index.of(links, score={f"n{node}": float(chance.random()) for node in range(0, 300, 7)})
+    guide = Guide.given(index)
+    whole, same, few = (simulate(guide, strategy("best-first"), [0], 300, hot=hot).nodes for hot in (0, 300, 20))
+    assert whole.tolist() == same.tolist()
+    assert sorted(whole.tolist()) == sorted(few.tolist())
+    assert whole.tolist() != few.tolist()

@@ -1,0 +1,99 @@
+# ruff: noqa: E501 - tables of cases, a line each
+"""Opt-outs: a table of cases, each as a host would say it."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from lycosa.web.html import extract
+from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
+
+
+@dataclass
+class Case:
+    """What a host says in its files, a page in its header and markup, and which opt-outs hold."""
+
+    told: list[str]
+    robots: str = ""
+    tdmrep: str = ""
+    ai: str = ""
+    header: dict[str, str] = field(default_factory=dict)
+    markup: str = ""
+    url: str = "http://a.example/reefs/coral.html"
+
+
+CASES = {
+    "nothing is said": Case([]),
+    "content signals": Case(["ai-train:robots.txt"], robots="User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /"),
+    "signals in other letters": Case(["ai-train:robots.txt", "search:robots.txt"], robots="USER-AGENT: *\ncontent-signal:SEARCH=NO,AI-TRAIN=NO"),
+    "signals for our group": Case(["ai-input:robots.txt"], robots="User-agent: *\nContent-Signal: ai-train=no\n\nUser-agent: Lycosa\nContent-Signal: ai-input=no"),
+    "signals for another group": Case([], robots="User-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow: /\n\nUser-agent: *\nAllow: /"),
+    "signals for several agents": Case(["ai-train:robots.txt"], robots="User-agent: GPTBot\nUser-agent: *\nContent-Signal: ai-train=no"),
+    "signals before any group": Case(["ai-train:robots.txt"], robots="Content-Signal: ai-train=no\nUser-agent: *\nDisallow: /private"),
+    "signals in a comment": Case([], robots="# Content-Signal: ai-train=no\nUser-agent: *\nAllow: /"),
+    "signals that allow": Case([], robots="User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=yes"),
+    "content usage": Case(["train-ai:robots.txt"], robots="User-agent: *\nContent-Usage: train-ai=n"),
+    "content usage of a path": Case(["train-ai:robots.txt"], robots="User-agent: *\nAllow: /\nContent-Usage: /reefs/ train-ai=n"),
+    "content usage of another path": Case([], robots="User-agent: *\nContent-Usage: /ships/ train-ai=n"),
+    "the longest path counts": Case([], robots="User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /reefs/ train-ai=y"),
+    "content usage of all automatons": Case(["bots:robots.txt"], robots="User-agent: *\nContent-Usage: bots=n"),
+    "content usage in the header": Case(["train-ai:header"], header={"content-usage": "train-ai=n, search=y"}),
+    "content signal in the header": Case(["ai-train:header"], header={"content-signal": "ai-train=no, search=yes"}),
+    "tdmrep in the header": Case(["tdm:header"], header={"tdm-reservation": "1", "tdm-policy": "https://a.example/p.json"}),
+    "tdmrep in a meta element": Case(["tdm:meta"], markup='<meta name="tdm-reservation" content="1">'),
+    "tdmrep in the file": Case(["tdm:/.well-known/tdmrep.json"], tdmrep='[{"location": "/reefs/*", "tdm-reservation": 1}]'),
+    "tdmrep of another place": Case([], tdmrep='[{"location": "/ships/", "tdm-reservation": 1}]'),
+    "the first place of tdmrep counts": Case([], tdmrep='[{"location": "/reefs/", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]'),
+    "the page against the file": Case([], tdmrep='[{"location": "/", "tdm-reservation": 1}]', header={"tdm-reservation": "0"}),
+    "tdmrep that is no JSON": Case([], tdmrep="<html>not found</html>"),
+    "tdmrep that is no list": Case([], tdmrep='{"location": "/", "tdm-reservation": 1}'),
+    "tdmrep of strange values": Case([], tdmrep='[1, {"location": 3}, {"location": "/", "tdm-reservation": "yes"}, null]'),
+    "noai": Case(["noai:robots", "noimageai:robots"], markup='<meta name="robots" content="noai, noimageai">'),
+    "noai in the header": Case(["noai:robots"], header={"x-robots-tag": "noai"}),
+    "noai for another agent": Case([], markup='<meta name="gptbot" content="noai">'),
+    "noai for us": Case(["noai:robots"], markup='<meta name="Lycosa" content="noai">'),
+    "ai.txt": Case(["ai.txt:/ai.txt"], ai="User-Agent: *\nDisallow: /"),
+    "ai.txt by type": Case(["ai.txt:/ai.txt"], ai="User-Agent: *\nDisallow: *.html\nDisallow: *.png"),
+    "ai.txt of other types": Case([], ai="User-Agent: *\nDisallow: *.png\nAllow: *.html"),
+    "ai.txt without an agent": Case(["ai.txt:/ai.txt"], ai="Disallow: /"),
+    "ai.txt that is a page": Case([], ai="<!DOCTYPE html><html><body>Disallow: / was not found</body></html>"),
+    "all of them": Case(
+        ["ai-train:robots.txt", "ai.txt:/ai.txt", "tdm:header", "noai:robots"],
+        robots="User-agent: *\nContent-Signal: ai-train=no", ai="User-agent: *\nDisallow: /",
+        header={"tdm-reservation": "1"}, markup='<meta name="robots" content="noai">',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_told(name: str) -> None:
+    """Each way of saying no, and what only looks like one."""
+    case = CASES[name]
+    from lycosa.spaces.web import _tag_directives
+
+    known = told_by_site(
+        case.url,
+        RobotsSignals(case.robots.encode(), "Lycosa"),
+        TdmRep(case.tdmrep.encode()) if case.tdmrep else None,
+        AiTxt(case.ai.encode(), "Lycosa") if case.ai else None,
+    )
+    document = extract(f"<title>x</title>{case.markup}<p>Text".encode(), case.url, agent="Lycosa")
+    directives = document.directives | _tag_directives(case.header.get("x-robots-tag", ""), "Lycosa")
+    assert told_by_page(case.header, directives, known) == case.told
+    signals = RobotsSignals(case.robots.encode(), "Lycosa")
+    assert RobotsSignals.of(signals.state()).told(case.url) == signals.told(case.url)
+
+
+def test_what_is_heeded() -> None:
+    """Training is what models learn from, and all mining; the rest is respected by `all`."""
+    told = [
+        "ai-train:robots.txt",
+        "search:robots.txt",
+        "ai-input:header",
+        "tdm:meta",
+        "noai:robots",
+        "noimageai:robots",
+    ]
+    assert heeded(told, "") == []
+    assert heeded(told, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
+    assert heeded(told, "all") == told
