@@ -1,0 +1,79 @@
+"""What is lost when most of a frontier is on disk: the same crawls with all rows in memory, and with a tenth of them.
+
+    python benchmarks/cold.py INDEX ... [--topics 5] [--sets 2] [--budget 500] [--judge vector,idf=none] [--out DIR]
+
+An index is one of `lycosa lab index`, of a corpus with labels. Each crawl is run with all rows, to see how many wait at
+most, then again with a tenth of that as `--hot`. Told are the relevant pages of both and the interval of the difference
+in pairs, in parts of what was found with all rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from lycosa.lab.certainty import paired
+from lycosa.lab.guides import guide_for
+from lycosa.lab.hunters import hunter
+from lycosa.lab.index import Index
+from lycosa.lab.seeds import seed_sets
+from lycosa.lab.simulation import simulate
+from lycosa.lab.subjects import subjects_of
+
+SHARE = 10
+
+
+def main() -> None:
+    """Say where, and go."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("index", type=Path, nargs="+")
+    parser.add_argument("--topics", type=int, default=5)
+    parser.add_argument("--sets", type=int, default=2)
+    parser.add_argument("--budget", type=int, default=500)
+    parser.add_argument("--judge", default="vector,idf=none")
+    parser.add_argument("--strategy", default="scent")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    for path in given.index:
+        compare(Index.open(path), given)
+
+
+def compare(index: Index, given: argparse.Namespace) -> None:
+    """All crawls of a corpus, in pairs."""
+    counts, topics = [], []
+    for subject in subjects_of(index, count=given.topics):
+        guide = guide_for(index, subject, "words", given.judge, out=given.out)
+        for seeds in seed_sets(index, subject, "on-topic", count=3, sets=given.sets):
+            fetched, most = crawl(index, subject, guide, seeds, given, 0)
+            hot = max(8, most // SHARE)
+            again, _ = crawl(index, subject, guide, seeds, given, hot)
+            pair = [float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again)]
+            same = len(set(fetched.tolist()) & set(again.tolist())) / max(1, len(fetched))
+            told = f"{pair[0]:.0f} and {pair[1]:.0f}, {same:.0%} the same"
+            print(f"{subject.name}: {most:,} wait at most, {hot} hot: {told}", flush=True)
+            counts.append(pair)
+            topics.append(subject.name)
+    found = np.array(counts)
+    difference = paired(found[:, 1], found[:, 0], groups=topics)
+    mean = found[:, 0].mean()
+    change = found[:, 1].sum() / found[:, 0].sum() - 1
+    print(f"{index.path}, {len(found)} pairs: {mean:.1f} with all, difference {difference}; {change:+.2%}")
+
+
+def crawl(index, subject, guide, seeds, given, hot):  # type: ignore[no-untyped-def]
+    """The nodes that were fetched, and how many rows waited at most."""
+    hunts = hunter(given.strategy, index, subject, guide, budget=given.budget, random_seed=0)
+    trace = simulate(guide, hunts, seeds, given.budget, hot=hot)
+    seen, waiting, most = set(seeds), len(seeds), 0
+    for node in trace.nodes.tolist():
+        new = set(index.children(node).tolist()) - seen
+        seen |= new
+        waiting += len(new) - 1
+        most = max(most, waiting)
+    return trace.nodes[trace.seeds :], most
+
+
+if __name__ == "__main__":
+    main()
