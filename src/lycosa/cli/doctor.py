@@ -109,6 +109,8 @@ EXTRAS = (
     ("cluster", "ray[default]", "crawls on many machines (lycosa crawl --cluster)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
+    ("remote", "fsspec", "WARC files that move elsewhere (lycosa crawl --archive)"),
+    ("s3", "s3fs", "the same for S3 (--archive s3://...)"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""

@@ -151,7 +151,8 @@ def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
                 list[str] | None, typer.Argument(metavar="TOPIC", help=text, show_default=False)
             ]
         elif kind is bool:
-            annotation = Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", **extra)]
+            negated = f"--no-{flag[2:].removeprefix('with-')}"
+            annotation = Annotated[bool | None, typer.Option(f"{flag}/{negated}", **extra)]
         else:
             if name in _COMPLETIONS:
                 extra["autocompletion"] = _COMPLETIONS[name]

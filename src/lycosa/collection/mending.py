@@ -28,6 +28,7 @@ from lycosa.core.types import Event, Links, Place, Terms, Visit
 from lycosa.store import codec
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, OTHERS, SqliteLog, harden, is_place, name_of
+from lycosa.store.moving import manifest
 from lycosa.store.snapshots import Snapshots
 from lycosa.text.fingerprint import Signs
 from lycosa.text.vocabulary import Vocabulary
@@ -228,9 +229,11 @@ class _Mending:
         if not file or type(start) is not int or type(length) is not int:
             return Place()
         place, path = Place(file, start, length), self.directory / "archive" / file
-        if not is_place(place) or not path.is_file() or path.stat().st_size < start + length:
+        if not is_place(place):
             return Place()
-        return place
+        moved = manifest(path.parent).get(file, {"size": 0})
+        size = path.stat().st_size if path.is_file() else moved["size"]
+        return place if size >= start + length else Place()
 
     def _again(self, seq: int, kind: Any, node: str, outcome: Any, beta: float, same: str, place: Place) -> Visit:
         """A visit from its columns and the archive."""

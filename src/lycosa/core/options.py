@@ -312,7 +312,20 @@ class Options:
     )
     browser_pages: int = option(200, "Pages that a browser renders before it is ended, and another one started.")
     browser_memory: int = option(700, "Megabytes that a browser may have by then.")
-    archive: bool = option(True, "Keep what was fetched as WARC files.")
+    archive: bool = option(True, "Keep what was fetched as WARC files.", flag="--with-archive")
+    archive_to: str = option(
+        "",
+        "Move WARC files that are full to this address of fsspec, such as s3://bucket/reefs; they are kept here until "
+        "they are safe there, and read from there.",
+        flag="--archive",
+        metavar="URL",
+    )
+    dedupe: list[str] = option(
+        [],
+        "Archive nothing that an earlier crawl has, but refer to it: the crawl's directory, or an index (CDXJ) of "
+        "other WARC files; repeat it for more. What was crawled before is read from there.",
+        metavar="DIR",
+    )
     index: bool = option(
         True,
         "From 20,000 pages on, keep what searches and shows the crawl up to date, in a process of low priority beside "
@@ -528,7 +541,7 @@ def flag_of(name: str) -> str:
     """The option's name on the command line.
 
     >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive")
-    ('--per-host', '--host', '--archive')
+    ('--per-host', '--host', '--with-archive')
     """
     return Options.__dataclass_fields__[name].metadata["flag"] or "--" + name.replace("_", "-")
 

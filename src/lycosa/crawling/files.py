@@ -15,6 +15,7 @@ from lycosa.core.types import Event, Lesson, Visit
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import user_agent
 from lycosa.store.directory import SHARDS, Directory
+from lycosa.store.earlier import Earlier
 from lycosa.store.log import NullLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.store.versions import Versions
@@ -69,7 +70,10 @@ class Files:
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
-            self.archive = directory.archive(log, SOFTWARE, options.rotate, user_agent(options))
+            earlier = Earlier(options.dedupe) if options.dedupe else None
+            self.archive = directory.archive(
+                log, SOFTWARE, options.rotate, user_agent(options), earlier, request.notes.append
+            )
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
 

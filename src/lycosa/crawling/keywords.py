@@ -166,6 +166,12 @@ class CrawlOptions(TypedDict, total=False):
     """Megabytes that a browser may have by then."""
     archive: bool
     """Keep what was fetched as WARC files."""
+    archive_to: str
+    """Move WARC files that are full to this address of fsspec, such as s3://bucket/reefs; they are kept here until
+    they are safe there, and read from there."""
+    dedupe: str | Sequence[str]
+    """Archive nothing that an earlier crawl has, but refer to it: the crawl's directory, or an index (CDXJ) of other
+    WARC files; repeat it for more. What was crawled before is read from there."""
     index: bool
     """From 20,000 pages on, keep what searches and shows the crawl up to date, in a process of low priority beside
     it (see 'lycosa index')."""

@@ -31,6 +31,8 @@ from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of, make_space, signer_of, user_agent, wall_clock
 from lycosa.spaces.web import WebSpace
 from lycosa.store.directory import located
+from lycosa.store.earlier import sources_of
+from lycosa.store.moving import check_address
 from lycosa.text.keywords import keywords
 from lycosa.topics import DEFAULT, FORMER, TOPICS
 from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
@@ -83,6 +85,11 @@ class Request:
             wanted_by(options)
         Scope.of(options)
         guard_of(options)
+        if options.archive_to:
+            check_address(options.archive_to)
+        if not self.resuming:
+            for source in sources_of(options.dedupe):
+                source.check()
         user_agent(options)
         signer_of(options)
         Credentials(options.headers, options.cookies)

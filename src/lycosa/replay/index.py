@@ -34,6 +34,7 @@ from lycosa.core.files import replacing
 from lycosa.replay.captures import PAGE, REVISIT, Captures
 from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
+from lycosa.store.cdxj import index_of, read
 
 ENDING = ".lycosa-index"
 MAGIC = b"LYCOSA-INDEX-002"
@@ -189,6 +190,20 @@ def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> 
         end = scan(path, part, captures, tell, end if len(parts) == 1 else 0)
     if not captures.records and older is None:
         raise InputError(f"{path} holds no WARC records: is it a web archive?")
+    about = {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end if path.suffix != ".wacz" else 0}
+    return _assembled(captures, older, {**about, "segments": parts})
+
+
+def index_elsewhere(path: Path) -> Index:
+    """The index of a file that was moved, from the CDXJ that was left behind."""
+    captures = Captures()
+    for entry in read(index_of(path)):
+        captures.know(entry)
+    return _assembled(captures, None, {"size": 0, "time": 0, "end": 0, "segments": [], "seal": 0})
+
+
+def _assembled(captures: Captures, older: Index | None, about: dict[str, Any]) -> Index:
+    """Columns in order, and what there is to know of them."""
     chosen = captures.servable()
     columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
     if older is not None:
@@ -198,15 +213,7 @@ def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> 
     columns["by_digest"] = np.argsort(columns["digest"], kind="stable").astype("<u4")
     hosts = list(zip(captures.hosts, captures.starts, strict=True))
     packed = msgpack.packb(hosts)
-    facts = {
-        "size": stat.st_size,
-        "time": stat.st_mtime_ns,
-        "end": end if path.suffix != ".wacz" else 0,
-        "rows": len(order),
-        "hosts": len(hosts),
-        "hosts_size": len(packed),
-        "segments": parts,
-    }
+    facts = {**about, "rows": len(order), "hosts": len(hosts), "hosts_size": len(packed)}
     index = Index(columns, facts, packed)
     pages = np.bincount(index.pages()[1])
     facts["start"] = hosts[int(pages.argmax())][1] if len(pages) else ""

@@ -24,10 +24,11 @@ import numpy as np
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, identify
-from lycosa.replay.index import open_index
-from lycosa.replay.places import archives
+from lycosa.replay.index import index_elsewhere, open_index
+from lycosa.replay.places import archives, earlier_archives
 from lycosa.replay.records import Answer, Damaged, read
 from lycosa.replay.scanning import ZSTD, dictionary
+from lycosa.store.moving import read_elsewhere
 from lycosa.web.urls import canonical, resolve
 
 
@@ -49,22 +50,34 @@ class Archive:
 
     def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
         self.path = path
+        self._file = -1
+        self._dictionaries: dict[int, bytes] = {}
+        if not path.exists():  # moved: there is an index, and records are asked for one by one
+            self.index = index_elsewhere(path)
+            return
         self.index = open_index(path, tell)
         try:
             self._file = os.open(path, os.O_RDONLY)
         except OSError as error:
             raise StoreError(f"cannot read {path}: {error.strerror}") from error
-        self._dictionaries: dict[int, bytes] = {}
 
     def read(self, row: int) -> Answer:
         columns = self.index.columns
         offset, length = int(columns["offset"][row]), int(columns["length"][row])
         try:
-            data = os.pread(self._file, length, offset)
+            data = (
+                os.pread(self._file, length, offset) if self._file >= 0 else read_elsewhere(self.path, offset, length)
+            )
             if data.startswith(ZSTD):
                 data = self._dictionary(offset) + data
             return read(data)
-        except (OSError, OverflowError, MemoryError, Damaged) as error:  # the index itself may be what is damaged
+        except (
+            OSError,
+            OverflowError,
+            MemoryError,
+            Damaged,
+            StoreError,
+        ) as error:  # the index itself may be what is damaged
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
 
     def _dictionary(self, offset: int) -> bytes:
@@ -75,7 +88,8 @@ class Archive:
         return self._dictionaries[begin]
 
     def close(self) -> None:
-        os.close(self._file)
+        if self._file >= 0:
+            os.close(self._file)
 
 
 @dataclass(slots=True)
@@ -100,6 +114,8 @@ class Recording:
         self.at = at
         """The moment to show where nobody asks for another, in microseconds since 1970; None: the newest."""
         self.archives: list[Archive] = []
+        self.earlier: list[Archive] = []
+        """Those of earlier crawls, to which these refer: only bodies are taken from there."""
         self._left_out: list[str] = []
         try:
             named = list(named)
@@ -112,6 +128,8 @@ class Recording:
                     self._left_out.append(f"left out: {error}")
                 else:
                     self.archives.append(archive)
+            for path in earlier_archives(named, [archive.path for archive in self.archives]):
+                self.earlier.append(Archive(path, lambda reached, captures, path=path: tell(path, reached, captures)))  # type: ignore[misc]
             if not len(self):
                 raise InputError(f"no page is recorded in {', '.join(str(path) for path in archives(named))}")
         except BaseException:
@@ -128,9 +146,9 @@ class Recording:
         self.close()
 
     def close(self) -> None:
-        for archive in self.archives:
+        for archive in (*self.archives, *self.earlier):
             archive.close()
-        self.archives = []
+        self.archives, self.earlier = [], []
 
     @property
     def notes(self) -> list[str]:
@@ -166,12 +184,12 @@ class Recording:
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
-    def locate(self, url: str, at: int | None = None) -> list[Spot]:
-        """Where captures of an address may lie, the best first."""
+    def locate(self, url: str, at: int | None = None, *, earlier: bool = False) -> list[Spot]:
+        """Where captures of an address may lie, the best first; those of earlier crawls if asked for."""
         key, exact, address = identify(url)
         secure, at = address.startswith("https://"), self.at if at is None else at
         ranked: list[tuple[tuple[bool, bool, bool, int], int, Spot]] = []
-        for archive in self.archives:
+        for archive in (*self.archives, *self.earlier) if earlier else self.archives:
             columns = archive.index.columns
             for row in archive.index.rows(key):
                 date = int(columns["date"][row])
@@ -212,12 +230,14 @@ class Recording:
             revisit.body = original.body
             return revisit
         raise Damaged(
-            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files"
+            f"{revisit.url} was recorded as the same as an earlier answer, and that one is not in these files, nor in "
+            "those of an earlier crawl that are still there"
         )
 
     def _originals(self, revisit: Answer) -> Iterable[Answer]:
         """Records that have the body: the one it refers to, or any with the same digest."""
-        for spot in self.locate(revisit.refers_to or revisit.url, revisit.refers_to_date or revisit.date):
+        date = revisit.refers_to_date or revisit.date
+        for spot in self.locate(revisit.refers_to or revisit.url, date, earlier=True):
             original = spot.archive.read(spot.row)
             if original.revisit:
                 # What still stands may itself be told by reference, as its bytes had come from elsewhere before.
@@ -226,7 +246,7 @@ class Recording:
             elif revisit.unchanged or not revisit.digest or original.digest == revisit.digest:
                 yield original
         if revisit.digest:
-            for archive in self.archives:
+            for archive in (*self.archives, *self.earlier):
                 for row in archive.index.with_digest(digest_key(revisit.digest)):
                     original = archive.read(row)
                     if original.digest.upper() == revisit.digest.upper():

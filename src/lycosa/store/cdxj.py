@@ -249,6 +249,8 @@ def stream(path: Path, end: int) -> Iterator[Entry]:
     """The same, one after the other: in memory is only what the index lacks."""
     index = index_of(path)
     reached = max((entry.end for entry in read(index) if entry.end <= end), default=0)
+    if reached and not path.exists():  # moved elsewhere, when it was full and its index whole
+        reached = end
     lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)
     return heapq.merge((entry for entry in read(index) if entry.end <= end), lacking, key=lambda entry: entry.line)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
+from collections.abc import Callable
 from dataclasses import replace as with_changes
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from lycosa.core.errors import InputError, LockedError, LycosaError, StoreError
 from lycosa.core.files import replacing
 from lycosa.core.options import STRATEGY, Options
 from lycosa.store.log import NAME, Lock, SqliteLog
+from lycosa.store.moving import Mover
 from lycosa.store.naming import host_name
-from lycosa.store.warc import WarcArchive
+from lycosa.store.warc import Known, WarcArchive
 
 CONFIG = "crawl.toml"
 
@@ -132,8 +134,16 @@ class Directory:
         """The log, for writing."""
         return SqliteLog(self.path / NAME)
 
-    def archive(self, log: SqliteLog, software: str, rotate: int, user_agent: str = "") -> WarcArchive:
-        """The archive, brought to where the log ends."""
+    def archive(
+        self,
+        log: SqliteLog,
+        software: str,
+        rotate: int,
+        user_agent: str = "",
+        earlier: Known | None = None,
+        note: Callable[[str], None] = lambda text: None,
+    ) -> WarcArchive:
+        """The archive, brought to where the log ends. `note` hears of files that could not be moved."""
         options = self.options
         about = {
             "software": software,
@@ -144,7 +154,11 @@ class Directory:
             "isPartOf": self.path.absolute().name,
             "description": f"topic: {options.topic}" if options.topic else "",
         }
-        archive = WarcArchive(self.path / "archive", rotate=rotate, prefix=options.warc_prefix, about=about)
+        place = self.path / "archive"
+        mover = Mover(place, options.archive_to, note) if options.archive_to else None
+        archive = WarcArchive(
+            place, rotate=rotate, prefix=options.warc_prefix, about=about, earlier=earlier, mover=mover
+        )
         self.moved = archive.recover(log.archived())
         return archive
 

@@ -10,10 +10,14 @@ Paper items:
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
-from lycosa.core.errors import DamagedError
+from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Visit
+from lycosa.store.directory import CONFIG
+from lycosa.store.earlier import Source, body_of, sources_of
 from lycosa.store.log import VERSIONS, SqliteLog
 from lycosa.store.warc import read_exchange
 
@@ -43,17 +47,40 @@ class Versions:
             return None
         exchange, refers_to = self._record(visit)
         if refers_to and visit.digest:
-            for original in self.log.visits("node = ? AND file != ''", given=(refers_to,)):
-                if original.digest == visit.digest:
-                    body = self._record(original)[0].body
-                    if body:
-                        exchange.body = body
-                        break
+            original = self._original(visit, refers_to)
+            if original is None:
+                return exchange
+            if not exchange.status_line:  # all of it is as it was
+                exchange.status_line, exchange.headers = original.status_line, original.headers
+            exchange.body = original.body
         elif refers_to:  # not modified
             stood = [event for event in self.of(visit.node) if event.started <= visit.started]
             before = self.exchange(stood[-1]) if stood else None
             return before or exchange
         return exchange
+
+    def _original(self, visit: Visit, refers_to: str) -> Exchange | None:
+        """What a revisit refers to, of this crawl or of an earlier one."""
+        for original in self.log.visits("node = ? AND file != ''", given=(refers_to,)):
+            if original.digest == visit.digest and (exchange := self._record(original)[0]).body:
+                return exchange
+        sources = self.earlier
+        if not sources:
+            return None
+        found = body_of(sources, refers_to, visit.digest)
+        if found is None:
+            named = ", ".join(str(source.path) for source in sources)
+            raise StoreError(
+                f"the body of {visit.node} lies in the archive of an earlier crawl ({named}), and is not there any "
+                "more: bring that archive back"
+            )
+        return found
+
+    @cached_property
+    def earlier(self) -> list[Source]:
+        """The crawls whose archives have bodies of this one."""
+        path = self.archive.parent / CONFIG
+        return sources_of(Options.load(path).dedupe) if path.is_file() else []
 
     def _record(self, visit: Visit) -> tuple[Exchange, str]:
         """The visit's record, and the URL whose body it shares if it is a revisit."""

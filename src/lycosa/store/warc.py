@@ -25,6 +25,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from zlib_ng import zlib_ng as zlib
@@ -33,7 +34,8 @@ from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.options import WARC_PREFIX
 from lycosa.core.state import Grown, State, Texts
 from lycosa.core.types import Exchange, Place, Visit
-from lycosa.store import cdxj
+from lycosa.store import cdxj, moving
+from lycosa.store.moving import Mover
 from lycosa.store.naming import file_name, serial_of
 
 LARGEST = 1 << 30
@@ -45,9 +47,27 @@ REMAKING = 30.0
 UNINDEXED = 10_000
 """Records that the index of a file may lack while the file is written."""
 
+_OPTIONAL = re.compile(r"(?:WARC-Warcinfo-ID|WARC-IP-Address): [^\r\n]*\r\n")
 _STORED_BLOCK = 65535
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _PACKED = (b"gzip", b"x-gzip", b"br", b"zstd", b"deflate")
+
+
+class Original(NamedTuple):
+    """A record that has a body, as a revisit names it."""
+
+    url: str
+    date: str
+    head: bytes = b""
+    """Status line and headers, where the record was looked at."""
+
+
+class Known(Protocol):
+    """Payloads that other archives hold."""
+
+    def find(self, exchange: Exchange) -> Original | None: ...
+
+    def close(self) -> None: ...
 
 
 class WarcArchive:
@@ -64,6 +84,8 @@ class WarcArchive:
         rotate: int = 1_000_000_000,
         prefix: str = WARC_PREFIX,
         about: Mapping[str, str] | None = None,
+        earlier: Known | None = None,
+        mover: Mover | None = None,
     ) -> None:
         self.directory = directory
         self.command = "resume"
@@ -72,6 +94,7 @@ class WarcArchive:
         self.prefix = prefix
         self.about = {"software": "Lycosa", **(about or {})}
         """What each file says of itself: software, operator, ..."""
+        self.earlier, self.mover = earlier, mover
         self._number = 0
         self._file = -1
         self._size = 0
@@ -87,8 +110,12 @@ class WarcArchive:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             on_disk = {path.name: path for path in sorted(self.directory.glob("*.warc.gz"))}
+            elsewhere = moving.manifest(self.directory)
+            for name in elsewhere:
+                if name in on_disk and on_disk[name].stat().st_size == elsewhere[name]["size"]:
+                    on_disk.pop(name).unlink()  # killed when it was moved and noted, and not yet deleted
             for name, end in archived.items():
-                size = on_disk[name].stat().st_size if name in on_disk else 0
+                size = on_disk[name].stat().st_size if name in on_disk else elsewhere.get(name, {"size": 0})["size"]
                 if size < end:
                     raise DamagedError(
                         f"{self.directory / name} holds {size} bytes, but the log knows of {end}: restore the file "
@@ -100,16 +127,22 @@ class WarcArchive:
                     path.unlink()
                 elif path.stat().st_size > end:
                     moved.append(self._set_aside(path, end))
-                self._number = max(self._number, serial_of(name))
-            if archived and self._number:
-                last = max(archived, key=serial_of)
-                self._open(last)
-                for name, end in archived.items():
-                    if name != last and not cdxj.index_of(self.directory / name).exists():
-                        self._unindexed[name] = end
+            self._number = max(map(serial_of, (*on_disk, *archived)), default=0)
+            self._take_up({name: end for name, end in archived.items() if name in on_disk})
         except OSError as error:
             raise self._explained(error) from error
         return moved
+
+    def _take_up(self, archived: Mapping[str, int]) -> None:
+        """Go on in the last file; those that are full get an index, and are moved, if they were not yet."""
+        last = max(archived, key=serial_of, default="")
+        if last and serial_of(last) == self._number:
+            self._open(last)
+        for name, end in archived.items():
+            if name != self._name and not cdxj.index_of(self.directory / name).exists():
+                self._unindexed[name] = end
+            elif name != self._name and self.mover is not None:
+                self.mover.move(name)
 
     def remember(self, visit: Visit) -> None:
         """A recorded visit, so that its payload is known when it comes again."""
@@ -140,7 +173,7 @@ class WarcArchive:
         packed = any(
             key.lower() == b"content-encoding" and value.strip().lower() in _PACKED for key, value in exchange.headers
         )
-        head = _http_head(exchange)
+        head = http_head(exchange)
         common = (
             f"WARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
             + ("" if unmodified else f"WARC-Payload-Digest: {cdxj.digest_of(exchange.digest)}\r\n")
@@ -148,32 +181,41 @@ class WarcArchive:
             + (f"WARC-Truncated: {exchange.truncated}\r\n" if exchange.truncated else "")
             + f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        original = self._seen.get(exchange.digest) if exchange.body else None
+        known = self.earlier.find(exchange) if self.earlier is not None and exchange.body else None
+        original = known or (self._original(exchange) if exchange.body else None)
         profile = "identical-payload-digest"
         if unmodified:
-            original, profile = (visit.node, visit.follows), "server-not-modified"
+            original, profile = Original(visit.node, _date(visit.follows)), "server-not-modified"
         if original is not None:
             fields = (
                 "WARC-Type: revisit\r\n"
                 f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
-                f"WARC-Refers-To-Target-URI: {original[0]}\r\nWARC-Refers-To-Date: {_date(original[1])}\r\n"
+                f"WARC-Refers-To-Target-URI: {original.url}\r\nWARC-Refers-To-Date: {original.date}\r\n"
             )
-            response = _member(response_id, fields + common, "response", head, b"", packed)
+            if known is not None and _lasting(known.head) == _lasting(head):
+                head = b""  # as it was then
+                common = _OPTIONAL.sub("", common)  # so is where it came from; the warcinfo is that of the file
+            response = _member(response_id, fields + common, "response" if head else "", head, b"", packed)
         else:
             response = _member(response_id, "WARC-Type: response\r\n" + common, "response", head, exchange.body, packed)
-        request = _member(
-            _record_id(),
-            f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
-            f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
-            "request",
-            exchange.request,
-            b"",
-            False,
+        # Of what an earlier crawl has, next to nothing is to be kept: how it was asked for is told by the warcinfo.
+        request = (
+            b""
+            if known is not None
+            else _member(
+                _record_id(),
+                f"WARC-Type: request\r\nWARC-Target-URI: {visit.node}\r\nWARC-Date: {date}\r\n"
+                f"WARC-Concurrent-To: {response_id}\r\nWARC-Warcinfo-ID: {self._info_id}\r\n",
+                "request",
+                exchange.request,
+                b"",
+                False,
+            )
         )
         place = Place(self._name, self._size, len(response) + len(request))
         self._write(response + request)
         if not unmodified:
-            self._note(visit, exchange, place.offset, len(response), original is not None)
+            self._note(visit, exchange, place.offset, len(response), original is not None, bool(head))
             self._seen.setdefault(exchange.digest, (visit.node, visit.started))
         return place
 
@@ -218,31 +260,55 @@ class WarcArchive:
             response_id,
             f"WARC-Type: response\r\n{common}{told}{info}",
             "response",
-            _http_head(exchange),
+            http_head(exchange),
             exchange.body,
             packed,
         )
         asked = f"WARC-Type: request\r\n{common}WARC-Concurrent-To: {response_id}\r\n{info}"
         return response, _member(_record_id(), asked, "request", exchange.request, b"", False)
 
+    def _original(self, exchange: Exchange) -> Original | None:
+        """The record of this crawl that has this body already."""
+        seen = self._seen.get(exchange.digest)
+        return Original(seen[0], _date(seen[1])) if seen is not None else None
+
     def close(self) -> None:
-        """End the present file; what is in it can be looked up."""
-        if self._file >= 0:
-            os.fsync(self._file)
-            os.close(self._file)
-            self._file = -1
-            self._index()
+        """End the present file; what is in it can be looked up, and is moved if files are."""
+        self._end_file()
         until = time.monotonic() + REMAKING
         while self._unindexed and time.monotonic() < until:  # what is left is made when a later run ends
             name, end = self._unindexed.popitem()
             self._make_index(name, end)
+            if self.mover is not None:
+                self.mover.move(name)
+        for part in (self.earlier, self.mover):
+            if part is not None:
+                part.close()
 
-    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool) -> None:
+    def _end_file(self) -> None:
+        if self._file < 0:
+            return
+        os.fsync(self._file)
+        os.close(self._file)
+        self._file = -1
+        self._index()
+        if self.mover is not None:
+            self.mover.move(self._name)
+
+    def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, told: bool) -> None:
         """Have a record in the index."""
         kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
         date, digest = cdxj.date_of(visit.started), cdxj.digest_of(exchange.digest)
         entry = cdxj.Entry(
-            cdxj.key_of(visit.node), date, visit.node, kind, str(visit.status), digest, offset, length, self._name
+            cdxj.key_of(visit.node),
+            date,
+            visit.node,
+            kind,
+            str(visit.status) if told else "",
+            digest,
+            offset,
+            length,
+            self._name,
         )
         self._fresh.append(entry)
         if len(self._fresh) >= UNINDEXED:
@@ -275,7 +341,7 @@ class WarcArchive:
         self._size += len(data)
 
     def _next_file(self) -> None:
-        self.close()
+        self._end_file()
         self._number += 1
         name = file_name(self.prefix, self._number)
         try:
@@ -329,9 +395,7 @@ class WarcArchive:
 def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
     """The first record at a place, unpacked; the same as it is stored; and what is stored behind it."""
     try:
-        with open(path, "rb") as file:
-            file.seek(place.offset)
-            packed = file.read(min(place.length, LARGEST))
+        packed = _stored(path, place.offset, min(place.length, LARGEST))
         member = zlib.decompressobj(31)
         record = member.decompress(packed, LARGEST)
     except OSError as error:
@@ -343,6 +407,16 @@ def read_record(path: Path, place: Place) -> tuple[bytes, bytes, bytes]:
     if not member.eof:
         raise DamagedError(f"{path}: no whole record at byte {place.offset}; restore the file from a backup")
     return record, packed[: len(packed) - len(member.unused_data)], member.unused_data
+
+
+def _stored(path: Path, offset: int, length: int) -> bytes:
+    """Bytes of a file, wherever it is by now."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return file.read(length)
+    except FileNotFoundError:
+        return moving.read_elsewhere(path, offset, length)
 
 
 def read_exchange(path: Path, place: Place) -> tuple[Exchange, str]:
@@ -385,14 +459,15 @@ def _member(
     """One record as one gzip member. A body that is compressed already is stored, not compressed again."""
     content_type = f"application/http; msgtype={http}" if http else content_type or "application/warc-fields"
     kind = f"Content-Type: {content_type}\r\n"
+    if not head and not body:
+        kind = ""
     hashed = hashlib.sha256(head)
     hashed.update(body)
     digest = cdxj.digest_of(hashed.digest())
-    front = (
-        f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{fields}{kind}WARC-Block-Digest: {digest}\r\n"
-        f"Content-Length: {len(head) + len(body)}\r\n\r\n"
-    ).encode() + head
-    compressor = zlib.compressobj(1, zlib.DEFLATED, -15)
+    told = f"{fields}{kind}" + (f"WARC-Block-Digest: {digest}\r\n" if head or body else "")
+    length = len(head) + len(body)
+    front = f"WARC/1.1\r\nWARC-Record-ID: {record_id}\r\n{told}Content-Length: {length}\r\n\r\n".encode() + head
+    compressor = zlib.compressobj(1 if body else 9, zlib.DEFLATED, -15)  # heads alone are short, and all alike
     if packed and len(body) > 512:
         parts = [_GZIP_HEAD, compressor.compress(front), compressor.flush(zlib.Z_FULL_FLUSH)]
         for start in range(0, len(body), _STORED_BLOCK):
@@ -411,7 +486,7 @@ def _member(
     return b"".join(parts)
 
 
-def _http_head(exchange: Exchange) -> bytes:
+def http_head(exchange: Exchange) -> bytes:
     """Status line and headers, true of the body as it is kept."""
     lines = [exchange.status_line]
     for key, value in exchange.headers:
@@ -423,6 +498,11 @@ def _http_head(exchange: Exchange) -> bytes:
         # A stray line break in a header would end it early in the archive.
         lines.append(key + b": " + value.replace(b"\r", b" ").replace(b"\n", b" "))
     return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def _lasting(head: bytes) -> list[bytes]:
+    """A head without what says only when it was sent."""
+    return [line for line in head.split(b"\r\n") if not line.lower().startswith((b"date:", b"age:", b"expires:"))]
 
 
 def _record_id() -> str:

@@ -24,7 +24,7 @@ from lycosa.core.types import Place, Visit
 from lycosa.drawing.formats import many
 from lycosa.store import cdxj
 from lycosa.store.cdxj import digest_of, media_type
-from lycosa.store.warc import read_record, warcinfo
+from lycosa.store.warc import http_head, read_record, warcinfo
 from lycosa.version import SOFTWARE
 
 _REVISIT_FIELDS = re.compile(rb"(?:WARC-Profile|WARC-Refers-To[\w-]*): [^\r\n]*\r\n")
@@ -94,7 +94,8 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
         if revisit and visit.status != 304 and not _original_is_exported(pages, seq, visit, head):
             exchange = pages.collection.exchange(visit)
             if exchange is not None and exchange.body:
-                response, revisit = _as_response(head, content, exchange.body), False
+                told = content.partition(b"\r\n\r\n")[0] or http_head(exchange).removesuffix(b"\r\n\r\n")
+                response, revisit, content = _as_response(head, told, exchange.body), False, told
         at = add(response)
         add(request)
         entries = list(cdxj.entries_in(response + request, at, "")) if "rendered" in visit.flags else []
@@ -121,13 +122,14 @@ def _stood_is_exported(pages: Selection, visit: Visit) -> bool:
     )
 
 
-def _as_response(head: bytes, content: bytes, body: bytes) -> bytes:
+def _as_response(head: bytes, http: bytes, body: bytes) -> bytes:
     """A revisit with the body that it refers to: the same record, told in full."""
-    http, _, _ = content.partition(b"\r\n\r\n")
     block = http + b"\r\n\r\n" + body
     fields = _REVISIT_FIELDS.sub(b"", head + b"\r\n").replace(b"WARC-Type: revisit", b"WARC-Type: response")
     fields = re.sub(rb"(?<=\r\nContent-Length: )\d+", str(len(block)).encode(), fields)
     digest = digest_of(hashlib.sha256(block).digest()).encode()
+    if b"\r\nWARC-Block-Digest: " not in fields:
+        fields += b"Content-Type: application/http; msgtype=response\r\nWARC-Block-Digest: x\r\n"
     fields = re.sub(rb"(?<=\r\nWARC-Block-Digest: )[^\r\n]+", digest, fields)
     return _packed(fields + b"\r\n" + block)
 

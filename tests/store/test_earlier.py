@@ -1,0 +1,141 @@
+"""Earlier crawls: what they hold is not archived again, and is read from them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+import lycosa
+from lycosa.collection.export import export
+from lycosa.collection.reading import Collection
+from lycosa.collection.searching import Search
+from lycosa.core.errors import InputError, StoreError
+from lycosa.replay.recording import Recording
+from lycosa.replay.records import Damaged
+from lycosa.store import cdxj
+from lycosa.testing import Server, Web, serve
+
+TOPIC = "marine biology/coral reefs"
+
+
+def crawled(server: Server, out: Path, budget: int = 60, **options: Any) -> Path:
+    """A crawl of the embedded web."""
+    fast = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "strategy": "breadth-first"}
+    for _ in lycosa.crawl(server.web.query(TOPIC), server.web.seeds(TOPIC), out=out, budget=budget, **fast, **options):
+        pass
+    return out
+
+
+def size_of(crawl: Path) -> int:
+    """Bytes of its WARC files."""
+    return sum(file.stat().st_size for file in (crawl / "archive").glob("*.warc.gz"))
+
+
+def bodies(crawl: Path) -> dict[str, bytes]:
+    """The pages as they can be read."""
+    with Collection(crawl) as collection:
+        found = {}
+        for visit in collection.log.visits("kind = 'page' AND outcome = 'ok'"):
+            exchange = collection.exchange(visit)
+            assert exchange is not None
+            found[visit.node] = exchange.body
+        return found
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A first crawl; a second that goes by it, a third that goes by the second; one that goes by an index only."""
+    place = tmp_path_factory.mktemp("crawls")
+    with serve(Web(pages=500), record=False) as server:
+        crawled(server, place / "first", budget=120, rotate=100_000)
+        next((place / "first" / "archive").glob("*.cdxj")).unlink()  # it is made again
+        crawled(server, place / "second", budget=120, dedupe=[str(place / "first")])
+        crawled(server, place / "third", budget=40, dedupe=[str(place / "second")])
+        export(place / "first", place / "first" / "all.cdxj", everything=True, copies=True)
+        crawled(server, place / "indexed", budget=40, dedupe=[str(place / "first" / "all.cdxj")])
+    return place
+
+
+def test_a_second_crawl_costs_little(crawls: Path) -> None:
+    """Its records refer to those of the first one, by address and date; warcio finds all digests right."""
+    originals = {}
+    for file in (crawls / "first" / "archive").glob("*.warc.gz"):
+        with open(file, "rb") as stream:
+            for record in ArchiveIterator(stream):
+                if record.rec_type == "response":
+                    headers = record.rec_headers
+                    found = (headers["WARC-Target-URI"], headers["WARC-Date"])
+                    originals[found] = headers["WARC-Payload-Digest"]
+    for name in ("second", "third", "indexed"):
+        kinds: dict[str, int] = {}
+        for file in (crawls / name / "archive").glob("*.warc.gz"):
+            with open(file, "rb") as stream:
+                for record in ArchiveIterator(stream, check_digests="raise"):
+                    record.raw_stream.read()
+                    headers = record.rec_headers
+                    kinds[record.rec_type] = kinds.get(record.rec_type, 0) + 1
+                    if record.rec_type == "revisit":
+                        refers = (headers["WARC-Refers-To-Target-URI"], headers["WARC-Refers-To-Date"])
+                        assert originals[refers] == headers["WARC-Payload-Digest"]
+                        assert headers["WARC-Profile"].endswith("/identical-payload-digest")
+        assert kinds["revisit"] > 40
+        assert kinds.get("response", 0) < 5
+    assert size_of(crawls / "second") < 0.15 * size_of(crawls / "first")
+
+
+def test_pages_are_read_from_where_they_lie(crawls: Path, tmp_path: Path) -> None:
+    """Texts, searches, exports and the replay of a later crawl have the bodies of the first one."""
+    first = bodies(crawls / "first")
+    for name in ("second", "third", "indexed"):
+        later = bodies(crawls / name)
+        assert all(later.values())
+        shared = first.keys() & later.keys()
+        assert len(shared) > 30
+        assert {url: first[url] for url in shared} == {url: later[url] for url in shared}
+    done = export(crawls / "third", tmp_path / "p.jsonl", everything=True)
+    assert all(json.loads(line)["text"] for line in (tmp_path / "p.jsonl").read_text().splitlines())
+    assert done.pages == export(crawls / "third", tmp_path / "p.warc.gz", everything=True).pages
+    with open(tmp_path / "p.warc.gz", "rb") as stream:
+        assert "revisit" not in {record.rec_type for record in ArchiveIterator(stream)}
+    with Recording([crawls / "third"]) as recording:
+        for url in list(first.keys() & bodies(crawls / "third").keys())[:10]:
+            answer = recording.find(url)
+            assert answer is not None
+            assert first[url] == answer.body
+
+
+def test_an_archive_that_is_gone(crawls: Path, tmp_path: Path) -> None:
+    """What can't be read is said to lie in the earlier crawl's archive; what the log knows is still there."""
+    for name in ("first", "second"):
+        shutil.copytree(crawls / name, tmp_path / name)
+    config = tmp_path / "second" / "crawl.toml"
+    config.write_text(config.read_text().replace(str(crawls / "first"), str(tmp_path / "first")))
+    assert all(bodies(tmp_path / "second").values())
+    shutil.rmtree(tmp_path / "first")
+    with pytest.raises(StoreError, match=r"lies in the archive of an earlier crawl .*first.* bring that archive back"):
+        bodies(tmp_path / "second")
+    with pytest.raises(StoreError, match="bring that archive back"):
+        export(tmp_path / "second", tmp_path / "p.wacz", everything=True)
+    with Collection(tmp_path / "second") as collection, Search(collection) as search:
+        assert search.find("reefs").unread > 0
+    with Recording([tmp_path / "second"]) as recording, pytest.raises(Damaged, match="of an earlier crawl"):
+        recording.find(next(iter(bodies(crawls / "second"))))
+    with serve(Web(pages=500), record=False) as server, pytest.raises(InputError, match="is no crawl's directory"):
+        crawled(server, tmp_path / "x", dedupe=[str(tmp_path / "first")])
+
+
+def test_what_is_gone_is_archived_again(crawls: Path, tmp_path: Path) -> None:
+    """A digest in an index is not believed where the record itself is missing."""
+    shutil.copytree(crawls / "first", tmp_path / "first")
+    for file in (tmp_path / "first" / "archive").glob("*.warc.gz"):
+        assert cdxj.index_of(file).exists()
+        file.unlink()
+    with serve(Web(pages=500), record=False) as server:
+        crawled(server, tmp_path / "second", budget=5, dedupe=[str(tmp_path / "first")])
+    shutil.rmtree(tmp_path / "first")
+    assert all(bodies(tmp_path / "second").values())
