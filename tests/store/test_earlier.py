@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -43,6 +44,7 @@ def bodies(crawl: Path) -> dict[str, bytes]:
         for visit in collection.log.visits("kind = 'page' AND outcome = 'ok'"):
             exchange = collection.exchange(visit)
             assert exchange is not None
+            assert hashlib.sha256(exchange.body).digest() == visit.digest
             found[visit.node] = exchange.body
         return found
 
@@ -96,17 +98,18 @@ def test_pages_are_read_from_where_they_lie(crawls: Path, tmp_path: Path) -> Non
         assert all(later.values())
         shared = first.keys() & later.keys()
         assert len(shared) > 30
-        assert {url: first[url] for url in shared} == {url: later[url] for url in shared}
+        assert sum(first[url] != later[url] for url in shared) < 3  # a page of this web is another at each request
     done = export(crawls / "third", tmp_path / "p.jsonl", everything=True)
     assert all(json.loads(line)["text"] for line in (tmp_path / "p.jsonl").read_text().splitlines())
     assert done.pages == export(crawls / "third", tmp_path / "p.warc.gz", everything=True).pages
     with open(tmp_path / "p.warc.gz", "rb") as stream:
         assert "revisit" not in {record.rec_type for record in ArchiveIterator(stream)}
     with Recording([crawls / "third"]) as recording:
-        for url in list(first.keys() & bodies(crawls / "third").keys())[:10]:
+        third = bodies(crawls / "third")
+        for url in sorted(third)[:10]:
             answer = recording.find(url)
             assert answer is not None
-            assert first[url] == answer.body
+            assert third[url] == answer.body
 
 
 def test_an_archive_that_is_gone(crawls: Path, tmp_path: Path) -> None:
