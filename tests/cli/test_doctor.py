@@ -110,8 +110,11 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "meaning",
         "meaning",
         *("server",) * 6,
+        "cluster",
         "mcp",
         "telemetry",
+        "remote",
+        "s3",
         "postgres",
     )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told

@@ -1,7 +1,7 @@
 """Start pages that were typed without a scheme: https, unless a host answers http only.
 
 Before a new crawl begins, each such host is dialled on the port of https. Where that fails and the port of http
-answers, the seed is written down as http. Nothing is asked for: a handshake, and the line is closed. Addresses that
+answers, the seed is written down as http; a certificate that can't be trusted is no such failure. Nothing is asked for: a handshake, and the line is closed. Addresses that
 must not be dialled are not.
 """
 
@@ -61,7 +61,10 @@ async def _answers(guard: Guard, names: Names, name: str, port: int) -> bool:
             if not address:
                 return False
             secure = {"ssl": ssl.create_default_context(), "server_hostname": name} if port == 443 else {}
-            _, line = await asyncio.open_connection(address, port, **secure)  # type: ignore[arg-type]
+            try:
+                _, line = await asyncio.open_connection(address, port, **secure)  # type: ignore[arg-type]
+            except ssl.SSLCertVerificationError:  # it speaks https: nobody between us may turn that into http
+                return True
             line.close()
             with suppress(OSError):
                 await line.wait_closed()
