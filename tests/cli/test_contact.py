@@ -16,9 +16,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A terminal is asked at the first crawl that leaves the machine, and never again; others are told in a line."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    notes: list[str] = []
     far = Options(seeds=["https://example.org/"])
     for near in (
         Options(seeds=["http://reefs.localhost:8123/", "http://127.0.0.1/", "http://10.1.2.3/"]),
@@ -27,15 +28,16 @@ def test_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys:
         Options(seeds=["https://example.org/"], user_agent="Mine/1"),
         Options(space="graph,file=x", seeds=["a"]),
     ):
-        assert introduced(near) == near
-    assert capsys.readouterr().err == ""
-    assert introduced(far).contact == ""
-    assert capsys.readouterr().err.strip() == NOTE
+        assert introduced(near, notes) == near
+    assert notes == []
+    assert introduced(far, notes).contact == ""
+    assert notes == [NOTE]
+    assert introduced(far, [], quiet=True) == far
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(sys, "stdin", Terminal("bücher\n"))
     with pytest.raises(InputError, match="plain ASCII"):
-        introduced(far)
+        introduced(far, notes)
     monkeypatch.setattr(sys, "stdin", Terminal("mailto:me@example.org\n"))
-    assert introduced(far).contact == "mailto:me@example.org"
+    assert introduced(far, notes).contact == "mailto:me@example.org"
     monkeypatch.setattr(sys, "stdin", Terminal("somebody else\n"))
-    assert introduced(far).contact == "mailto:me@example.org"
+    assert introduced(far, notes).contact == "mailto:me@example.org"

@@ -63,6 +63,10 @@ RUN = {
     "label ask": ["label", "{crawl}", "--json"],
     "judge": ["judge", "{crawl}", "{query}", "--threshold", "0.2"],
     "mend": ["mend", "{crawl}"],
+    "disk": ["disk", "{crawl}"],
+    "index": ["index", "{crawl}"],
+    "compact": ["compact", "{mine}/crawl"],
+    "identity": ["identity", "new", "{mine}/identity", "https://example.org/"],
     "refresh": ["refresh", "{mine}/crawl", "--all"],
     "watch": ["watch", "{mine}/crawl", "--max-time", "0.2"],
     "changes": ["changes", "{mine}/crawl"],
@@ -72,7 +76,7 @@ RUN = {
 }
 """What is run in terminals."""
 
-LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "browse": "", "serve": ""}
+LIKE = {"resume": "crawl", "demo": "crawl", "web": "", "replay": "", "browse": "", "serve": "", "mcp": ""}
 """Commands that show what another one shows, or serve until they are stopped and print two lines."""
 
 UNREAD = ("show", "show --json", "strategies", "search", "export {crawl} --quiet", "--help", "--version")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from rich.text import Text
+
 from lycosa.cli.parameters import Dir
+from lycosa.cli.printing import output, wrapped
 from lycosa.cli.progress import progress
 from lycosa.collection import compacting
 
@@ -18,9 +21,12 @@ def compact(directory: Dir) -> None:
     print(
         f"{directory}: {done.events:,} events kept, {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB now"
     )
-    print(
-        f"dropped: the words of {done.outside:,} links out of scope, and of {done.repeated:,} links in later versions "
-        "of pages that an earlier one has"
-    )
+    told = [
+        f"Dropped: the words of {done.outside:,} links out of scope, and of {done.repeated:,} links in later versions "
+        "of pages that an earlier one has."
+    ]
     if done.snapshot:
-        print("The snapshot does not fit any more and was removed: the next resume reads the whole log, once.")
+        told.append("The snapshot does not fit any more and was removed: the next resume reads the whole log, once.")
+    console = output()
+    for line in told:
+        wrapped(console, Text(line))

@@ -22,17 +22,20 @@ QUESTION = (
     "(Enter: none; --contact changes it): "
 )
 
-NOTE = "note: hosts can't tell whom to turn to: name a web or mail address of yours with --contact"
+NOTE = "hosts can't tell whom to turn to: name a web or mail address of yours with --contact"
 
 
-def introduced(options: Options, *, quiet: bool = False) -> Options:
-    """The options with a contact, if the user has ever named one; on a terminal the first real crawl asks for it."""
+def introduced(options: Options, notes: list[str], *, quiet: bool = False) -> Options:
+    """The options with a contact, if the user has ever named one; on a terminal the first real crawl asks for it.
+
+    Elsewhere a note says that there is none.
+    """
     if options.contact or options.user_agent or not leaves(options):
         return options
     known = _remembered()
     if known is None and not quiet:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            print(NOTE, file=sys.stderr)
+            notes.append(NOTE)
             return options
         known = _ask(options)
     return replace(options, contact=known) if known else options

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lycosa.cli.parameters import Cluster, Dir, Json, Quiet, crawl_options, with_more
 from lycosa.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lycosa.crawling.request import Request
 
 
 @with_more(crawl_options(of_refresh=False), at=0)
@@ -38,22 +42,35 @@ def crawl(
     Ctrl-C at once); 'lycosa resume DIR' goes on, also after a crash. Every option can stand in a file instead:
     --config FILE, in the form of a crawl.toml.
     """
-    from lycosa.cli.contact import introduced
     from lycosa.cli.hunting import free_name, hunt, read_options
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import Request
 
     if out == "":  # as a path it would be this very directory
         raise InputError("--out is empty: name a directory, or leave it out")
-    chosen = introduced(read_options(options, config), quiet=quiet)
-    if cluster is not None:
+    chosen = read_options(options, config)
+    place = Path(out) if out else free_name(chosen)
+    request = Request(chosen, place)  # what can't work is told before anybody is asked for a contact
+    notes: list[str] = []
+    if cluster is None:
+        hunt(Crawl(_with_contact(request, notes, quiet)), quiet=quiet, json=json)
+    else:
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.running import ClusterCrawl, Where
 
-        request = Request(chosen, Path(out) if out else free_name(chosen))
-        hunt_together(ClusterCrawl(request, Where.read(cluster)), quiet=quiet, json=json)
-        return
-    hunt(Crawl(Request(chosen, Path(out) if out else free_name(chosen))), quiet=quiet, json=json)
+        where = Where.read(cluster)
+        hunt_together(ClusterCrawl(_with_contact(request, notes, quiet), where), quiet=quiet, json=json)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _with_contact(request: Request, notes: list[str], quiet: bool) -> Request:
+    from dataclasses import replace
+
+    from lycosa.cli.contact import introduced
+
+    options = introduced(request.options, notes, quiet=quiet)
+    return request if options is request.options else replace(request, options=options)
 
 
 def resume(

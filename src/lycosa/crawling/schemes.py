@@ -1,8 +1,8 @@
 """Start pages that were typed without a scheme: https, unless a host answers http only.
 
 Before a new crawl begins, each such host is dialled on the port of https. Where that fails and the port of http
-answers, the seed is written down as http; a certificate that can't be trusted is no such failure. Nothing is asked for: a handshake, and the line is closed. Addresses that
-must not be dialled are not.
+answers, the seed is written down as http; a certificate that can't be trusted is no such failure. Nothing is asked for:
+a handshake, and the line is closed. Addresses that must not be dialled are not.
 """
 
 from __future__ import annotations

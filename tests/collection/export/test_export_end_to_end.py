@@ -84,6 +84,8 @@ def test_tables_agree(reefs: Path, tmp_path: Path) -> None:
     parquet = pandas.read_parquet(tmp_path / "t.parquet")
     assert str(parquet["fetched"].dtype).startswith("datetime64[")
     assert parquet["fetched"].dt.tz is not None
+    lines["modified"] = lines["modified"].astype(object).where(lines["modified"].notna(), "")  # a date to pandas
+    commas["pages"] = pandas.to_numeric(commas["pages"])
     for table in (lines, commas):
         for name in ("fetched", "changed"):
             table[name] = pandas.to_datetime(table[name], utc=True).astype(parquet[name].dtype)
@@ -202,5 +204,5 @@ def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) 
 
 def test_no_format_is_forgotten() -> None:
     """The tests above read back every format that there is."""
-    others = {"records", "cdxj"}  # of search forms: see test_form_records.py; see test_export_cdxj.py
+    others = {"records", "cdxj", "dataset", "bulk"}  # see test_form_records.py, test_export_cdxj.py, test_pipelines.py
     assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

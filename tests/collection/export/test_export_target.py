@@ -109,7 +109,7 @@ def test_a_device_is_written_to(crawl: Path) -> None:
         ("folder", "csv", "is a directory: name a file"),
         ("t.doc", "", r"cannot tell the format from the name .*t\.doc: end it with one of \.jsonl"),
         ("t", "", "cannot tell the format"),
-        ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, graphml, warc, wacz, cdxj, text"),
+        ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, graphml, warc, wacz, cdxj, bulk"),
     ],
 )
 def test_what_can_not_work(crawl: Path, tmp_path: Path, out: str, form: str, told: str) -> None:
