@@ -209,7 +209,7 @@ def test_a_damaged_archive_of_a_crawl_is_counted(server: Server, tmp_path: Path)
     log = SqliteLog(path / NAME)
     place = next(event for event in log.events("kind = 'page' AND outcome = 'ok'") if isinstance(event, Visit)).place
     log.close()
-    (file,) = (path / "archive").iterdir()
+    (file,) = (path / "archive").glob("*.warc.gz")
     content, middle = file.read_bytes(), place.offset + place.length // 2
     file.write_bytes(content[:middle] + b"\0" * 40 + content[middle + 40 :])
     index = make_index([str(path)], tmp_path / "x")

@@ -34,7 +34,7 @@ def test_someone_goes_by_it(options: dict[str, Any]) -> None:
 def test_an_ontology_that_no_one_asks_for(options: dict[str, Any]) -> None:
     """It would change nothing, so it is refused, with what to do."""
     with pytest.raises(
-        InputError, match=r"--ontology says what words mean, but neither the judge .* choose one that does"
+        InputError, match=r"ontology says what words mean, but neither the judge .* choose one that does"
     ):
         lycosa.crawl("coral reef", SEEDS, ontology=REEFS, **options)
 

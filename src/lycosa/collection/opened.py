@@ -62,6 +62,8 @@ class CollectedPage:
     """The page that first led here."""
     anchor: str
     """The words of the link that did."""
+    opt_outs: str
+    """Uses that the page or its site objects to, such as training."""
     outlinks: int
     warc_file: str
     warc_offset: int | None

@@ -18,6 +18,8 @@ _ELSEWHERE = {"--out": "out", "--all": "everything", "--format": "form", "--no-a
 _NAMES = {flag_of(item.name): item.name for item in fields(Options)} | _ELSEWHERE
 
 _FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)(?: (?P<value>[A-Z]+\b(?![a-z'])|[a-z]+://[^\s,;)]+|[\d./:]*\d))?")
+_SUBJECT = re.compile(r"\b([a-z_]+)=(?= (?:is|are|says|names|finds|needs|wants|has)\b)")
+"""A keyword that a sentence speaks of is a name; one that is to be passed has an equals sign."""
 _COMMAND = re.compile(r"'lycosa (?P<name>crawl|resume|watch|refresh)(?: (?P<directory>[^'\s]+))?'")
 
 
@@ -26,10 +28,12 @@ def in_python(message: str) -> str:
 
     >>> in_python("allow it with --allow-network 10.0.0.0/8, or leave out --proxy")
     "allow it with allow_network='10.0.0.0/8', or leave out proxy="
+    >>> in_python("--search-results is 0: it has to be 1 or more")
+    'search_results is 0: it has to be 1 or more'
     >>> in_python("go on with it by 'lycosa resume reefs'")
     "go on with it by lycosa.resume('reefs')"
     """
-    return _FLAG.sub(_keyword, _COMMAND.sub(_call, message))
+    return _SUBJECT.sub(r"\1", _FLAG.sub(_keyword, _COMMAND.sub(_call, message)))
 
 
 def _keyword(found: re.Match[str]) -> str:

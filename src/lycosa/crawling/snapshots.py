@@ -39,7 +39,7 @@ FEWEST = 250
 
 ASIDE = frozenset(
     """
-    documents
+    documents render
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
     detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every
@@ -64,6 +64,11 @@ def bound_to(request: Request, engine: Engine) -> About:
     return {"code": code(), "judge": learning_key(request.options, engine.lessons.judge_name), "crawl": crawl}
 
 
+def _renders(engine: Engine) -> bool:
+    """Whether there is a browser that has learned which pages need it. Whoever only looks has none."""
+    return getattr(getattr(engine, "space", None), "renderer", None) is not None
+
+
 def _source(part: object) -> str:
     """The code of somebody's own class; another one each time where that can't be read."""
     module = type(part).__module__
@@ -85,6 +90,7 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
         same = same and cold_fits(about.get("cold", []), files.cold_file)
+        same = same and (bool(about.get("renders")) or not _renders(engine))
         return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
@@ -144,7 +150,16 @@ class SnapshotWriter:
             state = {"engine": self.engine.state(), "files": self.files.state()}
             cold = getattr(self.engine, "cold", None)
             about = [] if cold is None else cold.about()
-            snapshots.write({**self._bound, "seq": seq, "log": log.chain(seq), "cold": about}, state)
+            snapshots.write(
+                {
+                    **self._bound,
+                    "seq": seq,
+                    "log": log.chain(seq),
+                    "cold": about,
+                    "renders": _renders(self.engine),
+                },
+                state,
+            )
         except (Untold, MemoryError, OverflowError):  # it is folded instead
             self.files.snapshots = None
             return False

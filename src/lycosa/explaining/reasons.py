@@ -90,7 +90,9 @@ class ReadFiles(Files):
 def recalled(path: Path, **own: Any) -> Request:
     """The request of the crawl in a directory; one with a topic, strategy or space of your own needs it again."""
     # A proxy is knocked at before a crawl begins; here it is not needed, and may be gone.
-    return Request(replace(Directory.read_options(path), proxy="", proxy_ca=""), path, resuming=True, **own)
+    return Request(
+        replace(Directory.read_options(path), proxy="", proxy_ca="", render="never"), path, resuming=True, **own
+    )
 
 
 def recall(

@@ -17,6 +17,8 @@ ADVICE = {
     "fails.",
     "timeout": "The host is slow, or does not answer at all. It may do better another time.",
     "slow": "The host sends its pages drop by drop. It may do better another time.",
+    "challenge": "It is not kept, and its host is asked less often. Who runs the host can be asked for permission.",
+    "limited": "It is left alone for a while, and asked again. If it happens a lot, look again later.",
     "unwanted": "Its body was not read: only pages of words are.",
 }
 """What can be done about a failure, by its outcome, where the command line's advice names options or files."""

@@ -14,13 +14,13 @@ from lycosa.spaces.web import WebSpace
 class OverWeb(Space):
     """A space that is visited over the web: robots.txt, pauses, archive and log are the web's.
 
-    Made-up addresses and sitemaps are for sites with pages, and so left out.
+    Made-up addresses, sitemaps and walls are for sites with pages, and so left out.
     """
 
     def __init__(self, web: WebSpace) -> None:
         self.web = web
         self.meter = web.meter
-        web.probe_after, web.sitemaps = 0, False
+        web.probe_after, web.sitemaps, web.walls = 0, False, False
 
     @property
     def mark(self) -> Mark:

@@ -139,6 +139,8 @@ class WebSpace(Space):
         respect: str = "",
         credentials: Credentials | None = None,
     ) -> None:
+        self.walls = True
+        """Whether pages are looked at for challenges, log-ins and the like in their place."""
         self.signer = signer
         """Signs requests, if they are to be."""
         self.respect = respect
@@ -500,7 +502,7 @@ class WebSpace(Space):
 
     def _wall_of_failure(self, task: Task, response: Response) -> Wall | None:
         """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
-        if response.status not in WALLED:
+        if not self.walls or response.status not in WALLED:
             return None
         document, body = Document(), b""
         with suppress(BadEncoding):
@@ -512,7 +514,7 @@ class WebSpace(Space):
 
     def _is_walled(self, task: Task, response: Response, page: Page, document: Document) -> bool:
         """Whether a page is a wall, which then is its outcome: looked at more closely where it says little."""
-        if task.kind not in ("page", "revisit"):
+        if not self.walls or task.kind not in ("page", "revisit"):
             return False
         body = b""
         if len(document.marked) <= 2 * SHORT:
@@ -831,9 +833,9 @@ class WebSpace(Space):
         self._policies = {base: dict(files) for base, files in state["policies"].items()}
         for lane, (until, why) in state["held"].items():
             self._hold(lane, until, why)
-        if (state["renderer"] is None) != (self.renderer is None):
-            raise Untold("whether pages are rendered has changed")
         if self.renderer is not None:
+            if state["renderer"] is None:
+                raise Untold("which pages need a browser is not in it")
             self.renderer.restore(state["renderer"])
 
     def resumed(self) -> None:

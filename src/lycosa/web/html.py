@@ -207,7 +207,7 @@ def read_body(body: bytes, url: str, content_type: str, agent: str = "") -> Docu
 def plain(body: bytes, charset: str = "", url: str = "") -> Document:
     """Read a text file: the text as it is, and the addresses in it as links.
 
-    >>> plain(b"On reefs, see http://b.test/reefs.").links.contexts
+    >>> plain(b"On reefs, see http://b.test/reefs.", url="http://a.test/").links.contexts
     ['On reefs, see http://b.test/reefs .']
     """
     text = decode(body, charset, markup=False)[:MOST_SOURCE].replace(OPEN, "").replace(CLOSE, "")
