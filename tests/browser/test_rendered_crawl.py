@@ -14,6 +14,7 @@ import lycosa
 from browser.helpers import needs_browser
 from lycosa.browser.rendering import Rendering
 from lycosa.collection.reading import Collection
+from lycosa.collection.summary import summarise
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.spaces.web import WebSpace
@@ -76,6 +77,8 @@ def _needs(crawl: lycosa.Crawl) -> dict[str, object]:
         try:
             assert isinstance(engine.space, WebSpace)
             assert isinstance(engine.space.renderer, Rendering)
+            assert crawl.path is not None
+            assert dict(engine.tally.spent) == dict(summarise(crawl.path).spent)  # resources among them
             return engine.space.renderer.state()
         finally:
             await crawl.close()

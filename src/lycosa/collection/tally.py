@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lycosa.collection.causes import EXPECTED, FINE, FLAGS, explain
-from lycosa.core.budget import spent_on
+from lycosa.core.budget import RESOURCES, spent_on
 from lycosa.core.state import State
 from lycosa.core.types import Setting, Visit
 from lycosa.refresh.change import KINDS, change_of
@@ -170,6 +170,9 @@ class Tally:
         if what := spent_on(visit):
             self.spent[what] += 1
             self._time(host, visit)
+        if rendering := visit.data.get("render"):  # what a browser asked for
+            self.spent[RESOURCES] += rendering.get("requests", 0)
+            self.size += rendering.get("bytes", 0)
         if "rest" in visit.data and isinstance(visit.data["rest"], float):
             host.rests += 1
             host.longest_rest = max(host.longest_rest, visit.data["rest"] - visit.ended)
