@@ -74,8 +74,10 @@ class Look:
 
     @property
     def is_thin(self) -> bool:
-        """Whether a browser may well find more: little text, hardly a link, or scripts that add something later."""
-        return self.scripts and (self.words < 80 or self.links <= 3 or self.later)
+        """Whether a browser may well find more: little text, hardly a link and no long text either, or scripts that add
+        something later.
+        """
+        return self.scripts and (self.words < 80 or (self.links <= 3 and self.words < 500) or self.later)
 
 
 @dataclass(slots=True)
