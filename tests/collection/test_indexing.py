@@ -63,7 +63,7 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (directory / shelf.NAME / "map").exists()
     with Collection(directory) as collection, Search(collection, patience=0.0) as search:
         assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
-    with indexing.alone(directory):
+    with shelf.alone(directory, indexing.FOLLOWER):
         assert not indexing.follow(directory, sleep)
 
 

@@ -7,11 +7,8 @@ and let go of what they hold in between.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from lycosa.collection import shelf
@@ -25,6 +22,9 @@ AT_A_TIME = 4.0
 """Seconds of work on the search index before others get their turn."""
 
 PAUSE = 0.05
+FOLLOWER = "follower"
+"""The lock of whoever keeps them up to date."""
+
 LOOK_AGAIN = 5.0
 """Seconds between two looks at a crawl that runs."""
 
@@ -54,7 +54,7 @@ def _search(collection: Collection, tell: Tell, end: int) -> None:
 
 def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:
     """Keep them up to date until the crawl is over; whether nobody else is doing so already."""
-    with alone(directory) as mine:
+    with shelf.alone(directory, FOLLOWER) as mine:
         if not mine:
             return False
         running = True
@@ -64,19 +64,3 @@ def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool
             if running:
                 sleep(LOOK_AGAIN)
         return True
-
-
-@contextmanager
-def alone(directory: Path) -> Iterator[bool]:
-    """Whether nobody else follows the crawl."""
-    (directory / shelf.NAME).mkdir(exist_ok=True)
-    file = os.open(directory / shelf.NAME / "follower", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(file)

@@ -88,8 +88,8 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
 def write_down(view: CrawlView, log: SqliteLog) -> bool:
     """Keep a view on disk, if nobody else is doing that; whether it was. No room, or no right to write, is no error."""
     kept = Snapshots(view.path, NAME)
-    with suppress(OSError, LycosaError, Untold, MemoryError, OverflowError), _alone(view.path) as alone:
-        if not alone:
+    with suppress(OSError, LycosaError, Untold, MemoryError, OverflowError), alone(view.path) as mine:
+        if not mine:
             return False
         state: State = view.dump()
         about: dict[str, Any] = {"code": code(), "seq": view.seq, "mark": mark(log, view.seq)}
@@ -111,13 +111,13 @@ def remove(directory: Path) -> None:
 
 
 @contextmanager
-def _alone(directory: Path) -> Iterator[bool]:
-    """Whether nobody else writes: who does so while the block runs has to wait for another time."""
+def alone(directory: Path, name: str = "lock") -> Iterator[bool]:
+    """Whether nobody else has the lock of that name: who wants it while the block runs has to wait for another time."""
     if not directory.stat().st_mode & 0o222:  # a superuser could write all the same
         yield False
         return
     (directory / NAME).mkdir(exist_ok=True)
-    file = os.open(directory / NAME / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    file = os.open(directory / NAME / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
