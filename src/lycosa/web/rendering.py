@@ -15,15 +15,17 @@ Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple[Response, Re
 """Sends a page's request as the crawl sends its own (guard, robots.txt, pauses): the answer, and what is archived of
 it. Raises FetchError."""
 
-_SCRIPT = re.compile(r"<script\b([^>]*)>", re.IGNORECASE)
+# None of these goes back over what it has read: a page could make them do that for hours.
+_SCRIPT = re.compile(r"<script\b([^<>]*+)>", re.IGNORECASE)
 _DATA = re.compile(r"\btype\s*=\s*[\"']?(?!text/javascript|application/javascript|module\b|[\"'>\s])", re.IGNORECASE)
 _MOUNT = re.compile(
-    r"<(div|main|section|body|app-root|[a-z]+-[a-z-]+)\b[^>]*\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b"
-    r"[^>]*>\s*(?:<!--.{0,200}?-->\s*|<noscript\b.{0,2000}?</noscript>\s*|<div[^>]*>\s*</div>\s*)*</\1>"
-    r"|<(app-root|[a-z]+-(?:app|root|shell|page|view))\b[^>]*>\s*</\2>",
+    r"<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
+    r"(?=[^<>]{0,500}?\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b)[^<>]*+>\s*+"
+    r"(?>(?:<!--.{0,200}?-->|<noscript\b[^<]*+(?:<(?!/?noscript\b)[^<]*+)*+</noscript>|<div[^<>]*+>\s*+</div>)\s*+)*+</\1>"
+    r"|<(app-root|[a-z]{1,30}-(?:app|root|shell|page|view))\b[^<>]*+>\s*+</\2>",
     re.IGNORECASE | re.DOTALL,
 )
-_NOSCRIPT = re.compile(r"<noscript\b[^>]*>(.{0,4000}?)</noscript>", re.IGNORECASE | re.DOTALL)
+_NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
 _LATER = re.compile(
     r"IntersectionObserver|infinite[-_ ]?scroll|data-infinite|load[-_ ]?more|lazy[-_]?(links|load|list)|"
