@@ -1,7 +1,9 @@
 # ruff: noqa: E501 - tables of cases, a line each
 """Opt-outs: a table of cases, each as a host would say it."""
 
+import json
 from dataclasses import dataclass, field
+from time import process_time
 
 import pytest
 
@@ -97,3 +99,18 @@ def test_what_is_heeded() -> None:
     assert heeded(told, "") == []
     assert heeded(told, "training") == ["ai-train:robots.txt", "tdm:meta", "noai:robots"]
     assert heeded(told, "all") == told
+
+
+def test_files_that_are_meant_to_hurt() -> None:
+    tdmrep = TdmRep(b'[{"location": "/\\ud800", "tdm-reservation": 1}, {"location": "/a", "tdm-reservation": 1}]')
+    assert tdmrep.reserves("http://a.example/a")
+    many = [{"location": "/" + "\u00fc " * 80, "tdm-reservation": 1}] * 1_000
+    tdmrep = TdmRep(json.dumps(many, ensure_ascii=False).encode())
+    robots = RobotsSignals(b"".join(b"Content-Usage: /%s ai=n\n" % (b"\xc3\xbc" * 240) for _ in range(1_000)), "Lycosa")
+    again = RobotsSignals.of(robots.state())
+    began = process_time()
+    for _ in range(5):  # each page is looked up
+        assert (
+            told_by_site("http://a.example/reefs", robots, tdmrep, None) == again.told("http://a.example/reefs") == []
+        )
+    assert process_time() - began < 0.5

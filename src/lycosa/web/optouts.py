@@ -66,10 +66,11 @@ class RobotsSignals:
             else:
                 path, _, pairs = value.partition(" ") if value.startswith("/") else ("/", "", value)
                 self.usages.append((path, refused(pairs)))
+        self._fits = [Rules([(False, path)]) for path, _ in self.usages]
 
     def told(self, url: str) -> list[str]:
         """The opt-outs that hold for an address: of several paths the longest counts."""
-        fitting = [(path, uses) for path, uses in self.usages if not Rules([(False, path)]).allowed(url)]
+        fitting = [usage for usage, rule in zip(self.usages, self._fits, strict=True) if not rule.allowed(url)]
         longest = max((len(path) for path, _ in fitting), default=0)
         uses = self.signals.union(*(uses for path, uses in fitting if len(path) == longest))
         return [f"{use}:robots.txt" for use in sorted(uses)]
@@ -84,6 +85,7 @@ class RobotsSignals:
         signals = cls()
         signals.signals = set(state[0])
         signals.usages = [(path, set(uses)) for path, uses in state[1]]
+        signals._fits = [Rules([(False, path)]) for path, _ in signals.usages]
         return signals
 
 
@@ -118,20 +120,21 @@ class TdmRep:
     """A site's `tdmrep.json`: where text and data mining is reserved."""
 
     def __init__(self, body: bytes) -> None:
-        self.rules: list[tuple[str, bool]] = []
+        self.rules: list[tuple[Rules, bool]] = []
         try:
             told: Any = json.loads(body[:MOST_BYTES].decode("utf-8-sig"))
         except (ValueError, RecursionError):
             return
         for rule in told[:MOST] if isinstance(told, list) else ():
             if isinstance(rule, dict) and isinstance(rule.get("location"), str):
-                self.rules.append((rule["location"], str(rule.get("tdm-reservation")) == "1"))
+                location = rule["location"].encode("utf-8", "replace").decode()  # JSON can tell what is no text
+                pattern = location if location.startswith(("/", "*")) else f"/{location}"
+                self.rules.append((Rules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))
 
     def reserves(self, url: str) -> bool:
         """Whether it is reserved: the first location that fits says so."""
-        for location, reserved in self.rules:
-            pattern = location if location.startswith(("/", "*")) else f"/{location}"
-            if not Rules([(False, pattern)]).allowed(url):
+        for rule, reserved in self.rules:
+            if not rule.allowed(url):
                 return reserved
         return False
 
