@@ -22,6 +22,7 @@ class Case:
 
 
 LONG = "<p>" + "Corals are animals that live in colonies and build reefs of limestone. " * 40
+SOME = "<p>" + "Both reefs lie at the bottom of a bay. " * 10
 
 CASES = {
     "Cloudflare, by its header": Case("challenge", "Just a moment...", status=403, header={"cf-mitigated": "challenge"}),
@@ -65,6 +66,13 @@ CASES = {
     "forbidden": Case(None, "403 Forbidden", "nginx", 403),
     "not found": Case(None, "Not found", "There is nothing here.", 404),
     "a robot": Case(None, "Robot", "A robot is a machine."),
+    "PerimeterX on a short page": Case(None, "Coral reefs", SOME + "<script>window._pxAppId='PX1'</script>"),
+    "Imperva on a short page": Case(None, "Coral reefs", SOME + '<script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'),
+    "PerimeterX, in words": Case("challenge", "a.example", SOME + "We think that you are a bot.<script>window._pxAppId='PX1'</script>"),
+    "a year": Case(None, "429 - Chronicle", "In 429 the Vandals crossed over to Africa."),
+    "a song": Case(None, "Slow Down", "A song of 1958, which others have sung since."),
+    "a poem": Case(None, "Please wait for the tide", SOME),
+    "limits, explained": Case(None, "Rate limit - Documentation", "Sixty requests a minute are answered."),
     "a captcha, explained": Case(None, "CAPTCHA", LONG),
 }  # fmt: skip
 

@@ -34,16 +34,15 @@ _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page", "challenge"),
     (b"cf-browser-verification", "challenge"),
     (b"geo.captcha-delivery.com/captcha", "challenge"),
-    (b"_pxAppId", "challenge"),
     (b'id="px-captcha"', "challenge"),
-    (b"/_Incapsula_Resource?", "challenge"),
     (b"sucuri_cloudproxy_js", "challenge"),
-    (b"AwsWafIntegration", "challenge"),
     (b'id="anubis_challenge"', "challenge"),
-    (b"/.well-known/ddos-guard/", "challenge"),
     (b"/sorry/index?", "challenge"),
 )
-"""What challenges have in their markup; on a short page, as some services leave it on every page."""
+"""What challenges have in their markup."""
+
+_EVERYWHERE = (b"_pxAppId", b"/_Incapsula_Resource?", b"AwsWafIntegration", b"/.well-known/ddos-guard/")
+"""What they have, too, but services leave on every page of their customers: it takes a text that bears it out."""
 
 _WORDS: tuple[tuple[str, Wall], ...] = (
     (
@@ -56,8 +55,7 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
         "challenge",
     ),
     (
-        "too many requests|(?:rate|request) limit(?: exceeded| reached)?|429(?: too many requests)?|"
-        "you have been rate limited|slow down",
+        "(?:429 )?too many requests|(?:rate|request) limit (?:exceeded|reached)|you have been rate limited",
         "limited",
     ),
     (
@@ -80,7 +78,7 @@ _PASSWORD = re.compile(rb"<input[^>]{1,500}type\s*=\s*[\"']?password", re.IGNORE
 _ROBOT = re.compile(
     r"unusual traffic from your computer|verify (?:that )?you are (?:a )?human|not a (?:ro)?bot|"
     r"enable javascript and cookies to continue|checking your browser before|complete the (?:captcha|security check)|"
-    r"please (?:enable|turn on) (?:js|javascript|cookies)|ray id|bot|automated",
+    r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b",
     re.IGNORECASE,
 )
 _CONSENT = re.compile(r"\b(?:cookies?|consent|privacy|datenschutz|données|einwilligung)\b", re.IGNORECASE)
@@ -96,12 +94,18 @@ def wall_of(url: str, status: int, fields: Mapping[str, str], body: bytes, page:
         return "login"
     if len(page.text) > SHORT:
         return None
-    return _by_marks(body) or _by_words(url, body[:SEEN], page)
+    return _by_marks(body[:SEEN], page.text) or _by_words(url, body[:SEEN], page)
 
 
-def _by_marks(body: bytes) -> Wall | None:
-    seen = body[:SEEN]
-    return next((wall for mark, wall in _MARKS if mark in seen), None)
+def _by_marks(body: bytes, text: str) -> Wall | None:
+    if _says_little(text) and any(mark in body for mark in _EVERYWHERE):
+        return "challenge"
+    return next((wall for mark, wall in _MARKS if mark in body), None)
+
+
+def _says_little(text: str) -> bool:
+    """Whether a text may be all that a challenge says."""
+    return len(text) < 200 or bool(_ROBOT.search(text))
 
 
 def _by_words(url: str, body: bytes, page: Document) -> Wall | None:
@@ -111,7 +115,7 @@ def _by_words(url: str, body: bytes, page: Document) -> Wall | None:
         wall = "consent"
     text = page.text
     borne_out = {
-        "challenge": bool(_ROBOT.search(text)) or 0 < len(text) < 200,
+        "challenge": bool(text) and _says_little(text),
         "limited": len(text) < SHORT // 2,
         "consent": bool(_CONSENT.search(text)),
         "login": bool(_PASSWORD.search(body)),
