@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,6 +15,7 @@ from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
 from lycosa.web.html import Document, read_body
 from lycosa.web.politeness import Politeness
+from lycosa.web.rendering import Fetch, Look, Rendered
 from lycosa.web.urls import check_seed
 
 URL = "http://a.test/page"
@@ -638,3 +639,59 @@ def test_the_whole_text_is_read_if_it_is_wanted() -> None:
     page = fetch(space({URL: answer(html)}, whole_text=True))
     assert ("", "", "") == (page.main, page.headings, page.lead)
     assert "Home" in page.text
+
+
+class Shows:
+    """A browser that shows the same whatever it is given."""
+
+    notes: ClassVar[list[str]] = []
+
+    def __init__(self, dom: bytes) -> None:
+        self.dom = dom
+
+    def wants(self, node: str, look: Look) -> str:
+        return "shell"
+
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+        return Rendered(self.dom, leaves_for=["http://b.test/"])
+
+
+NOAI = b'<meta name="robots" content="noai"><p>coral'
+LOGIN = b"<title>Log in</title><input type=password>"
+
+
+@pytest.mark.parametrize(
+    ("dom", "respect", "outcome", "opt_outs"),
+    [
+        (NOAI, "all", "unwanted", ["noai:robots"]),
+        (NOAI, "", "ok", ["train-ai:header", "noai:robots"]),
+        (LOGIN, "", "login", ["train-ai:header"]),
+    ],
+)
+def test_what_a_browser_shows_is_heeded(dom: bytes, respect: str, outcome: str, opt_outs: list[str]) -> None:
+    """An opt-out or a wall that scripts bring counts; what the header has said counts on."""
+    shell = b'<div id="root"></div><script src="/app.js"></script>'
+    made = space({URL: answer(shell) if respect else answer(shell, content_usage="train-ai=n")}, respect=respect)
+    made.renderer = Shows(dom)  # type: ignore[assignment]
+    page = fetch(made)
+    assert page.outcome == outcome
+    assert (page.exchange is None, page.marked == "", len(page.links) == 0) == (outcome != "ok",) * 3
+    assert page.data["opt_outs"] == opt_outs
+
+
+def test_what_a_rendered_page_fetches_is_signed() -> None:
+    class Signs:
+        def headers(self, url: str, now: float) -> tuple[tuple[str, str], ...]:
+            return (("Signature", f"of {url}"),)
+
+    sent = []
+
+    class Notes(Table):
+        async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
+            sent.append((url, headers.get("Signature")))
+            return await super().fetch(url, headers, wanted)
+
+    made = space(delay=0.0)
+    made.transport, made.signer = Notes({}), Signs()  # type: ignore[assignment]
+    asyncio.run(made.resources.fetch("http://a.test/app.js", {}, Rendered()))
+    assert sent == [(url, f"of {url}") for url in ("http://a.test/robots.txt", "http://a.test/app.js")]

@@ -80,7 +80,8 @@ class Resources:
             own = space.credentials.fields(url)
             if "Cookie" in own and "Cookie" in fields:  # the page has some of its own
                 own["Cookie"] += f"; {fields['Cookie']}"
-            fields = {**fields, **own}
+            signed = space.signer.headers(url, started) if space.signer is not None else ()
+            fields = {**fields, **dict(signed), **own}
             return await space.transport.fetch(url, fields, frozenset())
         finally:
             space.politeness.end(name, space.clock() - started, name_of_request)

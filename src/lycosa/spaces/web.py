@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
@@ -90,6 +90,12 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
 WALLED = frozenset({401, 403, 429, 503})
 """With which failures walls come."""
+
+
+WALLS = frozenset(get_args(Wall))
+
+DIRECTING = ("x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
+"""Headers that say what may be done with a page, however it is shown."""
 
 
 class _TooLarge(Exception):
@@ -379,7 +385,9 @@ class WebSpace(Space):
             page.data["rests"] = rendered.rests
         if rendered.dom:
             await self._show(task, page, received, rendered, look)
-        _add(page.links, [url for url in map(canonical, rendered.leaves_for) if url is not None and url != task.node])
+        if page.exchange is not None:
+            leads = map(canonical, rendered.leaves_for)
+            _add(page.links, [url for url in leads if url is not None and url != task.node])
 
     def _look(self, page: Page) -> Look | None:
         """How a page looks that a browser could show; None for what is none."""
@@ -399,13 +407,16 @@ class WebSpace(Space):
         """Read the final DOM in place of what was received."""
         assert page.exchange is not None
         kept: dict[str, str] = {
-            name: received.fields[name] for name in ("x-robots-tag", "content-language") if name in received.fields
+            name: received.fields[name] for name in ("content-language", *DIRECTING) if name in received.fields
         }
         shown = Response(200, b"", [], rendered.dom, fields={**kept, "content-type": DOM})
         fresh = Page("ok")
         await self._read(task, shown, fresh)
         words, links = len(fresh.text.split()), len(fresh.links)
         page.data["render"] |= {"words": [look.words, words], "links": [look.links, links]}
+        opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
+        if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
+            self._leave_out(page, fresh)
         if fresh.outcome != "ok" or (page.outcome != "ok" and words < LEAST_WORDS):
             return  # an error page that is drawn by scripts is one all the same
         page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
@@ -419,6 +430,13 @@ class WebSpace(Space):
             b"", b"HTTP/1.1 200 OK", headers, rendered.dom, digest, received=page.exchange, resources=rendered.resources
         )
         page.source = partial(source_of, page.exchange, self.inflated)
+
+    def _leave_out(self, page: Page, shown: Page) -> None:
+        """What a browser shows is a wall, or opted out: then so is the page, and nothing of it is kept."""
+        page.outcome, page.note, page.title, page.retry_at = shown.outcome, shown.note, shown.title, shown.retry_at
+        page.exchange, page.source, page.links = None, str, Links()
+        page.marked = page.main = page.headings = page.lead = ""
+        page.data |= shown.data
 
     async def _heard(self, body: bytes, at: float) -> Page:
         """Rules that another crawl has read: recorded like our own, but nothing was sent."""
