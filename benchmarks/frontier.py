@@ -52,9 +52,10 @@ class Frontier:
         self.strategy = strategy_by_name(strategy, words="coral reefs")
         self.table = Table(lambda node: node.split("/", 3)[2])
         self.frontier = self.strategy.frontier(self.table, lambda lane: (0.0, ""), 0, 300.0, 0.0)
-        estimator = cooling(self.strategy, self.frontier)
+        warden = Warden()
+        estimator = cooling(self.strategy, self.frontier, warden)
         assert estimator is not None
-        self.cold = Cold(hot, self.table, self.frontier, estimator, Warden())
+        self.cold = Cold(hot, self.table, self.frontier, estimator, warden)
         self.number = self.pages = 0
         row = self.table.add_seed("http://www.start.test/")
         self.strategy.admit(row, self.table, self.frontier)

@@ -13,18 +13,27 @@ import pytest
 import lycosa
 from crawl.helpers import Remembered, sim_space
 from lycosa.core.cold import ROW, Cold
-from lycosa.core.engine import Engine
+from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
+from lycosa.core.protocols import Warden
+from lycosa.core.strategies import Greedy
+from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
 from lycosa.estimators import strategy
+from lycosa.estimators.baselines import BreadthFirst
 from lycosa.explaining import Reasons
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.simulation import simulate
+from lycosa.scrapy.space import Priorities, ScrapySpace
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.log import MemoryLog
 from lycosa.store.snapshots import NAME
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
+from lycosa.topics.given import Given
+from lycosa.traps.warden import Warden as TrapWarden
 
 WEB = Remembered(Web(pages=400, hosts=30))
 SMALL = Remembered(Web(pages=200, hosts=10, traps=()))
@@ -170,3 +179,31 @@ def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
     assert whole.tolist() == same.tolist()
     assert sorted(whole.tolist()) == sorted(few.tolist())
     assert whole.tolist() != few.tolist()
+
+
+def an_engine(warden: Warden) -> Engine:
+    """One that keeps few rows in memory, and has a seed."""
+    made = Engine(
+        GraphSpace({}), Given(), Greedy(BreadthFirst(), "arm"), MemoryLog(), clock=clock, hot=8, warden=warden
+    )
+    made.fold(Seed("http://a.test/"))
+    return made
+
+
+def test_links_of_other_shards_are_sorted_out_too() -> None:
+    """A shard may hear a lot from others before it fetches anything itself, and nothing that is hot may be left."""
+    engine = an_engine(TrapWarden(0.5))
+    for number in range(1, 200):
+        links = Links.to(*(f"http://b{number}.test/{at}" for at in range(10)))
+        visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
+        engine.take_in([Inbound(1, number, visit)])
+    assert engine.cold is not None
+    assert engine.cold.count == 1991 - (engine.table.open_rows - engine.cold.count)
+    assert engine.table.open_rows - engine.cold.count <= 8
+    engine.fold(Setting(RECALL, engine.cold.count))
+
+
+def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:
+    """That of Scrapy's crawls knows rows by number."""
+    assert an_engine(Warden()).cold is not None
+    assert an_engine(Priorities(TrapWarden(0.5), ScrapySpace())).cold is None

@@ -81,19 +81,21 @@ class Cools(Protocol):
         ...
 
 
-def cooling(strategy: object, frontier: Frontier) -> Cools | None:
-    """The estimator of a strategy whose rows may be put aside; None for one that needs every row.
-
-    Like a state, what is known of rows has to be told by the class that learns it: what it inherits says nothing of
-    that.
-    """
+def cooling(strategy: object, frontier: Frontier, warden: Warden) -> Cools | None:
+    """The estimator of a strategy whose rows may be put aside; None where it, or the warden, needs every row."""
     estimator = getattr(strategy, "estimator", None)
     if type(strategy) not in (Greedy, Altered) or type(frontier) is not Frontier or isinstance(estimator, Spread):
         return None
-    defined = {name: at for at, kind in reversed([*enumerate(type(estimator).__mro__)]) for name in vars(kind)}
+    return estimator if isinstance(estimator, Cools) and _tells(estimator) and _tells(warden) else None
+
+
+def _tells(part: object) -> bool:
+    """Whether a part tells what it knows of rows: like a state, that has to be told by the class that learns it, as
+    what it inherits says nothing of that.
+    """
+    defined = {name: at for at, kind in reversed([*enumerate(type(part).__mro__)]) for name in vars(kind)}
     learns = min(defined[name] for name in ("learn", "reconsider") if name in defined)
-    told = max(defined.get(name, math.inf) for name in ("leave", "join"))
-    return estimator if isinstance(estimator, Cools) and told <= learns else None
+    return max(defined.get(name, math.inf) for name in ("leave", "join")) <= learns
 
 
 class Cold:

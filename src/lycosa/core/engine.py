@@ -132,7 +132,7 @@ class Engine:
             reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
         )  # fmt: skip
         self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider)
-        cools = cooling(strategy, self.frontier) if hot else None
+        cools = cooling(strategy, self.frontier, self.warden) if hot else None
         self.cold = (
             None if cools is None
             else Cold(hot, self.table, self.frontier, cools, self.warden, cold_file, readonly=readonly)
@@ -395,10 +395,13 @@ class Engine:
             return
         self.inbox[event.sender] = event.number
         step = self.table.absorb_inbound(event)
+        self.frontier.hold(*self.warden.meet(self.table))
         if len(step.children):
             self.strategy.learn(step, self.table, self.frontier)
         for node in event.visit.data.get("sources", ()):
             self._admit(node, source=True, parent=step.row)
+        if self.cold is not None:
+            self.cold.settle()
 
     def _fold_visit(self, visit: Visit) -> None:
         # 4. learn

@@ -279,6 +279,10 @@ class Warden:
         """See a visit; return the rows whose level (free, held, shut) may have changed, and the levels."""
         return _NO_ROWS, _NO_LEVELS
 
+    def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
+        """See rows that are new although nothing was visited here: another shard has sent links. Returns as `learn`."""
+        return _NO_ROWS, _NO_LEVELS
+
     def state(self) -> State:
         """What was learned (core/state.py)."""
         return {}

@@ -72,8 +72,9 @@ def simulate(
     table, guiding = IndexedTable(guide.index), guide.begin(seeds, strategy.wants)
     table.stems = guiding.words
     frontier = strategy.frontier(table, ready, 0, 300.0, 0.0)
-    part = cooling(strategy, frontier) if hot else None
-    cold = Cold(hot, table, frontier, part, Warden()) if part is not None else None
+    warden = Warden()
+    part = cooling(strategy, frontier, warden) if hot else None
+    cold = Cold(hot, table, frontier, part, warden) if part is not None else None
     for node in seeds:
         strategy.admit(table.seed(node), table, frontier)
     fetched: list[int] = []

@@ -224,6 +224,11 @@ class Warden(protocols.Warden):
         rows = np.concatenate([new, heard, *(np.frombuffer(self.sections[i].rows, np.int32) for i in sorted(touched))])
         return rows, self.levels(rows)
 
+    def meet(self, table: Table) -> tuple[Rows, NDArray[np.uint8]]:
+        """See rows that are new although nothing was visited here."""
+        new = self._admit(table)
+        return new, self.levels(new)
+
     def levels(self, rows: Rows) -> NDArray[np.uint8]:
         """What is to be done with the rows."""
         numbers = self._section[rows]
