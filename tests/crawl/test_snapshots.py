@@ -186,7 +186,7 @@ def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another crawl's snapshot, one of other code, one of other options; a larger budget or a header makes no difference."""
+    """Another crawl's snapshot, one of other code, one of other options; a budget or a header makes no difference."""
     looking = Looking(monkeypatch)
     shutil.copytree(as_it_comes, tmp_path / "own")
     known, _ = taken_up(tmp_path / "own", headers=["a.test X-Key: secret"], log_format="json", render_time=9.0)

@@ -17,6 +17,7 @@ import re
 from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -96,8 +97,9 @@ def date_of(at: float) -> str:
     return f"{datetime.fromtimestamp(int(at), UTC):%Y%m%d%H%M%S}"
 
 
+@lru_cache(maxsize=64)
 def digest_of(digest: bytes) -> str:
-    """A payload's digest, as WARC files and indexes have it."""
+    """A payload's digest, as WARC files and indexes have it: record, index and crawl.log ask for the same one."""
     return "sha256:" + b32encode(digest).decode()
 
 

@@ -113,6 +113,8 @@ def _by_words(url: str, body: bytes, page: Document) -> Wall | None:
     wall = next((wall for pattern, wall in _TITLES if pattern.search(page.title)), None)
     if wall is None and _CONSENT_HOST.match(url):
         wall = "consent"
+    if wall is None:  # as nearly always
+        return None
     text = page.text
     borne_out = {
         "challenge": bool(text) and _says_little(text),
@@ -120,4 +122,4 @@ def _by_words(url: str, body: bytes, page: Document) -> Wall | None:
         "consent": bool(_CONSENT.search(text)),
         "login": bool(_PASSWORD.search(body)),
     }
-    return wall if wall is not None and borne_out[wall] else None
+    return wall if borne_out[wall] else None
