@@ -71,7 +71,7 @@ CASES = {
 def test_what_is_told(name: str) -> None:
     """Each way of saying no, and what only looks like one."""
     case = CASES[name]
-    from lycosa.spaces.web import _tag_directives
+    from lycosa.web.directives import tag_directives
 
     known = told_by_site(
         case.url,
@@ -80,7 +80,7 @@ def test_what_is_told(name: str) -> None:
         AiTxt(case.ai.encode(), "Lycosa") if case.ai else None,
     )
     document = extract(f"<title>x</title>{case.markup}<p>Text".encode(), case.url, agent="Lycosa")
-    directives = document.directives | _tag_directives(case.header.get("x-robots-tag", ""), "Lycosa")
+    directives = document.directives | tag_directives(case.header.get("x-robots-tag", ""), "Lycosa")
     assert told_by_page(case.header, directives, known) == case.told
     signals = RobotsSignals(case.robots.encode(), "Lycosa")
     assert RobotsSignals.of(signals.state()).told(case.url) == signals.told(case.url)

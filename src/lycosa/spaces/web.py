@@ -32,17 +32,18 @@ from lycosa.core.protocols import Clock, Space
 from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
+from lycosa.spaces.policies import Policies
 from lycosa.spaces.resources import Resources, as_visit
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
+from lycosa.web.directives import tag_directives
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import DOM, HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
-from lycosa.web.optouts import FILES as POLICIES
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
-from lycosa.web.optouts import AiTxt, RobotsSignals, TdmRep, heeded, told_by_page, told_by_site
+from lycosa.web.optouts import RobotsSignals
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.rendering import Look, Rendered, Renderer
@@ -81,8 +82,6 @@ FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "chall
 
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 """The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
-
-_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
@@ -149,10 +148,6 @@ class WebSpace(Space):
         """Whether pages are looked at for challenges, log-ins and the like in their place."""
         self.signer = signer
         """Signs requests, if they are to be."""
-        self.respect = respect
-        """Which opt-outs are heeded: training, all, or none."""
-        self._policies: dict[str, dict[str, bytes]] = {}  # of each origin the files that say more of that
-        self._site_policy: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
         self.politeness = politeness
@@ -160,6 +155,8 @@ class WebSpace(Space):
         self.names = names
         self.mark = Mark()
         self.agent = product(user_agent)
+        self.policies = Policies(respect, self.agent)
+        """What owners of pages don't want done with them."""
         self.documents = chosen(documents)
         """Kinds of documents that are fetched and read."""
         self.wanted = HTML | TEXT | types_of(self.documents) | frozenset(accept)
@@ -245,34 +242,16 @@ class WebSpace(Space):
         known = self._robots.get(base)
         if rules := self.rules(base):
             if rules.allowed(node.partition("#")[0]):
-                return self._opted_out(node, base, rules) or self._probe(node, base, rules)
+                return self.policies.errand(node, rules, self._signals(base)) or self._probe(node, base, rules)
             return "denied", f"{base}/robots.txt does not allow it"
         if known is not None and known.next_hop:
             return Task(known.next_hop, "robots", origin=node, hops=known.hops, attempt=known.attempts + 1)
         return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
 
-    def _opted_out(self, node: str, base: str, rules: Rules) -> Task | tuple[Outcome, str] | None:
-        """Where opt-outs are heeded: what has to be read first, or what is said against the node."""
-        if not self.respect:
-            return None
-        known = self._policies.get(base, {})
-        for path in POLICIES:
-            if path not in known and rules.allowed(base + path):
-                return Task(base + path, "policy", origin=node)
-        told = heeded(self._told_by_site(node), self.respect)
-        return ("denied", f"opted out: {', '.join(told)}") if told else None
-
-    def _told_by_site(self, node: str) -> list[str]:
-        """The opt-outs of a node that are known before it is fetched."""
-        base = origin(node)
-        robots, policies = self._robots.get(base), self._policies.get(base)
-        tdmrep, ai_txt = None, None
-        if policies:
-            if base not in self._site_policy:
-                bodies = [policies.get(path, b"") for path in POLICIES]
-                self._site_policy[base] = TdmRep(bodies[0]), AiTxt(bodies[1], self.agent)
-            tdmrep, ai_txt = self._site_policy[base]
-        return told_by_site(node, robots.signals if robots is not None else None, tdmrep, ai_txt)
+    def _signals(self, base: str) -> RobotsSignals | None:
+        """What an origin's robots.txt says of the use of pages, if anything."""
+        known = self._robots.get(base)
+        return None if known is None else known.signals
 
     def rules(self, base: str) -> Rules | None:
         """What an origin allows, as far as its robots.txt has been read not long ago."""
@@ -580,8 +559,8 @@ class WebSpace(Space):
             return
         page.flags += document.flags
         page.note = _remark(document)
-        directives = document.directives | _tag_directives(fields.get("x-robots-tag", ""), self.agent)
-        if not self._heed(task, fields, directives, page):
+        directives = document.directives | tag_directives(fields.get("x-robots-tag", ""), self.agent)
+        if not self.policies.heed(task.node, fields, directives, self._signals(origin(task.node)), page):
             self._fill(task, response, page, document, directives)
 
     def _fill(self, task: Task, response: Response, page: Page, document: Document, directives: frozenset[str]) -> None:
@@ -607,17 +586,6 @@ class WebSpace(Space):
                 page.links = Links()
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
                 page.links = _without_nofollow(page)
-
-    def _heed(self, task: Task, fields: dict[str, str], directives: frozenset[str], page: Page) -> bool:
-        """Note the opt-outs of a page; whether it has to be left out for one of them."""
-        told = told_by_page(fields, directives, self._told_by_site(task.node))
-        if not told:
-            return False
-        page.data["opt_outs"] = told
-        left_out = heeded(told, self.respect)
-        if left_out:
-            page.outcome, page.exchange, page.note = "unwanted", None, f"opted out: {', '.join(left_out)}"[:300]
-        return bool(left_out)
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
         """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
@@ -754,9 +722,7 @@ class WebSpace(Space):
             return
         self._learn_rendered(visit)
         if visit.kind == "policy":
-            base = origin(visit.origin)
-            self._policies.setdefault(base, {})[visit.node[len(origin(visit.node)) :]] = visit.data.get("body", b"")
-            self._site_policy.pop(base, None)
+            self.policies.learn(visit)
             self._asking.discard(self.lane(visit.origin))
         elif visit.kind == "probe":
             self._probed.add(origin(visit.node))
@@ -825,7 +791,7 @@ class WebSpace(Space):
             "failures": dict(self._failures),
             "delays": dict(self._delays),
             "held": {lane: list(held) for lane, held in self._held.items()},
-            "policies": {base: dict(files) for base, files in self._policies.items()},
+            "policies": self.policies.state(),
             "renderer": None if self.renderer is None else self.renderer.state(),
         }
 
@@ -848,7 +814,7 @@ class WebSpace(Space):
             self._obey(lane, delay)
         self._pages, self._failures = Counter(state["pages"]), Counter(state["failures"])
         self._probed = set(state["probed"])
-        self._policies = {base: dict(files) for base, files in state["policies"].items()}
+        self.policies.restore(state["policies"])
         for lane, (until, why) in state["held"].items():
             self._hold(lane, until, why)
         if self.renderer is not None:
@@ -947,30 +913,6 @@ def _without_nofollow(page: Page) -> Links:
         [links.positions[i] for i in keep],
         paths=[links.paths[i] for i in keep] if links.paths else [],
     )
-
-
-def _tag_directives(value: str, agent: str) -> frozenset[str]:
-    """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
-    directives: set[str] = set()
-    for line in value.lower().split("\n"):
-        directives |= _line_directives(line, agent.lower())
-    return frozenset(directives | {"noindex", "nofollow"} if "none" in directives else directives)
-
-
-def _line_directives(line: str, agent: str) -> set[str]:
-    """Those of one header line; an agent's name stands before the directives that are for it alone."""
-    directives: set[str] = set()
-    applies = True
-    for part in line.split(","):
-        name, colon, rest = part.partition(":")
-        name = name.strip()
-        # `name: value` is a directive with a value or a user agent; a piece of a date (unavailable_after) is neither.
-        if colon and name.replace("-", "").replace("_", "").isalpha() and name not in _VALUED:
-            applies = name == agent
-            part = rest
-        if applies:
-            directives.add(part.strip())
-    return directives
 
 
 def _validator(value: str) -> str:
