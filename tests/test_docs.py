@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -90,7 +91,7 @@ def test_every_parameter_is_documented(reference: str) -> None:
     """Each argument and option of a command has help and stands in its section; a crawl's options have their own."""
     for name, command in COMMANDS.items():
         told = reference if name == "crawl" else _section(name, reference)
-        usual = command.commands[command.usual].params if hasattr(command, "usual") else []
+        usual = command.load(command.usual).params if hasattr(command, "usual") else []
         for parameter in [*command.params, *usual]:
             assert parameter.help, f"{parameter.name} of lycosa {name} has no help"
             for spelling in parameter.opts:
@@ -194,17 +195,30 @@ def test_settings_of_experiments_and_boards_exist(tmp_path: Path) -> None:
 
 
 def test_commands_that_the_docs_show_exist() -> None:
-    """Each `$ lycosa lab ...` of a page names a command and options that there are."""
+    """Each `$ lycosa ...` of a page names a command and options that there are."""
+    seen: set[str] = set()
     for page in PAGES:
         text = page.read_text("utf-8").replace("\\\n", " ")
-        for name, rest in re.findall(r"^\$ lycosa lab (\w+)(.*)$", text, re.MULTILINE):
-            assert f"lab {name}" in COMMANDS, f"{page.name}: there is no command lycosa lab {name}"
-            assert set(re.findall(r"(?<=\s)--?[a-z][\w-]*", rest.partition("#")[0])) <= _spellings(f"lab {name}")
+        for shown in re.findall(r"^(?:\$ (?:\w+=(?:'[^']*'|\S+) )*)?lycosa ([a-z].*)$", _blocks(text), re.MULTILINE):
+            words = shlex.split(shown.partition(" |")[0], comments=True)
+            name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
+            assert name in COMMANDS, f"{page.name}: there is no command lycosa {name}"
+            options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+            assert options <= _spellings(name), f"{page.name}: lycosa {shown}"
+            seen.add(name)
+    assert {"crawl", "lab run", "identity new", "mcp", "index", "compact"} <= seen
+
+
+def _blocks(text: str) -> str:
+    """What a page shows of a terminal."""
+    return "\n".join(re.findall(r"^ *```(?:console|text)\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE))
 
 
 def _spellings(name: str) -> set[str]:
-    """The options of a command."""
-    return {spelling for parameter in COMMANDS[name].params for spelling in parameter.opts}
+    """The options of a command; of a group, those of its usual one."""
+    command = COMMANDS[name]
+    usual = command.load(command.usual).params if hasattr(command, "usual") else []
+    return {spelling for each in (*command.params, *usual) for spelling in (*each.opts, *each.secondary_opts)}
 
 
 @pytest.fixture(scope="module")

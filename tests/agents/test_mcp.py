@@ -94,8 +94,10 @@ def test_a_client_collects_searches_and_reads(web: tuple[Web, Server], tmp_path:
             text = await _ask(client, "read", handle=handle, url=best["url"])
             assert f"\n# {best['title']}" in text
             assert grown.topic(best["url"]) == TOPIC
-            why = await _ask(client, "why", handle=handle, url=best["url"])
-            assert (why["state"], why["relevant"]) == ("fetched", True)
+            # Which pages a crawl by the clock fetches differs from run to run; the best of them is relevant in each.
+            top = told["untrusted"]["best"][0]
+            why = await _ask(client, "why", handle=handle, url=top["url"])
+            assert (why["state"], why["relevant"], why["score"]) == ("fetched", True, top["score"])
             assert "look_again=true" in (await _ask(client, "changes", handle=handle))["next"]
             await _ask(client, "changes", handle=handle, look_again=True)
             await _finished(client, handle)

@@ -25,10 +25,12 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
+from lycosa.drawing.formats import iso
 from lycosa.explaining import why
 from lycosa.refresh import ledger
 from lycosa.spaces.making import guard_of, wall_clock
 from lycosa.store.directory import CONFIG, Directory, is_running
+from lycosa.store.log import NAME as LOG
 from lycosa.web.authority import Authority
 from lycosa.web.dns import Names
 from lycosa.web.guard import Guard
@@ -228,7 +230,7 @@ class Desk:
                 "kind": item.change.kind,
                 "magnitude": round(item.change.magnitude, 3),
                 "says": [short(words) for words in item.change.says[:MOST_BEST]],
-                "at": _moment(item.at),
+                "at": iso(item.at),
             }
             for item in found[-MOST_CHANGES:]
         ]
@@ -333,7 +335,7 @@ class Desk:
         told: Answer = {"handle": handle, "state": state}
         if job is not None:
             told |= {"doing": job.doing if job.runs else "", "trouble": short(job.trouble)}
-        if not (path / CONFIG).is_file() or (state == "running" and not (path / "log.sqlite").exists()):
+        if not (path / CONFIG).is_file() or (state == "running" and not (path / LOG).exists()):
             return told  # it has only just begun
         options, figures = Directory.read_options(path), Figures()
         with Reading(path) as collection:
@@ -361,7 +363,7 @@ class Desk:
         try:
             return await asyncio.to_thread(reading)
         except LycosaError as error:
-            begun = job is not None and job.runs and not (self.root / handle / "log.sqlite").exists()
+            begun = job is not None and job.runs and not (self.root / handle / LOG).exists()
             raise InputError(
                 "it has only just begun: ask again in a moment" if begun else self._plain(str(error))
             ) from None
@@ -400,7 +402,3 @@ def _changes(path: Path, since: float) -> tuple[bool, list[ledger.Told]]:
     with Reading(path) as collection:
         found = list(ledger.changes(collection.log, since=since))
         return ledger.last_look(collection.log)[1], found
-
-
-def _moment(at: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))

@@ -157,10 +157,12 @@ class Rendering:
             before = measure
             button = page.locator(self.options.render_more).first
             try:
+                if not await clock.run(button.count()):
+                    return
                 await clock.run(button.click(timeout=1_000))
             except Deadline:
                 raise
-            except Exception:  # there is none, or it can't be clicked
+            except Exception:  # it can't be clicked
                 return
             measure = await self._settle(page, clock, STILL)
             if before == measure:

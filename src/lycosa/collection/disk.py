@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from lycosa.store.snapshots import NAME as SNAPSHOT
 
 SAMPLE = 400
 """Pages of which it is found out what their parts take: a visit is compressed as a whole."""
+
+LARGE = 1_000_000
+"""Bytes of anything else in the directory that is named by itself: the log of requests, cold rows, shards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +61,36 @@ def measure(directory: Path) -> Disk:
         columns = "TOTAL(LENGTH(body)), TOTAL(LENGTH(node)), TOTAL(length)"
         bodies, names, records = (int(value) for value in next(log.rows(columns, order="1")))
         inside = list(_inside(log, bodies))
-    whole = _size(directory, f"{NAME}*")
-    archive = _size(directory / "archive", "*")
+    sizes = {entry.name: _size(entry) for entry in directory.iterdir()}
+    whole = _taken(sizes, NAME)
+    archive = sizes.pop("archive", 0)
     parts = [Part("log", whole), *inside, Part("addresses, twice", 2 * names, "log")]
     parts.append(Part("columns, and room between rows", max(0, whole - bodies - 2 * names), "log"))
     parts += [Part("archive", archive), Part("responses and requests", min(records, archive), "archive")]
     parts.append(Part("other records, and files beside them", max(0, archive - records), "archive"))
-    for name, where in (("snapshot", SNAPSHOT), ("view", shelf.NAME)):
-        parts.append(Part(name, _size(directory / where, "*"), cache=True))
-    parts.append(Part("search index", _size(directory, f"{SEARCH}*"), cache=True))
+    parts += [
+        Part(name, sizes.pop(where, 0), cache=True) for name, where in (("snapshot", SNAPSHOT), ("view", shelf.NAME))
+    ]
+    parts.append(Part("search index", _taken(sizes, SEARCH), cache=True))
+    parts += [Part(name, sizes.pop(name)) for name in sorted(sizes) if sizes[name] >= LARGE]
+    parts.append(Part("other files", sum(sizes.values())))
     return Disk(int(pages), parts)
 
 
-def _size(directory: Path, pattern: str) -> int:
-    return sum(file.lstat().st_size for file in directory.glob(pattern) if file.is_file())
+def _taken(sizes: dict[str, int], name: str) -> int:
+    """What a database takes, with the files that SQLite has beside it; they are no longer among the others."""
+    return sum(sizes.pop(each) for each in [each for each in sizes if each.startswith(name)])
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a directory; what a link leads to is not counted."""
+    files = path.rglob("*") if path.is_dir() and not path.is_symlink() else [path]
+    total = 0
+    for file in files:
+        with suppress(FileNotFoundError):  # gone meanwhile
+            about = file.lstat()
+            total += about.st_size if stat.S_ISREG(about.st_mode) else 0
+    return total
 
 
 def _inside(log: SqliteLog, bodies: int) -> Iterator[Part]:

@@ -38,11 +38,13 @@ def index(directory: Path, tell: Tell = silent) -> int:
             tell("reading the log", view.seq, end)
         if view.seq - view.kept >= shelf.WORTH_IT:
             view.write_down()
-        _search(collection, tell, end)
+        index_words(collection, tell)
     return view.seq
 
 
-def _search(collection: Collection, tell: Tell, end: int) -> None:
+def index_words(collection: Collection, tell: Tell = silent) -> None:
+    """Bring the search index up to date."""
+    end = collection.log.end()
     with Search(collection, patience=AT_A_TIME) as search:
         while True:
             search.keep_up()

@@ -5,12 +5,11 @@ Nothing stays open between two calls, so a collection may be kept, passed to thr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from lycosa.collection import reading
 from lycosa.collection.export import Exported, export
@@ -26,9 +25,6 @@ from lycosa.store.directory import Directory
 
 if TYPE_CHECKING:
     import pandas
-
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +85,6 @@ class CollectedPage:
 _NAMES = {item.name for item in fields(CollectedPage)} & set(COLUMNS)
 
 
-def _spoken(method: Callable[P, Answer]) -> Callable[P, Answer]:
-    """Errors name keyword arguments, not options of the command line."""
-
-    @wraps(method)
-    def call(*args: P.args, **options: P.kwargs) -> Answer:
-        with for_programs():
-            return method(*args, **options)
-
-    return call
-
-
 class Collection:
     """The pages of a crawl. Iterate over it for the relevant ones; `len()` says how many they are.
 
@@ -144,7 +129,7 @@ class Collection:
             for row in rows(chosen, without=() if text else FROM_ARCHIVE):
                 yield CollectedPage(**{name: row[name] for name in _NAMES})
 
-    @_spoken
+    @for_programs()
     def page(self, url: str) -> CollectedPage:
         """One page by its address, as it is now."""
         with self._opened() as collection:
@@ -154,7 +139,7 @@ class Collection:
             chosen = Selection(collection, everything=True, copies=True, only=visit.node)
             return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
 
-    @_spoken
+    @for_programs()
     def read(self, url: str) -> str:
         """The main part of a page as Markdown, with its title, address and headings."""
         with self._opened() as collection:
@@ -164,7 +149,7 @@ class Collection:
             document = collection.document(visit)
             return markdown(visit, document, prose(document))
 
-    @_spoken
+    @for_programs()
     def search(
         self,
         words: str,
@@ -213,7 +198,7 @@ class Collection:
             frame[name] = pandas.to_datetime(frame[name], utc=True)
         return frame
 
-    @_spoken
+    @for_programs()
     def export(
         self,
         out: str | Path,

@@ -13,17 +13,24 @@ Form = Literal["text", "markdown"]
 
 
 class Documents:
-    """The pages of a crawl, one at a time; those without text are left out."""
+    """The relevant pages of a crawl, or with `everything` all, as text or as Markdown, as far as they have text."""
 
     def __init__(
-        self, directory: str | Path, *, everything: bool, copies: bool, threshold: float | None, form: Form
+        self,
+        directory: str | Path,
+        *,
+        everything: bool = False,
+        copies: bool = False,
+        threshold: float | None = None,
+        form: Form = "text",
     ) -> None:
         if form not in ("text", "markdown"):
             raise InputError(f"form is {form!r}: it is 'text' or 'markdown'")
         self.collection = Collection(Path(directory), threshold=threshold)
         self.everything, self.copies, self.form = everything, copies, form
 
-    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The text of each page, as it is read, and its metadata."""
         for page in self.collection.pages(everything=self.everything, copies=self.copies):
             text = self.collection.read(page.url) if self.form == "markdown" and page.text else page.text
             if text:

@@ -8,11 +8,10 @@ documents = LycosaReader("reefs").load_data()
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.integrations.documents import Documents, Form
+from lycosa.integrations.documents import Documents
 
 try:
     from llama_index.core.readers.base import BaseReader
@@ -24,23 +23,12 @@ UNREAD = ["digest", "score", "relevant", "depth", "fetched", "changed"]
 """What is kept of a page, but no part of the text that a model or an embedding reads."""
 
 
-class LycosaReader(BaseReader):
+class LycosaReader(Documents, BaseReader):
     """The relevant pages of a crawl, or with `everything` all, as plain text or as Markdown."""
-
-    def __init__(
-        self,
-        directory: str | Path,
-        *,
-        everything: bool = False,
-        copies: bool = False,
-        threshold: float | None = None,
-        form: Form = "text",
-    ) -> None:
-        self.documents = Documents(directory, everything=everything, copies=copies, threshold=threshold, form=form)
 
     def lazy_load_data(self, *args: Any, **load_kwargs: Any) -> Iterator[Document]:
         """One document for each page, as it is read; its id is its address."""
-        for text, about in self.documents:
+        for text, about in self.texts():
             yield Document(
                 text=text,
                 id_=about["source"],

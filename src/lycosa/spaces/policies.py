@@ -1,4 +1,4 @@
-"""What the owners of a site don't want done with its pages, as far as a crawl has read it, and what it heeds of that."""
+"""What the owners of a site don't want done with its pages, as far as it was read, and what a crawl heeds of that."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ BLOCK, HEAD = 1 << 16, 1 << 16
 
 _INDEXED = ("response", "revisit", "resource")
 _FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
+_STATUS = re.compile(rb"\S+ +(\d{3})\b")
 _TYPE = re.compile(rb"\r\ncontent-type:([^\r\n]*)", re.IGNORECASE)
 _WWW = re.compile(r"www\d*\.")
 _SESSIONS = [
@@ -313,7 +314,7 @@ def entry_of(head: bytes, offset: int, length: int, file: str) -> Entry | None:
     if kind == "resource":
         mime, status = media_type(named.get(b"content-type", "")), ""
     else:
-        status = http.split(b"\r\n", 1)[0].decode("latin-1").split(" ")[1:2][0] if b" " in http[:64] else ""
+        status = match[1].decode() if (match := _STATUS.match(http)) else ""
         found = _TYPE.search(http.partition(b"\r\n\r\n")[0])
         mime = media_type(found[1].decode("latin-1")) if found else ""
     if kind == "revisit":

@@ -173,7 +173,7 @@ def _send(store: Any, path: Path, target: str) -> None:
     about, size = store.info(target), path.stat().st_size
     if about["size"] != size:
         raise OSError(f"{target} has {about['size']} bytes there, and {size} here")
-    if str(about.get("ETag", "")).strip('"').lower() in _tags(path, size):
+    if str(about.get("ETag", "")).strip('"').lower() in _tags(path):
         return
     with open(path, "rb") as here, store.open(target, "rb") as there:
         if _hash(here) != _hash(there):
@@ -186,7 +186,7 @@ def _is_plain(store: Any) -> bool:
     return not {"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"} & set(protocols)
 
 
-def _tags(path: Path, size: int) -> set[str]:
+def _tags(path: Path) -> set[str]:
     """What S3 says of a file's content: its MD5, or, of one that was sent in parts, the MD5 of theirs."""
     whole, parts = hashlib.md5(usedforsecurity=False), []
     with open(path, "rb") as file:

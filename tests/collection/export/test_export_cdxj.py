@@ -72,6 +72,22 @@ def _theirs(directory: Path, into: Path) -> bytes:
     return into.read_bytes()
 
 
+def test_a_status_line_that_says_nothing() -> None:
+    """An answer without a status is an entry without one."""
+    head = (
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nWARC-Date: 2026-11-17T15:13:36Z\r\n\r\n"
+    )
+    for line, status in (
+        (b"HTTP/1.1 404 Not Found", "404"),
+        (b"HTTP/1.1 200", "200"),
+        (b"HTTP/1.1", ""),
+        (b"<p>a b", ""),
+    ):
+        entry = cdxj.entry_of(head + line + b"\r\nServer: one of ours\r\n\r\n", 0, 1, "a.warc.gz")
+        assert entry is not None
+        assert entry.status == status
+
+
 def test_the_index_is_the_one_that_others_make(tmp_path: Path) -> None:
     """cdxj-indexer comes to the same lines: while a file is written, at its end, and when indexes were lost or lag."""
     crawl = tmp_path / "crawl"

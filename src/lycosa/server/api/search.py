@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.indexing import AT_A_TIME, PAUSE
+from lycosa.collection.indexing import index_words
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Search
 from lycosa.core.errors import LycosaError
@@ -139,12 +138,8 @@ def _keep_up(cached: CachedView) -> bool:
 
 def _index(cached: CachedView, upto: int) -> None:
     try:
-        with Collection(cached.view.path) as collection, Search(collection, patience=AT_A_TIME) as searching:
-            while True:
-                searching.keep_up()
-                if not searching.behind:
-                    break
-                time.sleep(PAUSE)
+        with Collection(cached.view.path) as collection:
+            index_words(collection)
     except (LycosaError, OSError):
         return  # the search itself says what is wrong
     cached.indexed = max(cached.indexed, upto)
