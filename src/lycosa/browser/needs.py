@@ -24,11 +24,14 @@ ENOUGH = 0.5
 TRIES = 3
 """Renderings in vain of pages that look like empty shells before their kind is left alone."""
 
-SAMPLE_AFTER = 40
+SAMPLE_AFTER = 500
 """Pages of a host without a rendering after which one is tried; twice as many after each that was in vain."""
 
-SAMPLES, SHARE = 2, 0.02
-"""Tries in vain at pages that do not look like shells: so many, and this share of all pages."""
+THIN, THIN_SHARE = 2, 0.02
+"""Tries in vain at pages that look thin: so many, and this share of all pages."""
+
+SHARE = 0.0005
+"""Tries in vain at pages that show no need, as a share of all pages: one takes as long as some two hundred pages."""
 
 MORE_WORDS, MORE_LINKS = 20, 3
 """What rendering has to add at least to be useful, or a fifth of what was there."""
@@ -72,7 +75,9 @@ class Needs:
         self.in_vain: Counter[str] = Counter()
         """Tries in a row, by host, that brought nothing."""
         self.pages = 0
-        self.samples = 0
+        self.thin = self.samples = 0
+        """Tries in vain at thin pages, and at those that show no need."""
+        self._trying: dict[str, str] = {}  # by host the page that is tried just now, so that no second one is
 
     def wants(self, node: str, look: Look) -> str:
         """Why a page should be rendered; empty: it should not."""
@@ -82,7 +87,7 @@ class Needs:
             return ""
         if self.always:
             return "always"
-        return self._known(node, look) or self._sampled(node, look)
+        return self._known(node, look) or self._tried(node, look)
 
     def _known(self, node: str, look: Look) -> str:
         """What this kind of page, or its host, or its looks say."""
@@ -97,17 +102,24 @@ class Needs:
             return "shell"
         return "host" if self.tried[host] and self.useful[host] >= ENOUGH and look.is_thin else ""
 
-    def _sampled(self, node: str, look: Look) -> str:
-        """Whether it is time to try one that does not look as if it needed it."""
+    def _tried(self, node: str, look: Look) -> str:
+        """Whether to try one that need not be rendered, as far as is known."""
         kind, host = template(node), lane(node)
-        if self.samples >= SAMPLES + SHARE * self.pages:
+        if host in self._trying:
             return ""
+        why = ""
         if look.is_thin and not self.tried[kind] and self.in_vain[host] < TRIES:
-            return "thin"
-        return "sample" if self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host] else ""
+            why = "thin" if self.thin < THIN + THIN_SHARE * self.pages else ""
+        elif self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
+            why = "sample" if self.samples < SHARE * self.pages else ""
+        if why:
+            self._trying[host] = node
+        return why
 
     def learn(self, visit: Visit) -> None:
         """See a recorded visit."""
+        if self._trying.get(lane(visit.node)) == visit.node:
+            del self._trying[lane(visit.node)]
         if visit.kind not in ("page", "revisit") or (visit.outcome != "ok" and "render" not in visit.data):
             return
         self.pages += 1
@@ -122,13 +134,14 @@ class Needs:
             self.tried[name] += 1
         self.since[host] = 0
         self.in_vain[host] = 0 if useful else self.in_vain[host] + 1
-        self.samples += not useful and render["why"] in ("thin", "sample")
+        self.thin += not useful and render["why"] == "thin"
+        self.samples += not useful and render["why"] == "sample"
 
     def state(self) -> State:
         """All of it."""
         return {
             "tried": dict(self.tried), "useful": dict(self.useful), "since": dict(self.since),
-            "in_vain": dict(self.in_vain), "pages": self.pages, "samples": self.samples,
+            "in_vain": dict(self.in_vain), "pages": self.pages, "thin": self.thin, "samples": self.samples,
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
@@ -136,4 +149,5 @@ class Needs:
         if "tried" not in state:
             raise Untold("there was no browser then")
         self.tried, self.since, self.in_vain = (Counter(state[name]) for name in ("tried", "since", "in_vain"))
-        self.useful, self.pages, self.samples = dict(state["useful"]), state["pages"], state["samples"]
+        self.useful, self.pages = dict(state["useful"]), state["pages"]
+        self.thin, self.samples = state["thin"], state["samples"]

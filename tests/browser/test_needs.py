@@ -1,0 +1,57 @@
+"""Which pages a browser is asked for, by what the log says of those before."""
+
+from __future__ import annotations
+
+from lycosa.browser.needs import Needs
+from lycosa.core.types import Visit
+from lycosa.web.rendering import Look
+
+RICH = Look(900, 40, scripts=True)
+THIN = Look(60, 2, scripts=True)
+SHELL = Look(4, 0, scripts=True, empty=True)
+
+
+def visited(node: str, why: str, more: int = 0) -> Visit:
+    """A page's visit, rendered or not, that a browser found more words on."""
+    data = {"render": {"why": why, "words": [60, 60 + more], "links": [2, 2]}} if why else {}
+    return Visit(node, "page", "ok", 1, data=data)
+
+
+def crawl(needs: Needs, host: str, look: Look, pages: int, more: int = 0) -> list[str]:
+    """Fetch pages one after the other; why those that were rendered were."""
+    reasons = []
+    for number in range(pages):
+        node = f"http://{host}/{'abcdefgh'[number % 8]}/page-{number}"
+        why = needs.wants(node, look)
+        needs.learn(visited(node, why, more))
+        reasons += [why] if why else []
+    return reasons
+
+
+def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
+    """Pages with scripts and text: one in two thousand is tried; thin ones a few times."""
+    needs = Needs()
+    assert [reason for host in "stuvwxyz" for reason in crawl(needs, f"{host}.test", RICH, 375)] == []
+    assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5  # after 500, 1,000, 2,000, 4,000, 8,000 more
+    assert crawl(needs, "thin.test", THIN, 1_000) == ["thin"] * 3
+
+
+def test_one_is_tried_at_a_time() -> None:
+    """Pages of a host that are fetched side by side are not all tried for the same reason."""
+    needs = Needs()
+    nodes = [f"http://thin.test/{name}/" for name in "abcde"]
+    reasons = [needs.wants(node, THIN) for node in nodes]
+    assert reasons == ["thin", "", "", "", ""]
+    assert needs.wants("http://other.test/a/", THIN) == "thin"
+    for node, why in zip(nodes, reasons, strict=True):
+        needs.learn(visited(node, why))
+    assert needs.wants("http://thin.test/f/", THIN) == "thin"
+
+
+def test_a_site_that_has_changed_is_noticed() -> None:
+    """Shells are rendered wherever they turn up; a host whose sample brought more is rendered from then on."""
+    needs = Needs()
+    assert crawl(needs, "changed.test", RICH, 100) == []
+    assert crawl(needs, "changed.test", SHELL, 20, more=400)[:1] == ["shell"]
+    assert len(crawl(needs, "changed.test", SHELL, 20, more=400)) == 20
+    assert crawl(needs, "grown.test", RICH, 2_500, more=400)[:3] == ["sample", "kind", "kind"]
