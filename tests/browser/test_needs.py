@@ -36,16 +36,19 @@ def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
     assert crawl(needs, "thin.test", THIN, 1_000) == ["thin"] * 3
 
 
-def test_one_is_tried_at_a_time() -> None:
-    """Pages of a host that are fetched side by side are not all tried for the same reason."""
+def test_pages_that_are_fetched_side_by_side() -> None:
+    """They are not all tried for the same reason."""
     needs = Needs()
     nodes = [f"http://thin.test/{name}/" for name in "abcde"]
     reasons = [needs.wants(node, THIN) for node in nodes]
-    assert reasons == ["thin", "", "", "", ""]
+    assert reasons == ["thin", "thin", "thin", "", ""]
     assert needs.wants("http://other.test/a/", THIN) == "thin"
     for node, why in zip(nodes, reasons, strict=True):
         needs.learn(visited(node, why))
-    assert needs.wants("http://thin.test/f/", THIN) == "thin"
+    assert needs.wants("http://thin.test/f/", THIN) == ""
+    crawl(needs, "large.test", RICH, 500)
+    nodes = [f"http://large.test/{name}/" for name in "xyz"]
+    assert [needs.wants(node, RICH) for node in nodes] == ["sample", "", ""]
 
 
 def test_a_site_that_has_changed_is_noticed() -> None:

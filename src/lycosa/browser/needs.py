@@ -77,7 +77,7 @@ class Needs:
         self.pages = 0
         self.thin = self.samples = 0
         """Tries in vain at thin pages, and at those that show no need."""
-        self._trying: dict[str, str] = {}  # by host the page that is tried just now, so that no second one is
+        self._trying: dict[str, set[str]] = {}  # by host the pages that are tried just now
 
     def wants(self, node: str, look: Look) -> str:
         """Why a page should be rendered; empty: it should not."""
@@ -105,21 +105,20 @@ class Needs:
     def _tried(self, node: str, look: Look) -> str:
         """Whether to try one that need not be rendered, as far as is known."""
         kind, host = template(node), lane(node)
-        if host in self._trying:
-            return ""
+        trying = len(self._trying.get(host, ()))
         why = ""
-        if look.is_thin and not self.tried[kind] and self.in_vain[host] < TRIES:
+        if look.is_thin and not self.tried[kind] and self.in_vain[host] + trying < TRIES:
             why = "thin" if self.thin < THIN + THIN_SHARE * self.pages else ""
-        elif self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
+        elif not trying and self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
             why = "sample" if self.samples < SHARE * self.pages else ""
         if why:
-            self._trying[host] = node
+            self._trying.setdefault(host, set()).add(node)
         return why
 
     def learn(self, visit: Visit) -> None:
         """See a recorded visit."""
-        if self._trying.get(lane(visit.node)) == visit.node:
-            del self._trying[lane(visit.node)]
+        if lane(visit.node) in self._trying:
+            self._trying[lane(visit.node)].discard(visit.node)
         if visit.kind not in ("page", "revisit") or (visit.outcome != "ok" and "render" not in visit.data):
             return
         self.pages += 1
