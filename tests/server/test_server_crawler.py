@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import json
 import re
 import time
@@ -11,11 +13,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
-from lycosa.core.errors import LockedError
+from lycosa.collection.reading import Collection
+from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import crawls, erasing, feedback
@@ -23,19 +28,26 @@ from lycosa.people.database import Database, DatabaseAway, Row
 from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.refresh.change import change_of
+from lycosa.server.api.exports import _pack
+from lycosa.server.backup import Backup
 from lycosa.server.crawler import running as running_module
 from lycosa.server.crawler.judging import recorded
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.models import digest_of
+from lycosa.server.restore import restore
 from lycosa.server.settings import Settings
+from lycosa.server.validation import harmless_directory
+from lycosa.store import cdxj
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testing.reply import Response
 from lycosa.testing.server import Server, gaps, most_at_once
 from lycosa.text.bags import Bags
 from lycosa.topics.model import fitted
+from lycosa.web.signing import Identity
 
 DELAY = 0.02
+HASH = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"
 
 
 class Endless:
@@ -46,6 +58,7 @@ class Endless:
     def __init__(self) -> None:
         self.text = "coral reefs of the world"
         self.slow = 0.0
+        self.heard: list[dict[str, str]] = []
 
     def counts(self, url: str) -> bool:
         """No page changes by being fetched."""
@@ -53,6 +66,7 @@ class Endless:
 
     def response(self, url: str, headers: Any = None, version: int = 0) -> Response:
         """A page, or no rules."""
+        self.heard.append(dict(headers or {}))
         found = re.search(r"/coral-(\d+)$", url)
         if found is None:
             return Response(404, [], b"")
@@ -77,7 +91,7 @@ class Bench:
     def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **wishes: Any) -> str:
         """An interest of a person, who is made if need be."""
         if self.database.row("SELECT id FROM person WHERE id = ?", person) is None:
-            row = {"id": person, "name": person, "folded": person, "password": "", "role": "member", "created": 0.0}
+            row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
             self.database.insert("person", row)
         seeds = wishes.pop("seeds", [self.server.url(host, "/coral-0")])
         told = Wishes("coral reefs", seeds=seeds, strategy="breadth-first", **wishes).as_json()
@@ -810,3 +824,130 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert 1 == len(bench.database.rows("SELECT * FROM notice"))
 
     on_bench(tmp_path, work)
+
+
+def bodies_of(directory: Path) -> dict[str, bytes]:
+    """The pages of a crawl as they can be read, by path."""
+    with Collection(directory) as collection:
+        found = {}
+        for visit in collection.log.visits(PAGES):
+            exchange = collection.exchange(visit)
+            assert exchange is not None
+            assert hashlib.sha256(exchange.body).digest() == visit.digest
+            found[visit.node.rpartition("/")[2]] = exchange.body
+        return found
+
+
+def records_of(directory: Path) -> list[str]:
+    """The kinds of records in its own archive, robots.txt aside."""
+    found = []
+    for file in (directory / "archive").glob("*.warc.gz"):
+        with open(file, "rb") as stream:
+            for record in ArchiveIterator(stream):
+                if "coral" in (record.rec_headers.get_header("WARC-Target-URI") or ""):
+                    found.append(record.rec_type)
+    return found
+
+
+def test_one_persons_crawls_share_their_bodies(tmp_path: Path) -> None:
+    """What a person's earlier crawl has is referred to, another person's never; what a deleted one had stays readable
+    for those that refer to it, also for one that runs, and for nobody else; a backup has it all.
+    """
+
+    async def work(bench: Bench) -> None:
+        place = bench.settings.crawl_directory
+        first = bench.crawl("ann", "a", budget=12)
+        bench.start()
+        await bench.until_state(first, "finished")
+        bobs, second, third = bench.crawl("bob", budget=6), bench.crawl("ann", "b", budget=6), bench.crawl("ann", "c")
+        for crawl in (bobs, second):
+            await bench.until_state(crawl, "finished")
+        assert {"response", "request"} == set(records_of(place(bobs)))
+        assert [] == Directory.read_options(place(bobs)).dedupe
+        assert {"revisit"} == set(records_of(place(second)))
+        assert [f"../{first}"] == Directory.read_options(place(second)).dedupe
+        whole = bodies_of(place(second))
+        assert whole == {path: body for path, body in bodies_of(place(first)).items() if path in whole}
+
+        Backup(bench.settings, bench.database).write(tmp_path / "backup.tar")
+        restore(tmp_path / "backup.tar", tmp_path / "again")
+        assert whole == bodies_of(tmp_path / "again" / "crawls" / second)
+        with open(tmp_path / "one.zip", "w+b") as out:
+            _pack(out, {}, [("it", place(second))], 0.0, {})
+            with ZipFile(out) as packed:
+                assert b"WARC-Type: response" in gzip.decompress(packed.read("it/earlier.warc.gz"))
+
+        await bench.until(lambda: bench.row(third)["pages"] > 12)
+        assert "running" == bench.row(third)["state"]
+        erasing.erase_interest(bench.database, "ann-a")
+        await bench.until(lambda: not erasing.rubbish(bench.database))
+        assert not place(first).exists()
+        assert whole == bodies_of(place(second))
+        assert [f"earlier-{first}.cdxj"] == Directory.read_options(place(second)).dedupe
+        harmless_directory(place(second))
+        kept = [entry.url.rpartition("/")[2] for entry in cdxj.read(place(second) / f"earlier-{first}.cdxj")]
+        assert sorted(whole) == sorted(path for path in kept if path in whole), "no page that it has not seen itself"
+        pages = bench.row(third)["pages"]
+        await bench.until(lambda: bench.row(third)["pages"] > pages + 1)
+        crawls.stop(bench.database, time.time(), third)
+        await bench.until_state(third, "stopped")
+        assert len(bodies_of(place(third))) > 12
+        fourth = bench.crawl("ann", "d", budget=6)
+        await bench.until_state(fourth, "finished")
+        assert {"revisit"} == set(records_of(place(fourth))), "through what the second one was given"
+        erasing.erase_person(bench.database, "ann")
+        await bench.until(lambda: not erasing.rubbish(bench.database))
+        assert {bobs} == {path.name for path in place(bobs).parent.iterdir() if path.is_dir()}
+        assert 6 == len(bodies_of(place(bobs)))
+
+    on_bench(tmp_path, work)
+
+
+def test_a_backup_that_refers_to_anothers_crawl(tmp_path: Path) -> None:
+    """Nobody reads another's pages by saying that theirs lie there."""
+
+    async def work(bench: Bench) -> None:
+        anns, bobs = bench.crawl("ann", budget=2), bench.crawl("bob", budget=2)
+        bench.start()
+        for crawl in (anns, bobs):
+            await bench.until_state(crawl, "finished")
+        await bench.stop()
+        config = bench.settings.crawl_directory(bobs) / "crawl.toml"
+        told = config.read_text()
+        for named, why in ((f"../{anns}", "another person's crawl"), ("/etc", "none of this server's crawls")):
+            config.write_text(f'{told}\ndedupe = ["{named}"]\n')
+            Backup(bench.settings, bench.database).write(tmp_path / "backup.tar")
+            with pytest.raises(InputError, match=why):
+                restore(tmp_path / "backup.tar", tmp_path / "again")
+        with pytest.raises(InputError, match="none of this server's"):
+            harmless_directory(config.parent)
+
+    on_bench(tmp_path, work)
+
+
+def test_what_the_operator_says_of_manners(tmp_path: Path) -> None:
+    """Requests are signed and say whom to turn to; a member may respect more opt-outs than the server, not fewer."""
+    identity = tmp_path / "me.json"
+    Identity.new("https://crawler.example.org").save(identity)
+
+    async def work(bench: Bench) -> None:
+        plain = bench.crawl("ann", budget=2)
+        strict = bench.crawl("bob", budget=2, respect_opt_outs="all")
+        bench.start()
+        for crawl in (plain, strict):
+            await bench.until_state(crawl, "finished")
+        options = {crawl: Directory.read_options(bench.settings.crawl_directory(crawl)) for crawl in (plain, strict)}
+        assert ["training", "all"] == [options[crawl].respect_opt_outs for crawl in (plain, strict)]
+        assert {"Reef Library"} == {one.operator for one in options.values()}
+        assert len(bench.web.heard) > 4
+        assert all('tag="web-bot-auth"' in headers.get("signature-input", "") for headers in bench.web.heard)
+        assert all("crawl@example.org" in headers["user-agent"] for headers in bench.web.heard)
+
+    given = {"identity": str(identity), "contact": "crawl@example.org", "operator": "Reef Library"}
+    on_bench(tmp_path, work, respect_opt_outs="training", **given)
+    Settings(tmp_path, respect_opt_outs="training", **given).check()
+    for wrong in ({"respect_opt_outs": "some"}, {"identity": str(tmp_path / "none.json")}, {"operator": "a\nb"}):
+        with pytest.raises(InputError):
+            Settings(tmp_path, **wrong).check()
+    with pytest.raises(InputError, match="choose training or all"):
+        Wishes("coral", seeds=["https://example.org/"], respect_opt_outs="some").check()

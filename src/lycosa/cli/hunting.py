@@ -36,7 +36,6 @@ def read_options(given: dict[str, Any], config: Path | None) -> Options:
     options.seed_files = [name if is_http(name) else os.path.abspath(name) for name in options.seed_files]
     options = options.with_files({name: os.path.abspath(file) for name, file in options.files().items()})
     options.space = with_whole_paths(options.space)
-    options.dedupe = [os.path.abspath(name) for name in options.dedupe]
     for name in ("terms", "proxy_ca", "identity", "ontology", "log_file"):
         if (path := getattr(options, name)) and (name, path) != ("log_file", "none"):
             setattr(options, name, os.path.abspath(path))

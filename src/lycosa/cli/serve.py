@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lycosa.cli.contact import NOTE
 from lycosa.cli.parameters import declared, with_more
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
@@ -64,6 +65,8 @@ def serve(
 
     chosen: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     settings = Settings(data, **{name: value for name, value in chosen.items() if value is not None})
+    if settings.identity:
+        settings = replace(settings, identity=os.path.abspath(settings.identity))
     settings.check()
     os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
     with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
@@ -78,6 +81,8 @@ def serve(
 
         def ready() -> None:
             print(f"Lycosa is at {settings.base}/ . Ctrl-C stops it.", flush=True)
+            if not settings.contact:
+                print(f"Mind: {NOTE}.", flush=True)
             if code:
                 link = f"{settings.base}/join#{code}"
                 if not admin_link and orphaned(settings.data):

@@ -62,7 +62,8 @@ class Files:
         if request.keeping is None:
             self.cold_file = request.path / COLD
         if not request.resuming:
-            options = request.options = options.with_files(directory.options.files())  # the directory's own copies
+            own = directory.options  # has copies of its own, and sees from there what lies beside it
+            options = request.options = replace(options.with_files(own.files()), dedupe=own.dedupe)
         kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
         if vars(directory.options) != vars(kept):
             directory.options = kept
@@ -70,7 +71,7 @@ class Files:
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
-            earlier = Earlier(options.dedupe) if options.dedupe else None
+            earlier = Earlier(options.dedupe, request.path) if options.dedupe else None
             self.archive = directory.archive(
                 log, SOFTWARE, options.rotate, user_agent(options), earlier, request.notes.append
             )

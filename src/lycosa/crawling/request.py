@@ -8,6 +8,7 @@ Paper items:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,7 +89,8 @@ class Request:
         if options.archive_to:
             check_address(options.archive_to)
         if not self.resuming:
-            for source in sources_of(options.dedupe):
+            options.dedupe = [os.path.abspath(name) for name in options.dedupe]
+            for source in sources_of(options.dedupe, Path()):
                 source.check()
         user_agent(options)
         signer_of(options)

@@ -22,6 +22,7 @@ from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import held
 from lycosa.people.database import Database, is_id
 from lycosa.people.limits import forget
+from lycosa.store import heirs
 from lycosa.store.log import Lock
 
 
@@ -76,10 +77,13 @@ def removed(database: Database, crawl: str) -> None:
 def sweep(directories: list[Path]) -> list[Path]:
     """Remove directories that nobody writes in; returns those that are gone now.
 
-    What a running crawl holds is left for the crawl process, which ends it first. Only a directory that is called as a
-    crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads anywhere.
+    What a running crawl holds is left for the crawl process, which ends it first. Other crawls whose records refer to
+    this one's are given those first, unless they go as well; while one of them runs, it is left, too. Only a directory
+    that is called as a crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads
+    anywhere.
     """
     gone = []
+    going = {directory.absolute() for directory in directories}
     for directory in directories:
         if not is_id(directory.name) or ".." in directory.parts or directory.is_symlink():
             continue
@@ -89,12 +93,32 @@ def sweep(directories: list[Path]) -> list[Path]:
             except LycosaError:
                 continue
             try:
-                shutil.rmtree(directory, ignore_errors=True)
+                if _handed_down(directory, going):
+                    shutil.rmtree(directory, ignore_errors=True)
             finally:
                 lock.release()
         if not directory.exists():
             gone.append(directory)
     return gone
+
+
+def _handed_down(directory: Path, going: set[Path]) -> bool:
+    """Give heirs their part; False if that has to wait for one of them."""
+    for heir in heirs.heirs_of(directory):
+        if heir in going:
+            continue
+        try:
+            lock = Lock(heir)
+        except LycosaError:
+            return False
+        try:
+            heirs.hand_down(directory, heir)
+        except LycosaError as error:
+            if isinstance(error.__cause__, OSError):  # no room, say
+                return False  # else it is damaged, and there is nothing to be had
+        finally:
+            lock.release()
+    return True
 
 
 def _throw(database: Database, crawl: str) -> None:

@@ -47,6 +47,19 @@ FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "
 """Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun."""
 
 
+STRICT = ("", "training", "all")
+"""Which opt-outs are respected, the stricter the further behind."""
+
+
+def stricter(one: str, other: str) -> str:
+    """Which of two words on opt-outs leaves out more.
+
+    >>> stricter("training", ""), stricter("training", "all")
+    ('training', 'all')
+    """
+    return max(one, other, key=STRICT.index)
+
+
 def wish(
     default: Any, what: str, most: float = 300, *, many: int = MOST_PIECES, least: float = 0, about: str = ""
 ) -> Any:
@@ -97,6 +110,12 @@ class Wishes:
     detect: list[str] = wish(
         [], "the detectors", 40, about="How changes are noticed: of GET /detectors; none: the usual ones."
     )
+    respect_opt_outs: str = wish(
+        "",
+        "the opt-outs",
+        20,
+        about="Pages to leave out by their owners' word: training (no training, no mining), all; empty: the server's.",
+    )
     model: str = wish("", "the model", 64, about="A classifier of the owner's, in place of words and examples.")
     targets: list[str] = wish([], "the classes", 1_000, about="Its classes that are wanted, or branches of them.")
     strategy_model: str = wish(
@@ -127,6 +146,8 @@ class Wishes:
             raise InputError("nothing to hunt: say it in a few words, or give the address of a page like those wanted")
         if not self.seeds and not self.preferences:
             raise InputError("nowhere to start: give the address of a page, or choose a preference of the catalogue")
+        if self.respect_opt_outs not in STRICT:
+            raise InputError(f"there are no opt-outs {self.respect_opt_outs[:20]!r}: choose training or all, or none")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
                 raise InputError(f"{code!r} is no language: write its short code, such as en or de")

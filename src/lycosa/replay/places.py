@@ -35,7 +35,7 @@ def earlier_archives(named: Iterable[Path], known: Iterable[Path]) -> list[Path]
     files: dict[Path, None] = {}
     for path in named:
         if (path / CONFIG).is_file():
-            for source in sources_of(Options.load(path / CONFIG).dedupe):
+            for source in sources_of(Options.load(path / CONFIG).dedupe, path):
                 for index, archive in source.files():
                     file = archive / (index.name.removesuffix(".cdxj") + ".warc.gz")
                     if file.exists() or file.name in manifest(archive):

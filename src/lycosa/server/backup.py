@@ -31,6 +31,7 @@ from lycosa.people.database import Database, Row
 from lycosa.people.migrating import scripts, tables_of, version
 from lycosa.people.tables import PASSING, Checker
 from lycosa.server.settings import Settings
+from lycosa.store import cdxj
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 from lycosa.store.search import NAME as SEARCH
@@ -137,6 +138,7 @@ class Backup:
                     if os.fstat(archive.fileno()).st_size < end:
                         raise _spoilt(directory, f"{archive.name} has lost its end")
                     self._add(tar, f"crawls/{crawl}/archive/{name}", archive, end)
+                    self._index(tar, f"crawls/{crawl}/archive", directory / "archive" / name, end)
             for path in sorted(directory.iterdir()):
                 other = path.name not in (LOG, "search.lock") and not is_passing(path.name)
                 if other and path.is_file() and not path.is_symlink():
@@ -146,6 +148,13 @@ class Backup:
             if directory.is_dir() and self.database.row("SELECT id FROM crawl WHERE id = ?", crawl):
                 raise _spoilt(directory, f"{error.filename} is missing") from error  # it isn't being deleted
             self._gone.append(crawl)
+
+    def _index(self, tar: tarfile.TarFile, into: str, archive: Path, end: int) -> None:
+        """Where the records of a file lie, for other crawls that refer to them: as far as the file is copied."""
+        index = cdxj.index_of(archive)
+        if index.exists():
+            content = b"".join(entry.line for entry in cdxj.read(index) if entry.end <= end)
+            self._add(tar, f"{into}/{index.name}", io.BytesIO(content), len(content))
 
     @staticmethod
     def _copied(source: Path, copy: Path) -> None:

@@ -12,7 +12,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from lycosa.server.models import inspect
 from lycosa.server.settings import Settings
 from lycosa.server.validation import TAUGHT, check_strategy, harmless, harmless_wishes
 from lycosa.store.directory import CONFIG, KEPT, Directory
+from lycosa.store.earlier import located
 from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 
@@ -232,7 +233,7 @@ def _put(opened: IO[bytes], file: Path, manifest: Manifest, data: Path, address:
     try:
         rows = _extract(opened, file, manifest, beside)
         _check_models(beside, rows, file)
-        damaged = _check_crawls(beside, data, file)
+        damaged = _check_crawls(beside, data, file, _owners(rows))
         database = Database.open(Settings(beside, address).database_address)
         if version(database):
             raise InputError("the database is not empty: a backup is restored into a new one")
@@ -290,7 +291,16 @@ def _check_models(beside: Path, rows: Path, file: Path) -> None:
                     raise _broken(file, f"the model {row['id']}: {error}") from error
 
 
-def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
+def _owners(rows: Path) -> dict[str, str]:
+    """Whose each crawl is."""
+    owner_of: dict[str, str] = {}
+    with open(rows / "interest.jsonl", "rb") as lines:
+        owner_of.update((row["id"], row["owner"]) for row in rows_of(_lines(lines)))
+    with open(rows / "crawl.jsonl", "rb") as lines:
+        return {row["id"]: owner_of.get(row["interest"], "") for row in rows_of(_lines(lines))}
+
+
+def _check_crawls(beside: Path, data: Path, file: Path, owners: Mapping[str, str]) -> list[str]:
     """Whether each crawl is one that a server may have; of those with events that can't be read, what to do."""
     damaged: list[str] = []
     crawls = beside / "crawls"
@@ -299,7 +309,7 @@ def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
             if (directory / CONFIG).exists():
                 if (directory / CONFIG).stat().st_size > LARGEST_CONFIG:
                     raise InputError(f"{CONFIG} is too large")
-                _check_options(directory)
+                _check_options(directory, owners)
             if (directory / LOG).exists():
                 with closing(SqliteLog(directory / LOG, readonly=True)) as log:
                     log.check()
@@ -310,10 +320,13 @@ def _check_crawls(beside: Path, data: Path, file: Path) -> list[str]:
     return damaged
 
 
-def _check_options(directory: Path) -> None:
-    """What a crawl is told, and the copies of models that it goes by."""
+def _check_options(directory: Path, owners: Mapping[str, str]) -> None:
+    """What a crawl is told, the copies of models that it goes by, and whose crawls it refers to."""
     options = Directory.read_options(directory)
     harmless(options)
+    for source in located(options.dedupe, directory):
+        if owners.get(source.name, owners.get(directory.name)) != owners.get(directory.name):
+            raise InputError(f"its option dedupe names another person's crawl: {source.name}")
     name, given = parse(options.strategy)
     kinds = {"model": "classifier" if options.model else "", "strategy": TAUGHT.get(name, "") if given else ""}
     for option, kind in kinds.items():

@@ -12,7 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lycosa.core.errors import InputError
+from lycosa.core.options import Options
 from lycosa.people.database import is_id
+from lycosa.web.signing import Identity
 
 VARIABLE = "LYCOSA_SETTINGS"
 """How the processes of a server are told: by their environment, as the database's address may hold a password, and
@@ -59,6 +61,18 @@ class Settings:
         (), "A network that may be asked although it is not public.", metavar="CIDR"
     )  # the operator's word, never a member's
     contact: str = setting("", "A URL or mail address that hosts can turn to; it is sent with every request.")
+    operator: str = setting("", "Who runs this server, as the WARC files are to name it.", metavar="NAME")
+    identity: str = setting(
+        "",
+        "Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'.",
+        metavar="FILE",
+    )
+    respect_opt_outs: str = setting(
+        "",
+        "Leave out pages whose owners don't want models trained on them (training), or any use that they speak of "
+        "(all); members may ask for more, never for less.",
+        metavar="WHICH",
+    )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
@@ -84,8 +98,16 @@ class Settings:
             wrong = True
         if wrong:
             raise InputError(f"--url {self.url}: write it as in https://lycosa.example.org")
+        Options(
+            contact=self.contact,
+            operator=self.operator,
+            respect_opt_outs=self.respect_opt_outs,
+            identity=self.identity,
+        ).check()
         if not self.contact.isprintable():
             raise InputError("--contact: leave out control characters")
+        if self.identity:
+            Identity.load(Path(self.identity))
 
     @property
     def base(self) -> str:

@@ -44,7 +44,7 @@ TAUGHT = {
 }
 """Strategies that go by a model of the person's own, and of which kind."""
 
-OPERATORS = ("delay", "concurrency", "allow_network", "contact", "random_seed")
+OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "random_seed")
 """Options that the operator sets, for everyone: each time that a crawl is opened."""
 
 LARGEST = 10_000
@@ -148,6 +148,9 @@ def _plain(chosen: Options) -> None:
         raise InputError(f"its option schedule is nothing that a member may wish for: {chosen.schedule[:100]!a}")
     if chosen.detect:
         parse_detectors(chosen.detect)
+    for name in chosen.dedupe:
+        if not re.fullmatch(r"\.\./[\w-]{1,64}|earlier-[\w-]{1,64}\.cdxj", name, re.ASCII):
+            raise InputError(f"its option dedupe is none of this server's crawls: {name[:100]!a}")
 
 
 def harmless_directory(directory: Path) -> None:
@@ -166,7 +169,7 @@ def harmless_wishes(text: str, *, build: bool = True) -> None:
 
 @cache
 def _wished() -> frozenset[str]:
-    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule"))
+    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule", "dedupe"))
 
 
 def _is_name(text: str) -> bool:

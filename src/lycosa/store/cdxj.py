@@ -55,6 +55,7 @@ _SESSIONS = [
     )
 ]
 _ASPX_SESSION = re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\))/([^?]+\.aspx.*)$", re.IGNORECASE)
+_SPAN = re.compile(rb'", "length": "(\d{1,18})", "offset": "(\d{1,18})", "filename": "')
 _ESCAPED = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
 
 
@@ -248,10 +249,32 @@ def entries_of(path: Path, end: int, fresh: Iterable[Entry] = ()) -> list[Entry]
     return sorted(known.values(), key=lambda entry: entry.line)
 
 
+def reach(index: Path, end: int) -> int:
+    """The byte behind the last record that an index knows, of those that end before another byte."""
+    reached = 0
+    try:
+        with open(index, "rb") as file:
+            while line := file.readline(LARGEST):
+                # As we write it; of lines that others wrote all is read.
+                if match := _SPAN.search(line):
+                    behind = int(match[1]) + int(match[2])
+                elif entry := parse(line):
+                    behind = entry.end
+                else:
+                    continue
+                if reached < behind <= end:
+                    reached = behind
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise StoreError(f"cannot read {index}: {error.strerror}") from error
+    return reached
+
+
 def stream(path: Path, end: int) -> Iterator[Entry]:
     """The same, one after the other: in memory is only what the index lacks."""
     index = index_of(path)
-    reached = max((entry.end for entry in read(index) if entry.end <= end), default=0)
+    reached = reach(index, end)
     if reached and not path.exists():  # moved elsewhere, when it was full and its index whole
         reached = end
     lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)

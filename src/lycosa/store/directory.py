@@ -57,7 +57,7 @@ class Directory:
         except OSError as error:
             raise InputError(f"cannot create {path}: {error.strerror}; choose another directory with --out") from error
         lock = Lock(path)
-        directory = cls(path, options, lock)
+        directory = cls(path, with_changes(options, dedupe=[_beside(name, path) for name in options.dedupe]), lock)
         try:
             directory._keep_files()
             directory.save()
@@ -165,6 +165,16 @@ class Directory:
     def close(self) -> None:
         """Let others write."""
         self._lock.release()
+
+
+def _beside(name: str, directory: Path) -> str:
+    """What lies beside a directory, as it is seen from there: both may be moved together.
+
+    >>> _beside("/srv/reefs", Path("/srv/reefs-spring")), _beside("/mnt/reefs", Path("/srv/reefs-spring"))
+    ('../reefs', '/mnt/reefs')
+    """
+    path = Path(name)
+    return f"../{path.name}" if path.parent == directory.absolute().parent else name
 
 
 def is_running(directory: Path) -> bool:

@@ -85,8 +85,7 @@ def _whole(path: Path, end: int) -> Path:
     index = cdxj.index_of(path)
     if not path.exists():
         return index
-    reached = max((entry.end for entry in cdxj.read(index) if entry.end <= end), default=0)
-    if not any(True for _ in cdxj.scan(path, reached, end)):
+    if not any(True for _ in cdxj.scan(path, cdxj.reach(index, end), end)):
         return index
     entries = list(cdxj.stream(path, end))
     try:
@@ -100,10 +99,10 @@ def _whole(path: Path, end: int) -> Path:
         return Path(file.name)
 
 
-def sources_of(named: Iterable[str]) -> list[Source]:
-    """The sources, and those of each, each once."""
+def sources_of(named: Iterable[str], directory: Path) -> list[Source]:
+    """The sources of the crawl in a directory, and those of each, each once. Names are seen from the directory."""
     found: dict[Path, Source] = {}
-    waiting = [Path(name) for name in named]
+    waiting = located(named, directory)
     while waiting and len(found) < MOST_SOURCES:
         path = waiting.pop(0)
         if path in found:
@@ -111,21 +110,26 @@ def sources_of(named: Iterable[str]) -> list[Source]:
         source = found[path] = Source(path)
         if source.is_crawl:
             with suppress(LycosaError):
-                waiting += [Path(name) for name in Options.load(path / CONFIG).dedupe]
+                waiting += located(Options.load(path / CONFIG).dedupe, path)
     return list(found.values())
+
+
+def located(named: Iterable[str], directory: Path) -> list[Path]:
+    """Where sources lie whose names are seen from a directory."""
+    return [Path(os.path.normpath(directory.absolute() / name)) for name in named]
 
 
 class Earlier:
     """Payloads of some sources, to be asked for by their digests."""
 
-    def __init__(self, named: Iterable[str]) -> None:
+    def __init__(self, named: Iterable[str], directory: Path) -> None:
         self.files: list[tuple[Path, Path]] = []
         self._temporary: list[Path] = []
         self._handles: dict[int, int] = {}
         hashes, places = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
         self.kinds: set[str] = set()
         """The algorithms of the digests."""
-        for source in sources_of(named):
+        for source in sources_of(named, directory):
             source.check()
             for index, archive in source.complete():
                 if index.parent != archive and source.is_crawl:

@@ -79,8 +79,9 @@ class Versions:
     @cached_property
     def earlier(self) -> list[Source]:
         """The crawls whose archives have bodies of this one."""
-        path = self.archive.parent / CONFIG
-        return sources_of(Options.load(path).dedupe) if path.is_file() else []
+        directory = self.archive.parent
+        config = directory / CONFIG
+        return sources_of(Options.load(config).dedupe, directory) if config.is_file() else []
 
     def _record(self, visit: Visit) -> tuple[Exchange, str]:
         """The visit's record, and the URL whose body it shares if it is a revisit."""

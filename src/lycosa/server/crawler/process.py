@@ -41,6 +41,7 @@ from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.training import Training
 from lycosa.spaces.making import wall_clock
+from lycosa.store import heirs
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.authority import Authority
@@ -62,6 +63,9 @@ REST = 2.0
 
 MOST_REQUESTS = 128
 """In flight over all crawls."""
+
+MOST_EARLIER = 20
+"""Crawls of the same person to which records of a new one may refer."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -292,17 +296,18 @@ class CrawlProcess:
                     await self._begin(row)
 
     async def _begin(self, row: Row) -> None:
-        def read() -> tuple[list[str], dict[str, bool], dict[str, str]]:
+        def read() -> tuple[list[str], dict[str, bool], dict[str, str], list[str]]:
             try:
                 wishes = Wishes.of_json(row["wishes"])
                 seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
             labels = feedback.labels_of(self.database, row["interest"])
-            return seeds, labels, self._models(row)
+            return seeds, labels, self._models(row), crawls.earlier(self.database, row, MOST_EARLIER)
 
-        seeds, labels, files = await self._ask(read)
-        self.running[row["id"]] = Running(row, seeds, labels, self.around, files)
+        seeds, labels, files, others = await self._ask(read)
+        earlier = map(self.settings.crawl_directory, others)
+        self.running[row["id"]] = Running(row, seeds, labels, self.around, files, earlier)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
@@ -358,6 +363,11 @@ class CrawlProcess:
 
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
+        for crawl in seen.rubbish:  # what others that run refer to there they take over
+            directory = self.settings.crawl_directory(crawl)
+            for heir in heirs.heirs_of(directory):
+                if (running := self.running.get(heir.name)) is not None and not running.over:
+                    running.part(directory)
         waste = [crawl for crawl in seen.rubbish if crawl not in self.running]
         if not waste:
             return

@@ -8,8 +8,9 @@ import re
 import shutil
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lycosa import crawling
@@ -22,7 +23,7 @@ from lycosa.crawling import Crawl
 from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
-from lycosa.people.wishes import FRESHNESS, Wishes, options
+from lycosa.people.wishes import FRESHNESS, Wishes, options, stricter
 from lycosa.server import messages
 from lycosa.server.crawler import live
 from lycosa.server.crawler.judging import JudgingTask, judge_again, teach
@@ -30,7 +31,8 @@ from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
-from lycosa.store.directory import CONFIG, KEPT
+from lycosa.store import heirs
+from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.labels import news_of
 from lycosa.store.log import SqliteLog
 from lycosa.web.authority import Authority
@@ -73,6 +75,7 @@ class Running:
         labels: Mapping[str, bool],
         around: Surroundings,
         files: Mapping[str, str] = KEPT,
+        earlier: Iterable[Path] = (),
     ) -> None:
         self.id: str = row["id"]
         self.row = row
@@ -96,6 +99,10 @@ class Running:
         self._catalogue = catalogue
         self._files = files
         """Where the owner's models lie that the wishes name."""
+        self._earlier = list(earlier)
+        """Other crawls of the owner's: a new one archives nothing that they have."""
+        self._parting: set[Path] = set()
+        """Those of them that are being deleted, and that it still refers to."""
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | None = None
@@ -168,7 +175,7 @@ class Running:
         harmless_wishes(self.row["wishes"], build=False)
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
             self._was_judged()
-            crawl = self._crawl = crawling.crawl(out=self._directory, **self._common(), **self._options())
+            crawl = self._crawl = self._new()
             await crawl.open()
         else:
             async with around.opening:
@@ -176,6 +183,9 @@ class Running:
                     return None
                 begun = around.clock()
                 harmless_directory(self._directory)
+                for source in sorted(self._parting):
+                    await asyncio.to_thread(heirs.hand_down, source, self._directory)
+                self._parting = set()
                 await self._judge(begun)
                 crawl = self._crawl = self._again()
                 await crawl.open()
@@ -212,10 +222,20 @@ class Running:
             if self.asked is asked:
                 self.asked = None
 
+    def _new(self) -> Crawl:
+        """A crawl that archives nothing that the owner's other ones have; they know of it before it begins."""
+        others = [path for path in self._earlier if (path / CONFIG).is_file()]
+        for path in others:
+            heirs.note(path, self._directory)
+        options = self._options() | {"dedupe": list(map(str, others))}
+        return crawling.crawl(out=self._directory, **self._common(), **options)
+
     def _again(self) -> Crawl:
         """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
         wished = self._options()
-        changes = {name: wished[name] for name in ("seeds", "log_file", *self._operators())}
+        changes = {name: wished[name] for name in ("seeds", "log_file", "respect_opt_outs", *self._operators())}
+        named = Directory.read_options(self._directory).dedupe
+        changes["dedupe"] = [name for name in named if (self._directory / name).exists()]  # a restore may lack some
         if self.row["task"] == "refresh":
             return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
         return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
@@ -236,12 +256,20 @@ class Running:
 
     def _options(self) -> dict[str, Any]:
         wishes = Wishes.of_json(self.row["wishes"])
-        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **self._operators())
+        asked = stricter(wishes.respect_opt_outs, self._around.settings.respect_opt_outs)
+        told = {**self._operators(), "respect_opt_outs": asked}
+        return options(wishes, self._catalogue, budget=self.budget, files=self._files, **told)
 
     def _operators(self) -> dict[str, Any]:
         """What the operator says, for everyone."""
         values = {name: getattr(self._around.settings, name) for name in OPERATORS}
         return values | {"allow_network": list(values["allow_network"])}
+
+    def part(self, source: Path) -> None:
+        """Another crawl is being deleted: this one is opened again, with what it refers to there as its own."""
+        if source not in self._parting and not self.stopped_at and self.engine is not None:
+            self._parting.add(source)
+            self._reopen(self._around.clock())
 
     # -- while it runs -----------------------------------------------------------------------------------------
 

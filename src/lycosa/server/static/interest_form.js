@@ -162,7 +162,7 @@ function choose(name, {form: kind, urls}) {
 
 function show({name, wishes, look_again: again}) {
   fields.title.value = name;
-  for (const key of ["words", "budget", "threshold", "max_depth", "host_budget"]) fields[key].value = wishes[key];
+  for (const key of ["words", "budget", "threshold", "max_depth", "host_budget", "respect_opt_outs"]) fields[key].value = wishes[key];
   for (const key of ["examples", "seeds", "hosts", "domains", "exclude", "always", "frequently", "infrequently"]) {
     fields[key].value = wishes[key].join("\n");
     fields[key].rows = Math.min(12, Math.max(fields[key].rows, wishes[key].length));
@@ -171,7 +171,7 @@ function show({name, wishes, look_again: again}) {
   for (const key of OFTEN) if (wishes[key].length) $("#freshness").open = true;
   for (const key of ["frequent", "infrequent"]) period(fields[key], wishes[key]);
   period(fields.again, again);
-  const usual = {threshold: 0, max_depth: 0, host_budget: 0, judge: "automatic"};
+  const usual = {threshold: 0, max_depth: 0, host_budget: 0, respect_opt_outs: "", judge: "automatic"};
   $("#advanced").open = Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
 }
 
@@ -191,6 +191,7 @@ function gather() {
     budget: Number(fields.budget.value), threshold: Number(fields.threshold.value),
     max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
     hosts: lines("hosts"), domains: lines("domains"), exclude: pieces("exclude"),
+    respect_opt_outs: fields.respect_opt_outs.value,
     languages: fields.languages.value.split(/[\s,]+/).filter(Boolean),
     always: pieces("always"), frequently: pieces("frequently"), infrequently: pieces("infrequently"),
     frequent: fields.frequent.value, infrequent: fields.infrequent.value,

@@ -37,6 +37,7 @@ function wishes(interest) {
     ["Only in domains", list(wished.domains)],
     ["Never where the address has", list(wished.exclude)],
     ["Languages", list(wished.languages)],
+    ["Left out if opted out of", { training: "training and mining", all: "anything" }[wished.respect_opt_outs]],
     ["Looks again", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
     ["Frequently", wished.frequently?.length ? `${list(wished.frequently)} (every ${wished.frequent} at least)` : ""],
     ["Infrequently", wished.infrequently?.length ? `${list(wished.infrequently)} (every ${wished.infrequent})` : ""],
