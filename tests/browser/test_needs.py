@@ -8,6 +8,7 @@ from lycosa.web.rendering import Look
 
 RICH = Look(900, 40, scripts=True)
 THIN = Look(60, 2, scripts=True)
+SHORT = Look(400, 0, scripts=True)
 SHELL = Look(4, 0, scripts=True, empty=True)
 
 
@@ -34,6 +35,8 @@ def test_a_site_that_needs_no_browser_does_not_pay_for_one() -> None:
     assert [reason for host in "stuvwxyz" for reason in crawl(needs, f"{host}.test", RICH, 375)] == []
     assert crawl(needs, "large.test", RICH, 20_000) == ["sample"] * 5  # after 500, 1,000, 2,000, 4,000, 8,000 more
     assert crawl(needs, "thin.test", THIN, 1_000) == ["thin"] * 3
+    assert crawl(needs, "thin.test", SHORT, 1_000) == []
+    assert crawl(needs, "short.test", SHORT, 1_000) == ["thin"] * 3
 
 
 def test_pages_that_are_fetched_side_by_side() -> None:

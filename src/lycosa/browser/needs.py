@@ -27,6 +27,9 @@ TRIES = 3
 SAMPLE_AFTER = 500
 """Pages of a host without a rendering after which one is tried; twice as many after each that was in vain."""
 
+KNOWN = 10
+"""Pages of a host that needed no browser, after which a page that only lacks links is taken for a short one."""
+
 THIN, THIN_SHARE = 2, 0.02
 """Tries in vain at pages that look thin: so many, and this share of all pages."""
 
@@ -100,14 +103,16 @@ class Needs:
             return ""
         if look.is_shell:
             return "shell"
-        return "host" if self.tried[host] and self.useful[host] >= ENOUGH and look.is_thin else ""
+        thin = look.is_thin or look.lacks_links
+        return "host" if self.tried[host] and self.useful[host] >= ENOUGH and thin else ""
 
     def _tried(self, node: str, look: Look) -> str:
         """Whether to try one that need not be rendered, as far as is known."""
         kind, host = template(node), lane(node)
         trying = len(self._trying.get(host, ()))
+        thin = look.is_thin or (look.lacks_links and self.since[host] < KNOWN)
         why = ""
-        if look.is_thin and not self.tried[kind] and self.in_vain[host] + trying < TRIES:
+        if thin and not self.tried[kind] and self.in_vain[host] + trying < TRIES:
             why = "thin" if self.thin < THIN + THIN_SHARE * self.pages else ""
         elif not trying and self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
             why = "sample" if self.samples < SHARE * self.pages else ""

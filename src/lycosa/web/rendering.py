@@ -76,10 +76,13 @@ class Look:
 
     @property
     def is_thin(self) -> bool:
-        """Whether a browser may well find more: little text, hardly a link and no long text either, or scripts that add
-        something later.
-        """
-        return self.scripts and (self.words < 80 or (self.links <= 3 and self.words < 500) or self.later)
+        """Whether a browser may well find more: little text, or scripts that add something later."""
+        return self.scripts and (self.words < 80 or self.later)
+
+    @property
+    def lacks_links(self) -> bool:
+        """Whether it has hardly a link and no long text either, so that a browser might find more."""
+        return self.scripts and self.links <= 3 and self.words < 500
 
 
 @dataclass(slots=True)
