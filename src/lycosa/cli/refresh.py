@@ -21,9 +21,9 @@ from lycosa.core.options import Options, default_of
 from lycosa.core.protocols import NEVER
 from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
+from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
-from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.telling.words import day_and_time, plain
 
 PLAIN_EVERY = 30.0
@@ -180,9 +180,10 @@ class Telling(Onlooker):
     def farewell(self) -> None:
         """What came of it, and what to do next."""
         engine, name = self.crawl.engine, shlex.quote(str(self.crawl.path))
-        if engine is None or self.quiet or not isinstance(engine.keeper, Keeper):
+        keeper = None if engine is None else refresher_of(engine.keeper)
+        if engine is None or self.quiet or keeper is None:
             return
-        keeper, options = engine.keeper, self.crawl.options
+        options = self.crawl.options
         if self.json:
             told: dict[str, Any] = {"looks": self.looks, "unchanged": self.unchanged, "cosmetic": self.cosmetic}
             told |= {"ending": engine.ending, "changes": self.found, "failed": self.failed}

@@ -103,6 +103,7 @@ KINDS = {
     "revisit": "pages again",
     "image": "images",
     "search": "questions to search engines",
+    "requisite": "requisites: what pages need to be shown",
 }
 
 FLAGS = {
@@ -130,7 +131,7 @@ FLAGS = {
 
 def explain(kind: str, outcome: str) -> tuple[str, str]:
     """A failure's name, and what to do about it."""
-    if kind in ("robots", "sitemap", "probe", "example", "revisit", "image", "search") and outcome != "denied":
+    if kind in KINDS and kind not in ("page", "redirect") and outcome != "denied":
         if kind == "robots":
             return ROBOTS
         name, advice = OUTCOMES.get(outcome, (outcome, ""))

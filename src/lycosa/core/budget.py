@@ -45,6 +45,7 @@ _BY_KIND = {
     "image": "pictures",
     "search": "searches",
     "policy": "opt-outs",
+    "requisite": "requisites",
     "revisit": LOOKS,
 }
 _BY_OUTCOME = {
@@ -87,13 +88,14 @@ class Meter:
             self.full()
 
 
-def requests_for(pages: int) -> int:
-    """How many requests a crawl of so many pages may send, unless the user says otherwise.
+def requests_for(pages: int, requisites: int = 0) -> int:
+    """How many requests a crawl of so many pages may send, unless the user says otherwise; `requisites`: each of them
+    may need so many more to be shown.
 
-    >>> requests_for(10), requests_for(1000)
-    (200, 10100)
+    >>> requests_for(10), requests_for(1000), requests_for(10, requisites=100)
+    (200, 10100, 1200)
     """
-    return PER_PAGE * pages + SPARE
+    return (PER_PAGE + requisites) * pages + SPARE
 
 
 def purpose(kind: str, outcome: str, again: bool) -> str:

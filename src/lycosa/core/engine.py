@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
-from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, Budget
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget
 from lycosa.core.cold import Cold, cooling
 from lycosa.core.lessons import Lessons
 from lycosa.core.mark import Mark
@@ -173,7 +173,7 @@ class Engine:
                     continue
                 if not self.in_flight or self.picker.is_full:  # what still comes would be too much
                     self.ending = self.picker.why_over(self.clock())
-                    if self.ending and not self._recall():
+                    if self.ending and not self._recall() and not self._complete():
                         break
                     if self.ending:
                         continue
@@ -193,6 +193,13 @@ class Engine:
             return False
         self._record(Setting(RECALL, cold.count, self.clock()))
         return cold.returned > 0
+
+    def _complete(self) -> bool:
+        """Whether the pages since the last lesson, by what is to be learned from them, lack something."""
+        if not self.keeper.completes or self.ending == STOPPED:
+            return False
+        self.lessons.finish()
+        return not self.picker.why_over(self.clock())
 
     def _launch(self) -> None:
         """Steps 1 and 2, for as many nodes as there is room for."""
@@ -354,6 +361,7 @@ class Engine:
         parts = {
             "cold": self.cold, "reader": self.reader, "topic": self.topic, "space": self.space, "tally": self.tally,
             "lessons": self.lessons, "warden": self.warden, "strategy": self.strategy, "frontier": self.frontier,
+            "keeper": self.keeper if self.keeper.completes else None,
         }  # fmt: skip
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -433,6 +441,7 @@ class Engine:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
         if isinstance(self.strategy, Reconsiders):
             self.strategy.reconsider(rows, worths, self.table, self.frontier)
+        self.keeper.reconsider(rows, worths, self.table)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:
         if not self.owns(node):

@@ -312,6 +312,11 @@ class Options:
     )
     browser_pages: int = option(200, "Pages that a browser renders before it is ended, and another one started.")
     browser_memory: int = option(700, "Megabytes that a browser may have by then.")
+    requisites: bool = option(
+        False, "Fetch what relevant pages need to be shown, too: style sheets, scripts, pictures, fonts."
+    )
+    requisites_most: int = option(100, "Of these, for one page at most.")
+    requisites_bytes: int = option(1_000_000_000, "Bytes of all of them together; 0: no limit.")
     archive: bool = option(True, "Keep what was fetched as WARC files.", flag="--with-archive")
     archive_to: str = option(
         "",
@@ -448,7 +453,7 @@ class Options:
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
             "readers": 0, "log_rotate": 0, "hot": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
-            "browser_pages": 1, "browser_memory": 100,
+            "browser_pages": 1, "browser_memory": 100, "requisites_most": 1, "requisites_bytes": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

@@ -73,7 +73,8 @@ class Picker:
     ) -> None:
         self.strategy, self.frontier, self.table, self.tally = strategy, frontier, table, tally
         self.budget, self.pace = budget or Budget(), pace or Pace(math.inf)
-        self.keeper, self.refreshing = Keeper() if keeper is None else keeper, keeper is not None
+        self.keeper = Keeper() if keeper is None else keeper
+        self.refreshing = self.keeper.refreshes
         self.concurrency, self.patience = concurrency, patience
         self.stopped = False
         self.allowance: Allowance | None = None
@@ -89,8 +90,10 @@ class Picker:
 
     def next(self, now: float) -> Task | None:
         """Something new or something that is due: whose turn it is, comes first. None if nothing can be had now."""
-        if self._tasks >= self.concurrency or self.spent(now) or self.pace.next(now) > now or not self._allowed(now):
+        if self._tasks >= self.concurrency or self._over(now) or self.pace.next(now) > now or not self._allowed(now):
             return None
+        if self.spent(now):  # but not what the pages lack
+            return self._due(now)
         if self.keeper.wants_turn():
             return self._due(now) or self._new(now)
         return self._new(now) or self._due(now)
@@ -116,7 +119,7 @@ class Picker:
         )
 
     def _due(self, now: float) -> Task | None:
-        """What the keeper wants looked at: a node that was visited before, as a rule."""
+        """What the keeper wants fetched: a node that was visited before, as a rule."""
         while (task := self.keeper.pick(self.tally.picks + 1, now)) is not None and self._is_open(task):
             if task.row not in self.frontier.taken:
                 self.frontier.lend(task.row, free=True)
@@ -216,6 +219,11 @@ class Picker:
             return REQUESTS_SPENT
         return TIME_SPENT if now >= self._deadline else ""
 
+    def _over(self, now: float) -> str:
+        """The same, but that the pages are spent does not count where something else may be due."""
+        spent = self.spent(now)
+        return "" if spent == PAGES_SPENT and self.keeper.completes else spent
+
     def _allowed(self, now: float) -> bool:
         allowance, tally = self.allowance, self.tally
         return allowance is None or allowance.covers(tally.pages + self._pages, tally.requests + self._tasks, now)
@@ -224,10 +232,12 @@ class Picker:
         """Asked when nothing that counts is in flight: why the crawl is over, or empty if it only has to wait."""
         if self.allowance is not None and not self.stopped:
             return self.allowance.over
-        if spent := self.spent(now):
+        if spent := self._over(now):
             return spent
         if self.keeper.next_due(now) < NEVER:
             return ""
+        if spent := self.spent(now):
+            return spent
         if not self.keeper.explores:
             return REFRESHED
         if self.pace.next(now) > now:  # lanes may be ready that wait for nothing else
@@ -239,9 +249,10 @@ class Picker:
 
     def next_ready(self, now: float) -> float:
         """When there may be something to visit; NEVER if only an answer can change that."""
-        if self._tasks >= self.concurrency or self.spent(now) or not self._allowed(now):
+        if self._tasks >= self.concurrency or self._over(now) or not self._allowed(now):
             return NEVER
         until = self.pace.next(now)
         if until <= now:
-            until = min(self.frontier.next_ready() if self.keeper.explores else NEVER, self.keeper.next_due(now))
+            explores = self.keeper.explores and not self.spent(now)
+            until = min(self.frontier.next_ready() if explores else NEVER, self.keeper.next_due(now))
         return min(until, self._deadline)

@@ -315,7 +315,13 @@ class Warden:
 
 
 class Keeper:
-    """What is to be visited again, when, and what has become of it. With this one, nothing is ever due."""
+    """What is to be visited beside the frontier: what is known, again, or what a page needs to be shown; when, and what
+    has become of it. With this one, nothing is ever due."""
+
+    refreshes = False
+    """Whether it looks again at what is known."""
+    completes = False
+    """Whether what is due is no page: it is fetched also when the page budget is spent."""
 
     @property
     def explores(self) -> bool:
@@ -346,6 +352,9 @@ class Keeper:
 
     def learn(self, visit: Visit, table: Table) -> None:
         """See a recorded visit, live or replayed."""
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> None:
+        """After a lesson: the rows of all versions of pages so far, and what they are worth now."""
 
 
 class Archive(Protocol):

@@ -22,6 +22,7 @@ from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
+from lycosa.crawling.requisites import Requisites
 from lycosa.crawling.schemes import settle
 from lycosa.crawling.seeds import read_seeds
 from lycosa.crawling.snapshots import take_up
@@ -158,8 +159,9 @@ class Assembly:
                 await asyncio.sleep(0)
         if folded:  # numbers may be missing in a log that was mended
             self.request.tell("reading the log", later, later)
-        if isinstance(engine.keeper, Keeper) and "watched" not in engine.tally.settings:
-            for pace in filter(None, (engine.picker.pace, engine.keeper.pace)):
+        keeper = refresher_of(engine.keeper)
+        if keeper is not None and "watched" not in engine.tally.settings:
+            for pace in filter(None, (engine.picker.pace, keeper.pace)):
                 pace.reset()  # a crawl's requests are not the watch's
         if files.judged_by not in ("", engine.lessons.judge_name):
             self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
@@ -235,8 +237,22 @@ def _warden(request: Request, space: Space, threshold: float) -> protocols.Warde
     return space.warden(warden or protocols.Warden()) if isinstance(space, Space) else warden
 
 
-def _keeper(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:
-    """Who says what is due, if it is asked for."""
+def _keeper(request: Request, files: Files, space: Space, threshold: float) -> protocols.Keeper | None:
+    """Who says what is due beside the frontier, if it is asked for: what is to be looked at again, what pages lack."""
+    keeper = _refresher(request, files, space, threshold)
+    if not request.options.requisites or not isinstance(files.log, SqliteLog) or request.path is None:
+        return keeper
+    return Requisites(request.options, space, threshold, files.versions(), keeper, request.owns)
+
+
+def refresher_of(keeper: protocols.Keeper) -> Keeper | None:
+    """The one who looks again at what is known, if anyone does."""
+    if isinstance(keeper, Requisites):
+        keeper = keeper.inner
+    return keeper if isinstance(keeper, Keeper) else None
+
+
+def _refresher(request: Request, files: Files, space: Space, threshold: float) -> Keeper | None:
     options = request.options
     if request.keeping is None:
         return None

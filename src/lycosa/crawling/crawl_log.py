@@ -4,7 +4,8 @@
 2.  status                       200; below 0 where there was none (see `STATUS`)
 3.  bytes of the body            12345
 4.  address                      http://example.org/reefs/
-5.  path of discovery            LLR: links and redirects from a seed; M sitemap, E picture, P robots.txt, X trial
+5.  path of discovery            LLR: links and redirects from a seed; M sitemap, P robots.txt, X trial, E what a page
+                                 needs to be shown: those that a browser asked for stand before its page
 6.  what led there               http://example.org/
 7.  type                         text/html
 8.  thread                       #001, as there is one
@@ -35,8 +36,10 @@ from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
+from lycosa.spaces.resources import as_visit
 from lycosa.store.cdxj import digest_of
 from lycosa.store.log import VISITS, SqliteLog
+from lycosa.web.rendering import Asked
 
 NAME, NONE = "crawl.log", "none"
 
@@ -52,7 +55,7 @@ LONGEST_PATH = 50
 BACK = 65_536
 """Bytes at the end of a file among which a line is looked for that the crawl's log knows."""
 
-_HOPS = {"robots": "P", "probe": "X", "image": "E", "search": "X", "example": "X"}
+_HOPS = {"robots": "P", "probe": "X", "image": "E", "requisite": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
 
@@ -156,7 +159,9 @@ class CrawlLog:
             self._sources[visit.links.urls[0]] = visit.node
         if self._file < 0:
             return
-        line = self._line(seq, visit, *self._discovery(visit))
+        # The visit's own line is the last of its event: by that one the event is known to be written.
+        every = [*asked_for(visit), visit]
+        line = b"".join(self._line(seq, one, *self._discovery(one)) for one in every)
         try:
             if self.rotate and self._size and self._size + len(line) > self.rotate:
                 self._next()
@@ -193,6 +198,21 @@ class CrawlLog:
         if len(path) > LONGEST_PATH:
             path = f"{len(path) - LONGEST_PATH}+{path[-LONGEST_PATH:]}"
         return path, via, table.nodes[at]
+
+
+def asked_for(visit: Visit) -> list[Visit]:
+    """What a browser asked for to show a page, each as if it had been visited: robots.txt files first."""
+    rules = [as_visit(rule) for rule in visit.data.get("robots", ())]
+    told: list[Visit] = [rule for rule in rules if rule.status or rule.outcome != "ok"]
+    for given in visit.data.get("render", {}).get("resources", ()):
+        one = Asked(*given)
+        told.append(
+            Visit(
+                one.url, "requisite", one.outcome, 0, origin=visit.node, started=one.started, ended=one.ended,
+                status=one.status, size=one.size, digest=one.digest, data={"type": one.type}, flags=["browser"],
+            )
+        )  # fmt: skip
+    return told
 
 
 def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:

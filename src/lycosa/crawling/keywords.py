@@ -164,6 +164,12 @@ class CrawlOptions(TypedDict, total=False):
     """Pages that a browser renders before it is ended, and another one started."""
     browser_memory: int
     """Megabytes that a browser may have by then."""
+    requisites: bool
+    """Fetch what relevant pages need to be shown, too: style sheets, scripts, pictures, fonts."""
+    requisites_most: int
+    """Of these, for one page at most."""
+    requisites_bytes: int
+    """Bytes of all of them together; 0: no limit."""
     archive: bool
     """Keep what was fetched as WARC files."""
     archive_to: str

@@ -191,7 +191,8 @@ class Request:
         options = self.options
         if self.keeping is not None:
             return Budget(seconds=options.max_time, requests=self.keeping.requests)
-        requests = options.max_requests or requests_for(options.budget)
+        requisites = options.requisites_most if options.requisites else 0
+        requests = options.max_requests or requests_for(options.budget, requisites)
         return Budget(options.budget, options.max_bytes, options.max_time, requests)
 
     def make_space(self) -> Space:

@@ -57,6 +57,8 @@ Times: TypeAlias = NDArray[np.float64]
 class Keeper(protocols.Keeper):
     """What is watched, when it is due, and what it was found to be, in a run that begins at `now`."""
 
+    refreshes = True
+
     def __init__(
         self, keeping: Keeping, options: Options, versions: Versions, space: Space, threshold: float, now: float
     ) -> None:

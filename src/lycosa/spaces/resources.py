@@ -8,10 +8,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from lycosa.core.errors import FetchError
-from lycosa.core.types import Exchange, Page, Resource, Task, Visit
+from lycosa.core.types import Exchange, Outcome, Page, Resource, Task, Visit
 from lycosa.web.dates import retry_after
 from lycosa.web.fetch import Response
-from lycosa.web.rendering import Rendered
+from lycosa.web.rendering import MOST_ASKED, Asked, Rendered
 from lycosa.web.robots import Rules
 from lycosa.web.urls import lane, origin, parse
 
@@ -22,6 +22,9 @@ LONGEST_WAIT = 60.0
 """Seconds that a request waits for a host; one that wants to be left alone for longer is not asked."""
 
 _PRIVATE = ("cookie", "authorization")
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+BUSY = frozenset({429, 503})
 
 AGAIN = 0.02
 """Seconds until a busy host is looked at again."""
@@ -43,16 +46,27 @@ class Resources:
         if address is None or len(address) > MOST_URL or "@" in address[: address.find("/", 8)]:
             raise FetchError("invalid", "not an address of the web")
         address = address.partition("#")[0]
-        await self._check_rules(address, told)
         started = self.space.clock()
         fields = {**self.space.headers, **headers}
-        response = await self._send(address, fields)
+        try:
+            await self._check_rules(address, told)
+            started = self.space.clock()
+            response = await self._send(address, fields)
+        except FetchError as error:
+            self._tell(told, Asked(address, error.outcome, 0, 0, "", started, self.space.clock(), error.address))
+            raise
         if response.status in (429, 503):
             clock = self.space.clock
             until = clock() + max(5.0, retry_after(response.fields.get("retry-after", ""), clock()))
             self.space.politeness.hold(lane(address), until, "asked to come back later")
             told.rests[lane(address)] = until
-        return response, self._kept(address, started, fields, response)
+        kept = self._kept(address, started, fields, response)
+        self._tell(told, _asked(kept, response, self.space.clock()))
+        return response, kept
+
+    def _tell(self, told: Rendered, asked: Asked) -> None:
+        if len(told.asked) < MOST_ASKED:
+            told.asked.append(list(asked))
 
     def _kept(self, url: str, started: float, fields: dict[str, str], response: Response) -> Resource:
         """What is archived: nothing that was meant for us alone."""
@@ -142,11 +156,23 @@ class Resources:
             await asyncio.sleep(AGAIN)
 
 
+def _asked(kept: Resource, response: Response, now: float) -> Asked:
+    """What the log keeps of an answer."""
+    status = response.status
+    outcome: Outcome = "ok" if status < 300 else "redirect" if status in REDIRECTS else "gone"
+    if status >= 500 or status == 429:
+        outcome = "busy" if status in BUSY else "broken"
+    kind = response.fields.get("content-type", "").partition(";")[0].strip().lower()[:100]
+    size = len(response.body)
+    return Asked(kept.url, outcome, status, size, kind, kept.started, now, response.address, kept.exchange.digest)
+
+
 def _as_data(errand: Task, page: Page) -> dict[str, Any]:
     """What the log keeps of a robots.txt."""
     return {
         "node": errand.node, "origin": errand.origin, "outcome": page.outcome, "attempt": errand.attempt,
         "hops": errand.hops, "ended": page.ended, "retry_at": page.retry_at,
+        "started": page.started, "status": page.status, "size": page.size, "address": page.address,
         "data": {key: value for key, value in page.data.items() if key in ("body", "next", "hops")},
     }  # fmt: skip
 

@@ -33,7 +33,7 @@ from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
 from lycosa.spaces.policies import Policies
-from lycosa.spaces.resources import Resources, as_visit
+from lycosa.spaces.resources import BUSY, REDIRECTS, Resources, as_visit
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.directives import tag_directives
@@ -52,7 +52,7 @@ from lycosa.web.scope import Scope
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, check_seed, is_http, origin, resolve, routed
+from lycosa.web.urls import canonical, check_seed, is_http, origin, parse, resolve, routed
 from lycosa.web.urls import lane as lane_of
 from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
@@ -85,13 +85,13 @@ ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-BUSY = frozenset({429, 503})
 WALLED = frozenset({401, 403, 429, 503})
 """With which failures walls come."""
 
 
 WALLS = frozenset(get_args(Wall))
+
+_OF_ANY_TYPE = ("robots", "sitemap", "search", "policy", "requisite")
 
 DIRECTING = ("x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
 """Headers that say what may be done with a page, however it is shown."""
@@ -306,7 +306,7 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
-        wanted = frozenset[str]() if task.kind in ("robots", "sitemap", "search", "policy") else self.wanted
+        wanted = frozenset[str]() if task.kind in _OF_ANY_TYPE else self.wanted
         if task.kind == "image":
             wanted = IMAGES
         elif wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
@@ -545,8 +545,11 @@ class WebSpace(Space):
             page.data["rest"] = max(page.data.get("rest", 0.0), until)
 
     def _redirect(self, task: Task, response: Response, page: Page) -> None:
-        target = resolve(task.node, [_latin(response.fields.get("location", ""))])[0]
-        if target is None or not response.fields.get("location"):
+        location = _latin(response.fields.get("location", ""))
+        target = resolve(task.node, [location])[0]
+        if task.kind == "requisite" and target is not None:  # whoever shows the page asks for it as it stands
+            target = (parse(location, task.node) or target).partition("#")[0]
+        if target is None or not location:
             page.outcome, page.note = "invalid", "a redirect to nowhere"
         else:
             page.kind, page.outcome, page.links = "redirect", "redirect", Links.to(target)
@@ -844,6 +847,8 @@ def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
         "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
         "words": [look.words, look.words], "links": [look.links, look.links],
     }  # fmt: skip
+    if rendered.asked:
+        told["resources"] = rendered.asked
     if rendered.left_out:
         told["left_out"] = rendered.left_out
     if rendered.failed:

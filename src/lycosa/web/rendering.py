@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from lycosa.core.state import State
-from lycosa.core.types import Resource, Visit
+from lycosa.core.types import Outcome, Resource, Visit
 from lycosa.web.fetch import Response
 
 Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple[Response, Resource]]]
@@ -85,6 +85,24 @@ class Look:
         return self.scripts and self.links <= 3 and self.words < 500
 
 
+class Asked(NamedTuple):
+    """A request of a page that was rendered, as the log keeps it: a list."""
+
+    url: str
+    outcome: Outcome
+    status: int = 0
+    size: int = 0
+    type: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    address: str = ""
+    digest: bytes = b""
+
+
+MOST_ASKED = 200
+"""Of a page's requests that the log keeps."""
+
+
 @dataclass(slots=True)
 class Rendered:
     """What a browser made of a page."""
@@ -102,6 +120,8 @@ class Rendered:
     """Requests that were not sent: ads, trackers, pictures, what robots.txt forbids, what is over budget."""
     leaves_for: list[str] = field(default_factory=list)
     """Where scripts wanted to go from here."""
+    asked: list[list[Any]] = field(default_factory=list)
+    """What was asked for, and what came of it, for the log: see `Asked`."""
     rules: list[dict[str, Any]] = field(default_factory=list)
     """What was learned of robots.txt files on the way, for the log."""
     rests: dict[str, float] = field(default_factory=dict)

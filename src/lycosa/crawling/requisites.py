@@ -1,0 +1,256 @@
+"""What relevant pages need to be shown as they were (`--requisites`): style sheets, scripts, pictures and fonts.
+
+They are visits of a kind of their own, beside the frontier: robots.txt, pauses, the address guard and the archive are
+those of pages, but nobody judges them, and no page budget counts them. A page is complete before the next page of its
+host is asked for. What a page takes is in the visit of it, what a style sheet takes in the visit of that, so that a
+resumed crawl knows what is missing. Pages that turn out to be relevant later, or were fetched before anybody wanted
+this, are read again from the archive. What a browser fetched for a page is not fetched twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.browser.trackers import is_tracker
+from lycosa.core import protocols
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.options import Options
+from lycosa.core.protocols import NEVER, Space
+from lycosa.core.state import State
+from lycosa.core.table import Table
+from lycosa.core.types import Exchange, Kind, Page, Rows, Task, Visit
+from lycosa.store.versions import Versions
+from lycosa.web.html import HTML
+from lycosa.web.inflate import source_of
+from lycosa.web.requisites import MOST_SOURCE, of_page, of_style
+from lycosa.web.scope import compiled
+
+KIND: Kind = "requisite"
+
+AT_ONCE = 5
+"""Pages that are read again from the archive between two requests."""
+
+
+class Wanted(NamedTuple):
+    """Something that a page needs."""
+
+    page: str
+    hops: int = 0
+    attempt: int = 1
+
+
+class Requisites(protocols.Keeper):
+    """Says which of them comes next; stands before another keeper, if a collection is kept fresh as well."""
+
+    completes = True
+
+    def __init__(
+        self,
+        options: Options,
+        space: Space,
+        threshold: float,
+        versions: Versions,
+        inner: protocols.Keeper | None = None,
+        owns: Callable[[str], bool] | None = None,
+    ) -> None:
+        if not options.archive:
+            raise InputError("--requisites is for the archive, and this crawl has none: leave one of the two out")
+        if not getattr(space, "has_versions", False):
+            raise InputError("--requisites is for crawls of the web")
+        self.inner = inner or protocols.Keeper()
+        self.refreshes = self.inner.refreshes
+        self.ready, self.lane, self.threshold, self.versions = space.ready, space.lane, threshold, versions
+        self.owns = owns or (lambda node: True)
+        self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
+        self.patience, self.trackers = options.patience, options.render_trackers
+        self.exclude = compiled(options.exclude)
+        self.bytes = 0
+        """Of all of them so far."""
+        self._known: set[int] = set()  # addresses, whether fetched or waiting
+        self._pages = Counter[int]()  # how many each page has
+        self._waiting: dict[str, dict[str, Wanted]] = {}  # by host, the oldest first
+        self._unread: deque[str] = deque()  # pages that have to be read again
+        self._in_flight: set[str] = set()
+        self._rest: dict[str, float] = {}
+
+    # -- what is next ------------------------------------------------------------------------------------------
+
+    @property
+    def explores(self) -> bool:
+        """As the other keeper says."""
+        return self.inner.explores
+
+    def wants_turn(self) -> bool:
+        """A page is completed before the next is fetched."""
+        return self._is_wanting or self.inner.wants_turn()
+
+    @property
+    def _is_wanting(self) -> bool:
+        return bool(self._waiting or self._unread) and not 0 < self.most_bytes <= self.bytes
+
+    def pick(self, number: int, now: float) -> Task | None:
+        """The oldest of a host that is ready."""
+        if self._is_wanting:
+            self._read_again()
+            for lane, queue in self._waiting.items():
+                if self._lane_ready(lane) > now:
+                    continue
+                url = next((url for url in queue if url not in self._in_flight), "")
+                if url:
+                    self._in_flight.add(url)
+                    page, hops, attempt = queue[url]
+                    return Task(url, KIND, -1, number, KIND, attempt=attempt, hops=hops, origin=page, due=True)
+        return self.inner.pick(number, now)
+
+    def give_back(self, task: Task, until: float = 0.0) -> None:
+        """It is not in flight any more; if it has to wait, so has its host."""
+        if task.kind != KIND:
+            self.inner.give_back(task, until)
+            return
+        self._in_flight.discard(task.node)
+        if until:
+            self._rest[self.lane(task.node)] = until
+
+    def next_due(self, now: float) -> float:
+        """When the first host is ready; one that wants to be left alone for long is for another run."""
+        soonest = self.inner.next_due(now)
+        if not self._is_wanting:
+            return soonest
+        if self._unread:
+            return now
+        for lane, queue in self._waiting.items():
+            if all(url in self._in_flight for url in queue):
+                continue
+            until = self._lane_ready(lane)
+            if until == NEVER:  # an answer will come, and wake the loop; look again in any case
+                soonest = min(soonest, now + 1.0)
+            elif until <= now + self.patience:
+                soonest = min(soonest, max(now, until))
+        return soonest
+
+    def _lane_ready(self, lane: str) -> float:
+        return max(self.ready(lane)[0], self._rest.get(lane, 0.0))
+
+    # -- what came ---------------------------------------------------------------------------------------------
+
+    def is_same(self, visit: Visit, page: Page) -> bool:
+        """As the other keeper says."""
+        return self.inner.is_same(visit, page)
+
+    def compare(self, visit: Visit, page: Page) -> None:
+        """Say in the visit what the page needs, or the style sheet."""
+        self.inner.compare(visit, page)
+        if visit.kind == KIND or self._is_find(visit):
+            needs = None if page.exchange is None else self._needs(visit, page.exchange)
+            if needs is not None:
+                visit.data = {**visit.data, "requisites": needs}
+
+    def _is_find(self, visit: Visit) -> bool:
+        return visit.is_version and visit.beta >= self.threshold and not visit.same_as
+
+    def _needs(self, visit: Visit, exchange: Exchange) -> list[str] | None:
+        """What is needed beside this; None for what is neither a page nor a style sheet."""
+        kind = visit.data.get("type")
+        if visit.outcome != "ok":
+            return None
+        if visit.kind == KIND:
+            return of_style(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind == "text/css" else None
+        return of_page(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind in HTML else None
+
+    def learn(self, visit: Visit, table: Table) -> None:
+        """See a recorded visit, live or replayed."""
+        self.inner.learn(visit, table)
+        if visit.kind == KIND:
+            self._learn(visit)
+            return
+        if "rendered" in visit.flags:  # what the browser fetched is archived with it
+            self._known.update(_key(one[0]) for one in visit.data.get("render", {}).get("resources", ()))
+        if self._is_find(visit):
+            self._want(visit.node, visit.data.get("requisites"))
+
+    def _learn(self, visit: Visit) -> None:
+        lane = self.lane(visit.node)
+        queue = self._waiting.get(lane, {})
+        if queue.pop(visit.node, None) is None and visit.attempt == 1:  # of a page that was read again in another run
+            self._pages[_key(visit.origin)] += 1
+        self._known.add(_key(visit.node))
+        self.bytes += visit.size
+        if visit.retry_at:
+            self._waiting[lane] = queue
+            queue[visit.node] = Wanted(visit.origin, visit.hops, visit.attempt + 1)
+        elif not queue:
+            self._waiting.pop(lane, None)
+        if visit.outcome == "redirect" and visit.links.urls:
+            self._put(visit.links.urls[0], Wanted(visit.origin, visit.hops + 1))
+        for url in visit.data.get("requisites", ()):
+            self._put(url, Wanted(visit.origin))
+
+    def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> None:
+        """Pages that were not thought to be relevant may turn out to be."""
+        self.inner.reconsider(rows, worths, table)
+        for row in rows[np.asarray(worths) >= self.threshold].tolist():
+            if row >= 0:
+                self._want(table.nodes[row], None)
+
+    def _want(self, node: str, needs: list[str] | None) -> None:
+        """A page is relevant, and needs this; None: that is to be read."""
+        key = _key(node)
+        if needs is not None:
+            self._pages[key] += 0
+            for url in needs:
+                self._put(url, Wanted(node))
+        elif key not in self._pages:
+            self._pages[key] = 0
+            self._unread.append(node)
+
+    def _put(self, url: str, wanted: Wanted) -> None:
+        key, page = _key(url), _key(wanted.page)
+        if key in self._known or self._pages[page] >= self.most or not self.owns(url):
+            return
+        if any(pattern.search(url) for pattern in self.exclude) or (not self.trackers and is_tracker(url)):
+            return
+        self._known.add(key)
+        self._pages[page] += 1
+        self._waiting.setdefault(self.lane(url), {})[url] = wanted
+
+    def _read_again(self) -> None:
+        """What pages need that nobody has looked at for it."""
+        for _ in range(min(AT_ONCE, len(self._unread))):
+            node = self._unread.popleft()
+            try:
+                visit = self.versions.last(node)
+                exchange = None if visit is None else self.versions.exchange(visit)
+            except StoreError:  # which `lycosa check` tells
+                continue
+            if visit is not None and exchange is not None:
+                self._want(node, self._needs(visit, exchange) or [])
+
+    def state(self) -> State:
+        """What was learned; pages that are to be read again are so still, and what they need is no part of the log."""
+        waiting = [[url, *wanted] for queue in self._waiting.values() for url, wanted in queue.items()]
+        return {
+            "known": np.array(sorted(self._known), np.uint64),
+            "pages": np.array(sorted(self._pages), np.uint64),
+            "counts": np.array([self._pages[key] for key in sorted(self._pages)], np.int32),
+            "waiting": waiting,
+            "unread": list(self._unread),
+            "bytes": self.bytes,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self._known, self.bytes = set(state["known"].tolist()), state["bytes"]
+        self._pages = Counter(dict(zip(state["pages"].tolist(), state["counts"].tolist(), strict=True)))
+        self._unread = deque(state["unread"])
+        for url, page, hops, attempt in state["waiting"]:
+            self._waiting.setdefault(self.lane(url), {})[url] = Wanted(page, hops, attempt)
+
+
+def _key(node: str) -> int:
+    return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass"))

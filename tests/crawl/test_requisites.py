@@ -1,0 +1,164 @@
+"""`--requisites`: what relevant pages need to be shown is fetched as politely as pages, archived, and never judged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+import lycosa
+from lycosa.collection.summary import summarise
+from lycosa.core.errors import InputError
+from lycosa.core.types import Visit
+from lycosa.crawling.requisites import Requisites
+from lycosa.store.log import VISITS, SqliteLog
+from lycosa.testing.simulation import clock, run_virtual
+from scripted_web import DAY, GONE, Says, Script, Told, crawl, html, refresh, run
+
+FRONT, OFF, LATER = "http://reef.test/", "http://reef.test/tax", "http://reef.test/atoll"
+STYLE, PRINT, FONT = "http://reef.test/s.css?v=2&utm_source=x", "http://reef.test/print.css", "http://cdn.test/f.woff2"
+PICTURE, MOVED, LARGE = "http://reef.test/a.png", "http://cdn.test/b.png?size=1", "http://cdn.test/b-large.png?utm_id=1"
+PLAIN = "Taxes on income and property are due in spring, and no fish of any kind was asked for its opinion. " * 3
+TRACKER = '<script src="//www.google-analytics.com/ga.js"></script>'
+HEAD = f'<link rel=stylesheet href="{STYLE[16:].replace("&", "&amp;")}">{TRACKER}'
+
+
+def picture(name: str) -> Says:
+    """Bytes that differ by name."""
+    return Says(b"\x89PNG" + name.encode() * 50, type="image/png")
+
+
+def site() -> Script:
+    """A page on the topic and one that is not; files on two hosts, one of them closed in part by its robots.txt."""
+    shown = f'<img src=a.png srcset="{MOVED} 2x"><img src="http://cdn.test/private/c.png"><img src=/gone.png>'
+    pages = {
+        FRONT: [Says(html(head=HEAD, foot=shown, links=[OFF, LATER]))],
+        OFF: [Says(html(PLAIN, title="Taxes", foot="<img src=/tax.png>"))],
+        LATER: [Says(html(head=HEAD, foot="<img src=/a.png><img src=/atoll.png>"))],
+        STYLE: [Says(f'@import "print.css"; @font-face {{ src: url({FONT}) }}', type="text/css")],
+        PRINT: [Says("body { background: url(a.png) }", type="text/css; charset=utf-8")],
+        FONT: [Says(b"wOF2" * 9, type="font/woff2")],
+        MOVED: [Says(b"", 302, more={"Location": LARGE})],
+        "http://cdn.test/robots.txt": [Says("User-agent: *\nDisallow: /private/\n", type="text/plain")],
+    }
+    for url in (PICTURE, LARGE, "http://reef.test/atoll.png", "http://reef.test/tax.png"):
+        pages[url] = [picture(url)]
+    return Script(pages, missing=GONE)
+
+
+def requisites(told: Told) -> dict[str, str]:
+    """What was asked for beside pages, and what came of it: each once."""
+    found = [visit for visit in told.visits if visit.kind == "requisite"]
+    assert len(found) == len({visit.node for visit in found})
+    return {visit.node: visit.outcome for visit in found}
+
+
+ALL = {
+    STYLE: "ok", PICTURE: "ok", MOVED: "redirect", LARGE: "ok", "http://cdn.test/private/c.png": "denied",
+    "http://reef.test/gone.png": "gone", PRINT: "ok", FONT: "ok", "http://reef.test/atoll.png": "ok",
+}  # fmt: skip
+"""Of the relevant pages alone, without the tracker."""
+
+
+def test_relevant_pages_get_what_they_need(tmp_path: Path) -> None:
+    """Each once, also what style sheets name and redirects lead to; robots.txt, pauses and the page budget hold."""
+    script = site()
+    told = crawl(tmp_path / "reefs", script, [FRONT], requisites=True, budget=3)
+    assert ALL == requisites(told)
+    pages = [visit for visit in told.visits if visit.is_page]
+    assert [FRONT, OFF, LATER] == [visit.node for visit in pages]
+    assert all(visit.beta == 0.0 and not visit.links.alphas.any() for visit in told.visits if visit.kind == "requisite")
+    # The front page is complete, as far as its host goes, before another page of the host is asked for.
+    order = [url for _, url, _ in script.requests if url.startswith("http://reef.test/")]
+    assert order.index(PRINT) < order.index(OFF)
+    assert order.count("http://reef.test/robots.txt") == 1
+    times = [at for at, url, _ in script.requests if url.startswith("http://reef.test/")]
+    assert min(after - before for before, after in pairwise(times)) >= 0.1
+    # Summary, crawl.log and archive tell of them.
+    summary = summarise(tmp_path / "reefs")
+    assert (3, 8) == (summary.pages, summary.spent["requisites"])
+    lines = [line.split() for line in (tmp_path / "reefs" / "crawl.log").read_text().splitlines()]
+    assert {url: "LE" if url.endswith("atoll.png") else "E" for url in ALL} == {
+        line[3]: line[4] for line in lines if ",requisite," in line[11]
+    }
+    kept = {}
+    for path in (tmp_path / "reefs" / "archive").glob("*.warc.gz"):
+        with open(path, "rb") as file:
+            kept |= {
+                record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
+                for record in ArchiveIterator(file)
+                if record.rec_type == "response"
+            }
+    assert {url for url, outcome in ALL.items() if outcome != "denied"} <= kept.keys()
+    assert picture(LARGE).body == kept[LARGE]
+    index = "".join(path.read_text() for path in (tmp_path / "reefs" / "archive").glob("*.cdxj"))
+    assert {url for url in ALL if url != "http://cdn.test/private/c.png"} <= {
+        json.loads(line.split(" ", 2)[2])["url"] for line in index.splitlines()
+    }
+
+
+def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    """After whichever visit it was killed, the rest is fetched, nothing twice. Pages of a crawl that did not ask for
+    it get theirs when it is asked for, and so do those that turn out to be relevant later."""
+    crawl(tmp_path / "whole", site(), [FRONT], requisites=True, budget=3)
+    with closing(SqliteLog(tmp_path / "whole" / "log.sqlite", readonly=True)) as log:
+        ends = [seq for seq, event in log.numbered(VISITS) if isinstance(event, Visit)]
+    for number, cut in enumerate(ends[:-1:3]):
+        out = tmp_path / f"cut-{number}"
+        shutil.copytree(tmp_path / "whole", out)
+        shutil.rmtree(out / "snapshot", ignore_errors=True)
+        with closing(SqliteLog(out / "log.sqlite")) as log:
+            log._db.execute("DELETE FROM event WHERE seq > ?", (cut,))
+        run(lambda out=out: lycosa.resume(out, space=site().space(), clock=clock), start=DAY)  # type: ignore[misc]
+        with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
+            every = [visit for visit in log.visits(VISITS) if visit.kind in ("page", "requisite")]
+        assert {visit.node for visit in every} == {*ALL, FRONT, OFF, LATER}, cut
+        assert len(every) == len({visit.node for visit in every}), cut
+    out = tmp_path / "late"
+    assert {} == requisites(crawl(out, site(), [FRONT], budget=3))
+    late = run(lambda: lycosa.resume(out, space=site().space(), clock=clock, requisites=True), start=DAY)
+    assert ALL.keys() == requisites(late).keys()
+    assert not [visit for visit in late.visits if visit.kind == "page"]
+    run_virtual(_reconsidered(tmp_path / "whole"), start=2 * DAY)
+
+
+async def _reconsidered(out: Path) -> None:
+    """Tell a crawl that a page is relevant after all."""
+    crawl = lycosa.resume(out, space=site().space(), clock=clock)
+    engine = await crawl.open()
+    keeper = engine.keeper
+    assert isinstance(keeper, Requisites)
+    engine._reconsider(np.array([engine.table.row_of[OFF], -1]), np.array([1.0, 1.0]))
+    told = keeper.state()
+    assert [OFF] == told["unread"]
+    again = Requisites(crawl.options, engine.space, keeper.threshold, keeper.versions)
+    again.restore(told)
+    assert str(told) == str(again.state())
+    for one in (keeper, again):
+        task = one.pick(99, clock() + 60.0)
+        assert task is not None
+        assert ("http://reef.test/tax.png", "requisite", OFF) == (task.node, task.kind, task.origin)
+        assert one.pick(100, clock() + 60.0) is None
+    await crawl.close()
+
+
+def test_budgets_and_what_cannot_be(tmp_path: Path) -> None:
+    """So many a page, so many bytes in all; a refresh fetches what a new version needs; no archive, no requisites."""
+    assert 2 == len(requisites(crawl(tmp_path / "two", site(), [FRONT], requisites=True, budget=1, requisites_most=2)))
+    few = crawl(tmp_path / "bytes", site(), [FRONT], requisites=True, budget=3, requisites_bytes=1, concurrency=1)
+    assert 1 == len(requisites(few))
+    with pytest.raises(InputError, match="for the archive"):
+        crawl(tmp_path / "none", site(), [FRONT], requisites=True, archive=False)
+    script = site()
+    script.pages[FRONT] = [script.pages[FRONT][0], Says(html(head=HEAD, foot="<img src=/new.png>", title="Reefs anew"))]  # type: ignore[index]
+    script.pages["http://reef.test/new.png"] = [picture("new")]
+    out = tmp_path / "again"
+    crawl(out, script, [FRONT], requisites=True, budget=3)
+    again = refresh(out, script, 1)
+    assert {"http://reef.test/new.png": "ok"} == requisites(again)
