@@ -84,6 +84,15 @@ def resume(
     ] = None,
     traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
     readers: Annotated[int | None, typer.Option(help="Processes that read pages beside this one; 0: none.")] = None,
+    requisites: Annotated[
+        bool | None,
+        typer.Option(help="Fetch what relevant pages need to be shown, earlier ones included; or not."),
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HEADER", help="A header for one host, as 'HOST NAME: VALUE', in place of those before."),
+    ] = None,
+    cookies: Annotated[str | None, typer.Option(metavar="FILE", help="Cookies for their hosts (cookies.txt).")] = None,
     cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -102,6 +111,9 @@ def resume(
         "trust": trust,
         "traps": traps,
         "readers": readers,
+        "requisites": requisites,
+        "headers": header,
+        "cookies": cookies,
     }
     changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     if cluster is not None or (directory / SHARDS).is_dir():

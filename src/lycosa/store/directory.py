@@ -5,6 +5,7 @@ and a lock while someone writes.
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace as with_changes
@@ -119,7 +120,7 @@ class Directory:
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""
         # A header that is written out is a secret, and no part of a directory that is passed on.
-        kept = with_changes(self.options, headers=[header for header in self.options.headers if "$" in header])
+        kept = with_changes(self.options, headers=[one for one in self.options.headers if re.search(r"\$\{?\w", one)])
         try:
             with replacing(self.path / CONFIG) as file:
                 file.write(kept.to_toml().encode())

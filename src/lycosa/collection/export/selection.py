@@ -73,6 +73,7 @@ class Selection:
         self.looked_again = self.view.tally.looks.count > 0
         """Whether any page was looked at again."""
         self.versions = versions and self.looked_again
+        self._all_of_it = not only and not respect
         self.left_out = self._leave_out(respect) if respect else 0
         """How many pages are not among them as their owners have opted out."""
         self.archived = 0
@@ -125,6 +126,13 @@ class Selection:
             self._tell(doing, min(done, self.total), self.total)
             yield seq, visit
         self._tell(doing, self.total, self.total)
+
+    def requisites(self) -> Iterator[tuple[int, Visit]]:
+        """What was fetched so that these pages can be shown: by which page it was first needed decides."""
+        for seq, visit in self.log.numbered("kind = 'requisite' AND file != '' AND seq <= ?", given=(self.view.seq,)):
+            vertex = self.view.graph.vertex(visit.origin) if isinstance(visit, Visit) else -1
+            if isinstance(visit, Visit) and (self._all_of_it or (vertex >= 0 and self._chosen[vertex])):
+                yield seq, visit
 
     def names(self) -> list[str]:
         """The pages' nodes alone."""

@@ -43,7 +43,7 @@ def write(pages: Selection, out: IO[bytes]) -> Written:
         # 1. archive
         with package.entry(f"archive/{_ARCHIVE}", huge=True) as entry:
             for record in warc.copy(pages, entry.write, _ARCHIVE):
-                copied += 1
+                copied += record.visit.kind != "requisite"
                 if record.visit.status != 304:  # nothing to be seen there that the version before does not show
                     index += [entry._replace(file=_ARCHIVE).line for entry in record.entries] or [_cdx(record)]
         # 2. indexes

@@ -4,7 +4,8 @@ A page that the archive keeps as a revisit, because its body had come before, st
 exported, too; otherwise it becomes a response again. All versions of a page are copied unless only the current one is
 asked for, and the looks that found nothing new: a record that says "not modified" needs the version that it refers to,
 and is left out where that is not archived. The warcinfo of each source file comes along, since the records
-name it. Requests follow their responses. robots.txt, redirects and failures stay behind.
+name it. Requests follow their responses. What pages need to be shown (`--requisites`) comes behind them. robots.txt,
+redirects and failures of pages stay behind.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO
 
 from zlib_ng import zlib_ng as zlib
@@ -48,8 +50,8 @@ class Copied:
 def write(pages: Selection, out: IO[bytes]) -> Written:
     """Write the records of all pages that are archived."""
     copied = 0
-    for _ in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
-        copied += 1
+    for record in copy(pages, out.write, os.path.basename(str(getattr(out, "name", ""))).removesuffix(".part")):
+        copied += record.visit.kind != "requisite"
     return told(pages, copied)
 
 
@@ -79,7 +81,7 @@ def copy(pages: Selection, put: Callable[[bytes], object], name: str) -> Iterato
     about["description"] = f"pages of a crawl, topic: {subject}" if subject else ""
     add(warcinfo(line(name), about))
     archive, introduced = pages.collection.path / "archive", set[str]()
-    for seq, visit in pages.looks():
+    for seq, visit in chain(pages.looks(), pages.requisites()):
         place = visit.place
         if not place.file or (visit.status == 304 and not _stood_is_exported(pages, visit)):
             continue
