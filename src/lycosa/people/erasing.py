@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from lycosa.core.errors import LycosaError
@@ -74,13 +75,13 @@ def removed(database: Database, crawl: str) -> None:
     database.run("DELETE FROM rubbish WHERE crawl = ?", crawl)
 
 
-def sweep(directories: list[Path]) -> list[Path]:
+def sweep(directories: list[Path], idle: Callable[[str], bool] = lambda crawl: False) -> list[Path]:
     """Remove directories that nobody writes in; returns those that are gone now.
 
     What a running crawl holds is left for the crawl process, which ends it first. Other crawls whose records refer to
-    this one's are given those first, unless they go as well; while one of them runs, it is left, too. Only a directory
-    that is called as a crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads
-    anywhere.
+    this one's are given those first, unless they go as well; as long as one of them is not `idle`, it is left, too:
+    only the crawl process knows. Only a directory that is called as a crawl is, and that is reached without a detour,
+    is removed: neither a link nor `..` leads anywhere.
     """
     gone = []
     going = {directory.absolute() for directory in directories}
@@ -93,7 +94,7 @@ def sweep(directories: list[Path]) -> list[Path]:
             except LycosaError:
                 continue
             try:
-                if _handed_down(directory, going):
+                if _handed_down(directory, going, idle):
                     shutil.rmtree(directory, ignore_errors=True)
             finally:
                 lock.release()
@@ -102,11 +103,13 @@ def sweep(directories: list[Path]) -> list[Path]:
     return gone
 
 
-def _handed_down(directory: Path, going: set[Path]) -> bool:
+def _handed_down(directory: Path, going: set[Path], idle: Callable[[str], bool]) -> bool:
     """Give heirs their part; False if that has to wait for one of them."""
     for heir in heirs.heirs_of(directory):
         if heir in going:
             continue
+        if not idle(heir.name):
+            return False
         try:
             lock = Lock(heir)
         except LycosaError:

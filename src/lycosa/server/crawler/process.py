@@ -372,9 +372,11 @@ class CrawlProcess:
         if not waste:
             return
 
+        busy = frozenset(self.running)
+
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
-            for directory in erasing.sweep(list(directories)):
+            for directory in erasing.sweep(list(directories), lambda heir: heir not in busy):
                 erasing.removed(self.database, directories[directory])
                 log("directory removed", crawl=directories[directory])
 
