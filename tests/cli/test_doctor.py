@@ -108,7 +108,6 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "browser",
         "images",
         "meaning",
-        "meaning",
         *("server",) * 6,
         "cluster",
         "mcp",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ from lycosa.estimators.scent.trails import (
     Trails,
 )
 from lycosa.estimators.scent.words import SLOTS, slot_of
-
-needs_vectors = pytest.mark.skipif(find_spec("wordllama") is None, reason="word vectors come with wordllama")
 
 SEED = "http://seed.test/"
 SALMON, TROUT, HERON = "http://b.test/fish/salmon", "http://b.test/fish/trout", "http://b.test/bird/heron"
@@ -737,7 +734,7 @@ def test_checks_pass(text: str, known: dict[str, Any]) -> None:
         assert check.__name__ == passed(check, lambda: estimator(text, **known))
 
 
-def test_without_wordllama_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_vectors_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """It works, says nothing of meaning, and scores like one whose vectors are switched off."""
 
     def missing(texts: Sequence[str], language: str = "en") -> Any:
@@ -755,7 +752,6 @@ def test_without_wordllama_it_goes_by_words(monkeypatch: pytest.MonkeyPatch) -> 
     assert scores[0] == scores[1]
 
 
-@needs_vectors
 def test_meaning_smells_what_words_do_not_say() -> None:
     """Nothing of the topic is in either anchor, but one of them means something like it."""
     crawl = Crawl(Scent(lean=False, words="marine biology"))
@@ -765,7 +761,6 @@ def test_meaning_smells_what_words_do_not_say() -> None:
     assert crawl.score(SALMON) > crawl.score(TROUT)
 
 
-@needs_vectors
 def test_learned_meaning_follows_outcomes() -> None:
     """After good pages on birds and worthless ones on engines, anchors point one way and the other, also new ones."""
     crawl = Crawl(Scent(lean=False, words="zebra"))

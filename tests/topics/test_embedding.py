@@ -1,6 +1,5 @@
 """Nearness of meaning by word vectors: beta, alpha, the mean page that is taken out, and topics of all kinds."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,10 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Judgement, Links, Page, Visit
 from lycosa.store import codec
-from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.making import make_topic
-
-if find_spec("wordllama") is None:  # not importorskip: importing it would change the log of all tests
-    pytest.skip("word vectors come with wordllama: pip install 'lycosa[meaning]'", allow_module_level=True)
-
 from lycosa.text.embeddings import unit, vectors
+from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.embedding import PRIOR, STEPS, Embedding
+from lycosa.topics.making import make_topic
 
 REEF = Page("ok", title="Reefs", marked="Corals and fishes live in warm and shallow seas, around islands and lagoons")
 TRAIN = Page(
@@ -174,7 +169,7 @@ def test_bad_topics() -> None:
         Embedding.from_examples([Page("ok"), Page("ok", marked="the")])
     told = Embedding.from_examples([REEF])
     for wrong in ({"vector": [1.0], "vectors": told["vectors"]}, {**told, "vectors": "other"}, {"coral": 0.7}):
-        with pytest.raises(InputError, match="not of the word vectors that are installed"):
+        with pytest.raises(InputError, match="not of the word vectors of this version"):
             Embedding(examples=wrong)
 
 

@@ -99,7 +99,6 @@ EXTRAS = (
     ("browser", "playwright", "pages that need JavaScript (--render); a Chromium has to be installed, too"),
     ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
-    ("meaning", "wordllama", "word vectors: judging by the meaning of whole texts"),
     ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),
     ("server", "fastapi", "the API and the pages for many people (lycosa serve)"),
     ("server", "plotly", "curves in the pages (lycosa serve)"),

@@ -1,4 +1,4 @@
-"""Texts as vectors: words of like meaning point the same way. Vectors of 32,000 pieces of words come with `wordllama`.
+"""Texts as vectors: words of like meaning point the same way. Vectors of 32,000 pieces of words come with the package.
 
 A text is the sum of its words. Each word has length 1 (what its pieces sum to, divided by its length), so that no word
 outweighs another by the accident of how it is cut. Stop words are left out. A word counts as
@@ -6,10 +6,8 @@ outweighs another by the accident of how it is cut. Stop words are left out. A w
     log(1 + f),  f the sum over its places of 1 / (1 + place / 300)
 
 where the first word that counts is at place 0: what a page is about, it says early; menus further down count less.
-Cutting a page into pieces takes 5 ms, so each word is cut once, and its vector is remembered.
-
-Only the files of `wordllama` are read. It is not imported: that would send the log of this process to the terminal,
-and load what downloads vectors. Nothing here touches the network, and nothing is written.
+Cutting a page into pieces takes 5 ms, so each word is cut once, and its vector is remembered. Nothing here touches the
+network, and nothing is written.
 """
 
 from __future__ import annotations
@@ -17,27 +15,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.errors import InputError
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
 from lycosa.text.lexicon import Lexicon, Tokens, new_among
+from lycosa.text.pieces import DIMENSIONS, STEPS, WORD, Pieces
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 from lycosa.text.tokens import LONGEST as LONGEST_WORD
 from lycosa.text.tokens import OPEN_TOKEN, fold, fold_all, stem_all
-
-DIMENSIONS = 256
-EXTRA = "pip install 'lycosa[meaning]'"
 
 EARLY = 300
 """At this place a word counts half."""
@@ -54,15 +46,8 @@ REMEMBERED, LANGUAGES = 200_000, 8
 COMMON = 60
 """A stem is common that so many of the background's 5,448 pages have."""
 
-_FILES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
-_WORD = "\u2581"
-"""What the first piece of a word starts with."""
 _SKIP, _BREAK, _UNMET = -1, -2, -9
 _NOBODY = np.zeros(0, np.int32)
-_STEPS = 320
-"""The vectors of words are kept as whole numbers of this part of 1, a byte each: where words are added up, nobody sees
-the difference."""
-
 _ONCE = np.log1p(1.0)
 """What a word counts that is a text by itself."""
 
@@ -147,17 +132,14 @@ def unit(rows: NDArray[Any]) -> NDArray[Any]:
 
 def digest() -> str:
     """What the vectors are, in a few letters: it changes when they do."""
-    return _model().digest
+    return _model().pieces.digest
 
 
 @dataclass
 class _Model:
-    """What comes with wordllama: a vector for each piece of a word, and how to cut words."""
+    """Pieces of words, and the words that were met."""
 
-    pieces: Vectors
-    """Behind them, for no piece, zeros."""
-    cutter: Any
-    digest: str
+    pieces: Pieces
     whole: dict[str, int]
     """Words that are one piece: that piece. Cutting them would give it, too."""
     _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
@@ -173,23 +155,19 @@ class _Model:
         return words
 
     def rows(self, words: list[str]) -> NDArray[np.int8]:
-        """What the pieces of each word sum to, of length _STEPS."""
+        """What the pieces of each word sum to, of length STEPS."""
         if len(words) > _AT_ONCE:
             return np.concatenate([self.rows(words[at : at + _AT_ONCE]) for at in range(0, len(words), _AT_ONCE)])
-        pieces = [[self.whole[word]] if word in self.whole else self.cut(word) for word in words]
-        most, none = max(map(len, pieces), default=1), len(self.pieces) - 1
+        pieces = [[self.whole[word]] if word in self.whole else self.pieces.cut(word) for word in words]
+        most, none = max(map(len, pieces), default=1), len(self.pieces.names)
         padded = np.array([each + [none] * (most - len(each)) for each in pieces], np.intp).reshape(-1, most)
-        rows = unit(np.add.reduce(self.pieces.take(padded, axis=0), axis=1))
-        rows *= np.float32(_STEPS)
+        each = self.pieces.rows.take(padded, axis=0) * self.pieces.lengths.take(padded)[..., None]
+        rows = unit(np.add.reduce(each, axis=1))
+        rows *= np.float32(STEPS)
         np.rint(rows, out=rows)
         np.minimum(rows, 127.0, out=rows)
         np.maximum(rows, -127.0, out=rows)
         return rows.astype(np.int8)
-
-    def cut(self, word: str) -> list[int]:
-        """The pieces of a word: by the model itself, as what stands around it works out more than is needed."""
-        last = len(self.pieces) - 2
-        return [min(piece.id, last) for piece in self.cutter.tokenize(_WORD + word)]
 
 
 class _Words:
@@ -200,7 +178,7 @@ class _Words:
         self._common = None if rare else Background.load().frequency
         self.count = 0
         self.rows = np.zeros((1024, DIMENSIONS), np.int8)
-        """What a word's pieces sum to, of length _STEPS."""
+        """What a word's pieces sum to, of length STEPS."""
         self._lexicon = Lexicon(self._numbers, bits=18)
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
@@ -273,38 +251,6 @@ class _Words:
 
 @cache
 def _model() -> _Model:
-    """The vectors, read once: .2 s and 80 MB."""
-    try:
-        from safetensors import safe_open
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise InputError(f"word vectors need the package wordllama: {EXTRA}") from error
-    cutting, weighing = (_directory() / name for name in _FILES)
-    try:
-        tokenizer = Tokenizer.from_file(str(cutting))
-        with safe_open(weighing, framework="np") as file:
-            weights = file.get_tensor("embedding.weight")
-    except Exception as error:  # both libraries raise plain Exceptions, too
-        raise InputError(f"the vectors of wordllama cannot be read ({error}): install it anew, {EXTRA}") from error
-    if weights.ndim != 2 or weights.shape[1] != DIMENSIONS or not np.isfinite(weights).all():
-        raise InputError(f"the vectors of wordllama are not those that Lycosa knows: install it anew, {EXTRA}")
-    pieces = np.zeros((len(weights) + 1, DIMENSIONS), np.float32)
-    pieces[:-1] = weights
-    names = [tokenizer.id_to_token(number) or "" for number in range(len(weights))]
-    content = xxhash.xxh3_64(pieces[:-1].data)
-    content.update(cutting.read_bytes())
-    whole = {name[1:]: number for number, name in enumerate(names) if name.startswith(_WORD)}
-    return _Model(pieces, tokenizer.model, content.hexdigest(), whole)
-
-
-def _directory() -> Path:
-    """Where wordllama is installed, without importing it."""
-    spec = find_spec("wordllama")
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    if not places:
-        raise InputError(f"word vectors need the package wordllama: {EXTRA}")
-    directory = Path(places[0])
-    for name in _FILES:
-        if not (directory / name).is_file():
-            raise InputError(f"this wordllama comes without {name}: install version 0.4, {EXTRA}")
-    return directory
+    """The vectors, read once."""
+    pieces = Pieces.load()
+    return _Model(pieces, {name[1:]: number for number, name in enumerate(pieces.names) if name.startswith(WORD)})

@@ -177,7 +177,7 @@ def _of_examples(examples: Mapping[str, Any]) -> Vector:
     vector = np.array(examples.get("vector", ()), np.float32)
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
         raise InputError(
-            "what was learned of the example pages is not of the word vectors that are installed: start a new crawl, "
-            "or install the wordllama that it was begun with"
+            "what was learned of the example pages is not of the word vectors of this version of Lycosa: start a new "
+            "crawl, or go on with the version that began it"
         )
     return vector

@@ -202,7 +202,7 @@ class Scent:
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
     `adapt`, `hindsight` and `vectors` switch off relevance feedback, the shifting of weights, hindsight, and the
-    vectors, which are also left out where wordllama is not installed. Without `lean` no term is left out.
+    vectors, which are also left out where their files cannot be read. Without `lean` no term is left out.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")

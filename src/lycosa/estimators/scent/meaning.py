@@ -42,7 +42,7 @@ class Meaning:
     """
 
     def __init__(self, words: str = "", terms: Mapping[str, float] | None = None) -> None:
-        from lycosa.text.embeddings import vectors, word_vectors  # reads 16 MB: only where a crawl is made
+        from lycosa.text.embeddings import vectors, word_vectors  # reads 8 MB: only where a crawl is made
 
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
@@ -170,7 +170,7 @@ class Meaning:
 
 
 def meaning_of(words: str, terms: Mapping[str, float]) -> Meaning | None:
-    """None where the vectors are not installed: scent then goes by the words alone."""
+    """None where the vectors cannot be read: scent then goes by the words alone."""
     try:
         return Meaning(words, terms)
     except InputError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import APIRouter
@@ -84,9 +83,7 @@ def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[s
 
 @cache
 def _there(name: str) -> bool:
-    """Whether this server has what it takes: WordNet, word vectors."""
-    if name == "embedding":
-        return find_spec("wordllama") is not None
+    """Whether this server has what it takes: WordNet."""
     if name not in _BY_MEANING:
         return True
     try:

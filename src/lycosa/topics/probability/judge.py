@@ -392,12 +392,12 @@ def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
         if head is not None:
             return packed(vector_from(*head, rare=rare))
         return packed(vector(f"{page.title} {(page.main or page.text)[:HEAD]}", language, rare=rare))
-    except InputError:  # no vectors are installed
+    except InputError:  # their files are damaged
         return bytes(DIMENSIONS)
 
 
 def _meaning(words: Mapping[str, float], notes: list[str]) -> Column | None:
-    """The words as a vector; None where none are installed."""
+    """The words as a vector; None where there are no vectors."""
     try:
         return vector(" ".join(words))
     except InputError as error:
