@@ -17,8 +17,7 @@ from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import zstandard
-
+from lycosa import zstd
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 
@@ -34,7 +33,7 @@ _PACKED: list[tuple[bytes, Any]] = [
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     (b"\xfd7zXZ\0", lzma.LZMAFile),
     (b"BZh", bz2.BZ2File),
-    (b"\x28\xb5\x2f\xfd", lambda file: zstandard.ZstdDecompressor().stream_reader(file)),
+    (b"\x28\xb5\x2f\xfd", zstd.ZstdFile),
 ]
 _DAMAGE = (
     tarfile.TarError,
@@ -47,7 +46,7 @@ _DAMAGE = (
     MemoryError,
     lzma.LZMAError,
     zlib.error,
-    zstandard.ZstdError,
+    zstd.ZstdError,
 )
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import msgpack
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
+from lycosa import zstd
 from lycosa.collection.tally import host_of
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page, Terms
@@ -30,6 +30,9 @@ READS = (2, 3)
 """Formats that can be read. In 2, links had no paths."""
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
+
+LARGEST = 256 * 2**20
+"""Bytes of a page with its links, unpacked."""
 
 BLOCK = 1 << 16
 """Entries that are looked at together when an index is opened: columns may be larger than memory."""
@@ -175,7 +178,7 @@ class Index:
         packed = self.texts_[start[node] : start[node + 1]].tobytes()
         try:
             title, marked, main, headings, lead, language, guessed, anchors, contexts, rels, positions, *more = (
-                msgpack.unpackb(zstandard.ZstdDecompressor().decompress(packed))
+                msgpack.unpackb(zstd.decompress(packed, LARGEST))
             )
             at = self.columns["link_at"][here].tolist()
             paths = unpack_paths(*more)
@@ -183,7 +186,7 @@ class Index:
                 [column[place] for place in at] for column in (anchors, contexts, rels, positions)
             )
             paths = [paths[place] for place in at] if paths else []
-        except (zstandard.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
+        except (zstd.ZstdError, ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
             raise InputError(f"page {node} of the index {self.path} can't be read ({error}): {AGAIN}") from error
         links = Links(urls, anchors, contexts, rels, positions, np.zeros(len(urls), np.float32), paths=paths)
         page = Page("ok", 200, title=title, marked=marked, main=main, headings=headings, lead=lead, links=links)

@@ -19,9 +19,9 @@ from typing import IO, Any
 import msgpack
 import numpy as np
 import xxhash
-import zstandard
 from numpy.typing import NDArray
 
+from lycosa import zstd
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
@@ -181,7 +181,7 @@ def _read(
     account: Account,
     tell: Tell,
 ) -> _Read:
-    read, packer, known = _Read(), zstandard.ZstdCompressor(3), 0
+    read, known = _Read(), 0
     terms, counts = spools
     for recorded in pages:
         number = _hash(recorded.url)
@@ -203,7 +203,7 @@ def _read(
             unicode_errors="replace",
         )
         read.digest.update(plain)
-        packed = packer.compress(plain)
+        packed = zstd.compress(plain, level=3)
         texts.write(packed)
         read.text_start.append(read.text_start[-1] + len(packed))
         reading = read.words.read(page)

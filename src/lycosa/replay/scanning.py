@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
+from lycosa import zstd
 from lycosa.core.errors import InputError
 from lycosa.replay.captures import Captures
 from lycosa.replay.records import ArchiveIterator
 
 GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"WARC/"
+TRAINED = b"\x37\xa4\x30\xec"  # what a dictionary of zstd begins with; others are taken as plain text
 
 BLOCK = 1 << 20
 
@@ -153,9 +153,14 @@ class _Walk:
         if self.magic == PLAIN:
             return _end_of_plain(self.part, start)
         if self.magic == GZIP:
-            return _end_of_packed(self.part, start, zlib.decompressobj(31), 65_536)
-        words = zstandard.ZstdCompressionDict(self.dictionary[8:]) if self.dictionary else None
-        return _end_of_packed(self.part, start, zstandard.ZstdDecompressor(dict_data=words).decompressobj(), 4_096)
+            return _end_of_packed(self.part, start, lambda: zlib.decompressobj(31), 65_536)
+        return _end_of_packed(self.part, start, self._zstd, 4_096)
+
+    def _zstd(self) -> zstd.ZstdDecompressor:
+        words = self.dictionary[8:]
+        if not words:
+            return zstd.ZstdDecompressor()
+        return zstd.ZstdDecompressor(zstd.ZstdDict(words, is_raw=not words.startswith(TRAINED)))
 
 
 def _end_of_plain(part: _Part, start: int) -> int:
@@ -170,14 +175,15 @@ def _end_of_plain(part: _Part, start: int) -> int:
     return place + len(after) - len(after.lstrip(b"\r\n"))
 
 
-def _end_of_packed(part: _Part, start: int, unpacker: Any, step: int) -> int:
+def _end_of_packed(part: _Part, start: int, make: Callable[[], Any], step: int) -> int:
     """The same for one that is compressed. Some bytes at a `step`: few may become many."""
     place = start
     try:
+        unpacker = make()
         while not unpacker.eof and (data := part.read(place, step)):
             place += len(data)
             unpacker.decompress(data)
-    except (zlib.error, zstandard.ZstdError):
+    except (zlib.error, zstd.ZstdError, ValueError):  # the last: of a dictionary that is none
         return -1
     return place - len(unpacker.unused_data) if unpacker.eof else -1
 

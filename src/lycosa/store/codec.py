@@ -5,7 +5,6 @@ from decoded events and a running one from the originals. Columnar msgpack, zstd
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence, Sized
 from dataclasses import fields
 from itertools import chain
@@ -14,8 +13,8 @@ from typing import Any, get_args
 
 import msgpack
 import numpy as np
-import zstandard
 
+from lycosa import zstd
 from lycosa.core.types import (
     Event,
     Inbound,
@@ -44,26 +43,15 @@ WORTHS = 3
 
 ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
-    msgpack.UnpackException, zstandard.ZstdError,
+    msgpack.UnpackException, zstd.ZstdError,
 )  # fmt: skip
 """What decoding raises for bytes that are no event."""
 
 KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
 
-class _Zstd(threading.local):
-    """One of each for every thread: they let others run while they work, and must not be shared."""
-
-    def __init__(self) -> None:
-        self.compress = zstandard.ZstdCompressor(level=1, write_checksum=True).compress
-        self.decompress = zstandard.ZstdDecompressor().decompress
-
-
-_zstd = _Zstd()
 _LARGEST = 256 * 2**20
 """Bytes of an event. A page has at most some megabytes of links and words."""
-_PIECE, _USUAL = 1 << 20, 64
-"""Bytes that are always believed, and how many times smaller than its content an event usually is."""
 _PLAIN = [part.name for part in fields(Visit)][:27]
 _plain = attrgetter(*_PLAIN)
 """The fields of a visit that are kept as they are, in order."""
@@ -91,14 +79,12 @@ def encode_visit(visit: Visit, level: int = 1) -> bytes:
         ),
         unicode_errors="surrogatepass",
     )
-    if level > 1:
-        return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(packed)
-    return _zstd.compress(packed)
+    return zstd.compress(packed, level)
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
     """The visit as it was when it was recorded."""
-    values: list[Any] = msgpack.unpackb(_inflated(blob), **_STRICT)
+    values: list[Any] = msgpack.unpackb(zstd.decompress(blob, _LARGEST), **_STRICT)
     _check(values)
     ids, counts, new = values[27:30]
     urls, anchors, contexts, rels, positions, alphas = values[30:36]
@@ -162,25 +148,6 @@ def unpack_paths(distinct: Sequence[str] = (), number_of: Sequence[int] = ()) ->
     return [distinct[number] for number in number_of]
 
 
-def _inflated(blob: bytes) -> bytes:
-    """The bytes of a frame. It says how many it has, and memory is taken for so many: who says too much is not
-    believed, but read piece by piece.
-    """
-    size = zstandard.frame_content_size(blob)
-    if 0 <= size <= max(_PIECE, _USUAL * len(blob)) and size <= _LARGEST:
-        return _zstd.decompress(blob)
-    parts, had = [], 0
-    with zstandard.ZstdDecompressor().stream_reader(blob) as reader:
-        while size <= _LARGEST and had <= _LARGEST and (part := reader.read(_PIECE)):
-            parts.append(part)
-            had += len(part)
-    if max(size, had) > _LARGEST:
-        raise ValueError(f"it has more than {_LARGEST:,} bytes")
-    if had < size:
-        raise ValueError("it is cut short")
-    return b"".join(parts)
-
-
 def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> bytes:
     """A small event."""
     values = [getattr(event, part.name) for part in fields(event)]
@@ -189,7 +156,7 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> b
     if isinstance(event, Seed) and not event.data:  # as earlier versions wrote and read them
         del values[-1]
     if isinstance(event, Lesson | Shared):  # which may hold arrays
-        return _zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
+        return zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
 
@@ -197,7 +164,7 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> b
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
     if kind in ("lesson", "shared"):
-        values = msgpack.unpackb(_inflated(blob), ext_hook=_unpacked, **_STRICT)
+        values = msgpack.unpackb(zstd.decompress(blob, _LARGEST), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
     if not isinstance(values, list) or not all(map(isinstance, values, _OTHERS[kind])):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 
 import brotlicffi as brotli
-import zstandard
+
+from lycosa import zstd
 
 CODECS = ("gzip", "br", "zstd", "deflate")
 
@@ -62,7 +63,7 @@ def compress(body: bytes, codec: str) -> bytes:
     if codec == "br":
         return bytes(brotli.compress(body, quality=1))
     if codec == "zstd":
-        return zstandard.ZstdCompressor(level=1).compress(body)
+        return zstd.compress(body)
     if codec == "deflate":
         return zlib.compress(body, 1)
     return body

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import xxhash
-import zstandard
 
+from lycosa import zstd
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input, replacing
 
@@ -78,7 +78,7 @@ class Background:
         }
         ranked = sorted(self.frequency.items(), key=lambda pair: (-pair[1], pair[0]))
         lines = [json.dumps(head, ensure_ascii=False), *(f"{stem}\t{count}" for stem, count in ranked)]
-        packed = zstandard.ZstdCompressor(level=19, write_checksum=True).compress("\n".join(lines).encode() + b"\n")
+        packed = zstd.compress("\n".join(lines).encode() + b"\n", level=19)
         try:
             with replacing(path) as file:
                 file.write(packed)
@@ -94,10 +94,7 @@ def _shipped() -> Background:
 def _parse(packed: bytes, name: str) -> Background:
     remedy = "make it anew with 'lycosa train background SOURCE --out FILE'"
     try:
-        size = zstandard.frame_content_size(packed)
-        if not 0 <= size <= LARGEST:
-            raise ValueError(f"it says to hold {size} bytes")
-        head, _, body = zstandard.ZstdDecompressor().decompress(packed).decode().partition("\n")
+        head, _, body = zstd.decompress(packed, LARGEST).decode().partition("\n")
         facts: dict[str, Any] = json.loads(head)
         if facts["format"] != FORMAT:
             raise ValueError("its first line says so")
@@ -115,7 +112,7 @@ def _parse(packed: bytes, name: str) -> Background:
             ):
                 raise ValueError("its numbers do not fit together")
             language, source = str(facts["language"]), str(facts["source"])
-    except (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(f"{name} is no file of word statistics, or it is damaged ({error}): {remedy}") from error
     if version != VERSION:
         raise InputError(f"{name} has word statistics of version {version!r}, this Lycosa reads {VERSION}: {remedy}")

@@ -21,9 +21,9 @@ from itertools import chain
 from typing import Any
 
 import brotlicffi as brotli
-import zstandard
 from zlib_ng import zlib_ng
 
+from lycosa import zstd
 from lycosa.core.types import Exchange
 from lycosa.web.decoding import charset_of, decode
 
@@ -42,7 +42,7 @@ _FEED = 1 << 16
 _FINE = 1 << 10  # how much is fed at once while looking for the place where a stream breaks
 _BROTLI_STEP = 1 << 15  # brotli's first block of output; it treats a larger limit more loosely
 _ZSTD_BLOCK = 1 << 17  # no block of zstd gives more
-_ZSTD_WINDOW = 1 << 23  # what RFC 8878 asks a decoder to support, and browsers do
+_ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}  # what RFC 8878 asks for
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # the window bits by which zlib tells its formats apart
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -194,16 +194,15 @@ def _feed_brotli(chunks: Iterable[bytes], cap: int) -> tuple[bytearray, bool | N
 
 
 def _zstd(body: bytes, cap: int) -> tuple[bytes, bool]:
-    decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    stream = decoder.decompressobj()
+    stream = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
     data = bytearray()
     whole = True  # between frames
     for chunk, first in _zstd_chunks(body):
         if first:
-            stream, whole = decoder.decompressobj(), False
+            stream, whole = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), False
         try:
             data += stream.decompress(chunk)
-        except zstandard.ZstdError:
+        except (zstd.ZstdError, EOFError):
             whole = False
             break
         whole = stream.eof

@@ -13,8 +13,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.state import State, Texts, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
+from lycosa.text.embeddings import digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
+from lycosa.text.pieces import DIMENSIONS
 from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
 from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary

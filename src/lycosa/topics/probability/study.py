@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import DamagedError
 from lycosa.core.state import State
-from lycosa.text.embeddings import DIMENSIONS, unit
+from lycosa.text.embeddings import unit
+from lycosa.text.pieces import DIMENSIONS
 from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
 from lycosa.topics.probability.line import LARGE, expected, line, moved
