@@ -144,14 +144,6 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"{remedy} --fetch --to {tmp_path}'" == damaged.remedy
 
 
-def test_two_brotlis_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package that makes warcio fail is named if it is there, and only then."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object() if name == "brotli" else None)
-    assert "warcio" in only(doctor._brotli).cost
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert [] == list(doctor._brotli())
-
-
 def test_sqlite_without_full_text_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A SQLite without FTS5 costs the search, nothing else."""
 

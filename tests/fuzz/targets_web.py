@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import get_args
 
-import brotlicffi
+import brotli
 import zstandard
 
 from fuzz.harness import Target
@@ -233,7 +233,7 @@ def check_inflate(data: bytes) -> None:
 
 def _packed() -> list[bytes]:
     text = b"coral reefs " * 200
-    made = [gzip.compress(text, mtime=0), zlib.compress(text), brotlicffi.compress(text), zstandard.compress(text)]
+    made = [gzip.compress(text, mtime=0), zlib.compress(text), brotli.compress(text), zstandard.compress(text)]
     made += [text[:100], gzip.compress(bytes(9_000_000), mtime=0), gzip.compress(gzip.compress(text, mtime=0), mtime=0)]
     return [bytes([number if number < 5 else 0 if number == 5 else 7]) + body for number, body in enumerate(made)]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import brotlicffi as brotli
+import brotli
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from email.utils import formatdate
 from urllib.parse import urljoin
 
-import brotlicffi as brotli
+import brotli
 import pytest
 import zstandard
 

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 
-import brotlicffi as brotli
+import brotli
 import pytest
 import zstandard
 from hypothesis import given, settings

@@ -5,7 +5,6 @@ What is looked at is imported when it is looked at: what is missing is a finding
 
 from __future__ import annotations
 
-import importlib.util
 import locale
 import os
 import platform
@@ -142,7 +141,7 @@ def _weighed(what: str, told: str, bad: bool, cost: str, remedy: str) -> Iterato
 
 def examine() -> Iterator[Finding]:
     """All findings, in the order in which they are shown."""
-    installed = (_python, _packages, _extras, _chromium, _wordnet, _brotli, _sqlite)
+    installed = (_python, _packages, _extras, _chromium, _wordnet, _sqlite)
     for look in (*installed, _clock, _disk, _files, _terminal, _text, _completion):
         yield from _safely(look)
 
@@ -246,17 +245,6 @@ def _wordnet() -> Iterator[Finding]:
         yield Finding("WordNet", "costs", told, "no judges and strategies that go by the meaning of words", remedy)
     else:
         yield Finding("WordNet", "ok", f"{known.source}, {len(known):,} synsets")
-
-
-def _brotli() -> Iterator[Finding]:
-    if importlib.util.find_spec("brotli") is not None:
-        yield Finding(
-            "brotli",
-            "costs",
-            "installed beside brotlicffi",
-            "Lycosa does not mind, but warcio (and tools made of it) fails on pages that were sent as br",
-            "pip uninstall brotli, if nothing else needs it",
-        )
 
 
 def _sqlite() -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 
-import brotlicffi as brotli
+import brotli
 
 from lycosa import zstd
 

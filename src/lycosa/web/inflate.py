@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-import brotlicffi as brotli
+import brotli
 from zlib_ng import zlib_ng
 
 from lycosa import zstd
