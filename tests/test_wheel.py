@@ -17,7 +17,7 @@ from zlib_ng import zlib_ng
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST, BASE_LARGEST, BASE_DISK = 10_000_000, 60_000_000, 190_000_000
-"""Bytes of the wheel, and of the base install: to download, and on disk. `make wheel` weighs what the index really has."""
+"""Bytes of the wheel, and of the base install: to download, and on disk. `make wheel` weighs what the index has."""
 
 
 def _run(*command: str | Path, **more: object) -> str:
