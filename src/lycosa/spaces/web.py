@@ -85,7 +85,7 @@ ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
-WALLED = frozenset({401, 403, 429, 503})
+WALLED = frozenset({401, 402, 403, 405, 428, 429, 503})
 """With which failures walls come."""
 
 

@@ -37,25 +37,41 @@ _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b'id="px-captcha"', "challenge"),
     (b"sucuri_cloudproxy_js", "challenge"),
     (b'id="anubis_challenge"', "challenge"),
-    (b"/sorry/index?", "challenge"),
+    (b"/.within.website/x/cmd/anubis/", "challenge"),
+    (b"sec-if-cpt-container", "challenge"),
+    (b"/_sec/cp_challenge/", "challenge"),
 )
 """What challenges have in their markup."""
 
-_EVERYWHERE = (b"_pxAppId", b"/_Incapsula_Resource?", b"AwsWafIntegration", b"/.well-known/ddos-guard/")
+_EVERYWHERE = (
+    b"_pxAppId",
+    b"/_Incapsula_Resource?",
+    b"AwsWafIntegration",
+    b"/.well-known/ddos-guard/",
+    b"KPSDK",
+    b".captcha-delivery.com",
+)
 """What they have, too, but services leave on every page of their customers: it takes a text that bears it out."""
 
+_WIDGET = re.compile(rb"""class=["']?[^"'>]{0,200}\b(?:g-recaptcha|h-captcha|cf-turnstile)\b""", re.IGNORECASE)
+"""A riddle to solve: also in forms of all kinds, which have fields of their own."""
+
+_FIELD = re.compile(
+    rb"""<textarea|<input[^>]{1,500}type\s*=\s*["']?(?:text|email|password|search|tel)\b""", re.IGNORECASE
+)
+
+_CHECK = (
+    "attention required!?|checking (?:if the site connection is secure|your browser.*)|"
+    "(?:are you|you are) (?:a |not a )?(?:robot|human)\\??|robot check|(?:human|bot) verification|"
+    "verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|(?:vercel )?security (?:check|checkpoint|verification)|"
+    "pardon our interruption|access to this page has been denied|ddos-guard|"
+    "making sure you're not a bot!?|client challenge|request rejected"
+)
 _WORDS: tuple[tuple[str, Wall], ...] = (
+    (_CHECK, "challenge"),
     (
-        "just a moment|attention required!?|checking (?:if the site connection is secure|your browser.*)|"
-        "(?:are you|you are) (?:a |not a )?(?:robot|human)\\??|robot check|(?:human|bot) verification|"
-        "verify(?:ing)? (?:that )?you(?:'re| are) (?:a )?human|security (?:check|checkpoint|verification)|"
-        "pardon our interruption|access to this page has been denied|ddos-guard|captcha|"
-        "making sure you're not a bot!?|one more step|please wait.*|client challenge|"
-        "einen moment,? bitte|un instant|un momento",
-        "challenge",
-    ),
-    (
-        "(?:429 )?too many requests|(?:rate|request) limit (?:exceeded|reached)|you have been rate limited",
+        "(?:429 )?too many requests|(?:rate|request) limit (?:exceeded|reached)|you have been rate limited|"
+        "(?:[\\w.]+ \\| )?request rate threshold exceeded|your access to this (?:site|service) has been limited.*",
         "limited",
     ),
     (
@@ -65,24 +81,73 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
         "consent",
     ),
     (
-        "(?:please )?(?:log|sign) ?in(?: to .*| required)?|login(?: required)?|member login|"
+        "(?:please )?(?:log|sign) ?in(?: ?to .*| required)?|login(?: required)?|member login|"
         "(?:bitte )?anmelden|anmeldung|se connecter|connexion|iniciar sesi[oó]n|accedi|inloggen|вход|登录|ログイン|"
-        "authentication required|subscribe to (?:continue|read).*|members only",
+        "authentication required|subscribe to (?:continue|read|unlock).*|members only|"
+        "(?:shibboleth|web) login(?: service)?|central authentication service",
         "login",
     ),
 )
 
 _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNORECASE), wall) for words, wall in _WORDS)
 
+_WAITING = re.compile(
+    r"^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
+    r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)",
+    re.IGNORECASE,
+)
+"""Titles that challenges have, and many other pages, too: the text has to say what it is."""
+
+_AT_THE_END = re.compile(
+    r"[-–—:|»›]\s*(?:log ?in|sign ?in|login|anmelden|anmeldung|connexion|se connecter|iniciar sesi[oó]n)\W*$",
+    re.IGNORECASE,
+)
+
 _PASSWORD = re.compile(rb"<input[^>]{1,500}type\s*=\s*[\"']?password", re.IGNORECASE)
+_NAME = re.compile(rb"<input[^>]{1,500}type\s*=\s*[\"']?email", re.IGNORECASE)
 _ROBOT = re.compile(
-    r"unusual traffic from your computer|verify (?:that )?you are (?:a )?human|not a (?:ro)?bot|"
-    r"enable javascript and cookies to continue|checking your browser before|complete the (?:captcha|security check)|"
+    r"verify (?:that )?you are (?:a )?human|not a (?:ro)?bot|"
+    r"complete the (?:captcha|security check)|"
     r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b",
     re.IGNORECASE,
 )
+_SURE = re.compile(
+    r"unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
+    r"checking your browser before|incapsula incident id|"
+    r"verif(?:y|ying) (?:that )?you(?:'re|’re| are) (?:a )?(?:human|not a (?:ro)?bot)|"
+    r"make sure (?:that )?you(?:'re|’re| are) not a robot|"
+    r"(?:solve|complete|pass) (?:the|this) (?:captcha|security check)|"
+    r"press (?:&|and) hold to confirm|(?:type|enter) the characters (?:that )?you see|"
+    r"your request has been blocked|sorry, you have been blocked|used cloudflare to restrict access|"
+    r"violates? our automated access|reference #[0-9a-f.]{8,}|the requested url was rejected|sucuri website firewall|"
+    r"browser wird (?:ge|über)prüft|dass sie (?:kein|nicht ein) (?:ro)?bot(?:er)? sind|"
+    r"vérification de votre navigateur|"
+    r"vérifi\w+ que vous êtes (?:bien )?(?:un )?humain|comprobando (?:su|tu) navegador|verificando que eres humano",
+    re.IGNORECASE,
+)
+"""What only a challenge says, of the one who reads it."""
+_LIMITED = re.compile(
+    r"you have exceeded (?:a|the|your|our) (?:secondary )?rate limit|you are being rate.limited|"
+    r"your ip (?:address )?has (?:sent|made) too many requests",
+    re.IGNORECASE,
+)
 _CONSENT = re.compile(r"\b(?:cookies?|consent|privacy|datenschutz|données|einwilligung)\b", re.IGNORECASE)
+_CHOICE = re.compile(
+    r"\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)",
+    re.IGNORECASE,
+)
 _CONSENT_HOST = re.compile(r"https?://(?:consent|guce|cookiewall|privacywall)\.", re.ASCII)
+_CONSENT_PATH = re.compile(
+    r"https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
+    r"(?:[^#]*&)?(?:url|continue|redirect\w*|return\w*|next|target|dest)=",
+    re.IGNORECASE,
+)
+_LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
+_SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
+_MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
+
+FEW = 20
+"""Links of a page that may be a challenge or a limit: one that leads everywhere is a page of its site."""
 
 
 def wall_of(url: str, status: int, fields: Mapping[str, str], body: bytes, page: Document) -> Wall | None:
@@ -90,36 +155,68 @@ def wall_of(url: str, status: int, fields: Mapping[str, str], body: bytes, page:
     for name, pattern, wall in _HEADERS:
         if pattern.search(fields.get(name, "").lower()) and (name != "x-datadome" or status == 403):
             return wall
-    if status == 401:
+    if status in (401, 402):
         return "login"
-    if len(page.text) > SHORT:
+    if len(page.marked) > 4 * SHORT or len(page.text) > SHORT:
         return None
-    return _by_marks(body[:SEEN], page.text) or _by_words(url, body[:SEEN], page)
+    return _by_marks(body[:SEEN], page) or _by_words(url, status, body[:SEEN], page)
 
 
-def _by_marks(body: bytes, text: str) -> Wall | None:
-    if _says_little(text) and any(mark in body for mark in _EVERYWHERE):
+def _by_marks(body: bytes, page: Document) -> Wall | None:
+    if any(mark in body for mark in _EVERYWHERE) and _says_little(page.text):
+        return "challenge"
+    riddle = (b"captcha" in body or b"turnstile" in body) and _WIDGET.search(body)
+    if riddle and _SURE.search(page.text) and not _FIELD.search(body):
         return "challenge"
     return next((wall for mark, wall in _MARKS if mark in body), None)
 
 
 def _says_little(text: str) -> bool:
     """Whether a text may be all that a challenge says."""
-    return len(text) < 200 or bool(_ROBOT.search(text))
+    return len(text) < 200 or bool(_ROBOT.search(text) or _SURE.search(text))
 
 
-def _by_words(url: str, body: bytes, page: Document) -> Wall | None:
-    """By the title, if the text bears it out."""
-    wall = next((wall for pattern, wall in _TITLES if pattern.search(page.title)), None)
-    if wall is None and _CONSENT_HOST.match(url):
+def _by_words(url: str, status: int, body: bytes, page: Document) -> Wall | None:
+    """By title or address, if the text bears it out."""
+    title, text = page.title, page.text
+    wall = next((wall for pattern, wall in _TITLES if pattern.search(title)), None)
+    if wall is None and _WAITING.search(title) and (told := _by_text(page)) is not None:
+        return told
+    if wall is None and (_CONSENT_HOST.match(url) or _CONSENT_PATH.match(url)):
         wall = "consent"
+    if wall is None and (_AT_THE_END.search(title) or _LOGIN_PATH.match(url)):
+        wall = "login"
     if wall is None:  # as nearly always
         return None
-    text = page.text
+    few = len(page.links) <= FEW
     borne_out = {
-        "challenge": bool(text) and _says_little(text),
-        "limited": len(text) < SHORT // 2,
-        "consent": bool(_CONSENT.search(text)),
-        "login": bool(_PASSWORD.search(body)),
+        "challenge": few and bool(text) and _says_little(text),
+        "limited": few and len(text) < SHORT // 2,
+        "consent": bool(_CONSENT.search(text)) and (_is_certain(title) or bool(_CHOICE.search(text))),
+        "login": _is_login(status, title, text, body),
     }
     return wall if borne_out[wall] else None
+
+
+def _by_text(page: Document) -> Wall | None:
+    """By what it says alone."""
+    if len(page.text) > SHORT // 2 or len(page.links) > FEW:
+        return None
+    return "limited" if _LIMITED.search(page.text) else "challenge" if _SURE.search(page.text) else None
+
+
+def _is_certain(title: str) -> bool:
+    """Whether a title speaks of going on, which a page on privacy does not."""
+    return re.match(r"\W*(?:before|bevor|avant)\b", title, re.IGNORECASE) is not None
+
+
+def _is_login(status: int, title: str, text: str, body: bytes) -> bool:
+    """Whether a page that is called so asks for a name and a password, or for money."""
+    if _PASSWORD.search(body):
+        return True
+    if len(text) > SHORT // 2:
+        return False
+    if _NAME.search(body):
+        return True
+    asked = re.search(r"required|members only|subscribe", title, re.IGNORECASE)
+    return asked is not None and bool(_SUBSCRIBE.search(text) or _MEMBERS.search(text))
