@@ -5,6 +5,7 @@ from time import process_time
 import pytest
 
 from lycosa.web.rendering import Look
+from lycosa.web.scripts import LATER, SOME, scripts_of
 
 RUNS = "<script></script>"
 
@@ -19,13 +20,28 @@ SHELLS = (
 
 @pytest.mark.parametrize("markup", SHELLS)
 def test_an_element_that_waits(markup: str) -> None:
-    assert Look.of(RUNS + markup, 0, 0).empty
-    assert not Look.of(RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0).empty
+    assert Look.of(RUNS + markup, 0, 0, SOME).empty
+    assert not Look.of(RUNS + markup.replace("></", ">Corals</").replace("> <", ">Corals<"), 0, 0, SOME).empty
 
 
 def test_a_page_that_asks() -> None:
-    assert Look.of(f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0).asks
-    assert not Look.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0).asks
+    assert Look.of(f"{RUNS}<noscript>a<noscript class=b>Turn on <b>JavaScript</b></noscript>", 0, 0, SOME).asks
+    assert not Look.of(f"{RUNS}<noscript>a</noscript>JavaScript</noscript>", 0, 0, SOME).asks
+
+
+def test_scripts_that_add_something_later() -> None:
+    later = (
+        "<script>window.addEventListener('scroll', more)</script>",
+        "<SCRIPT type=module>observe(new IntersectionObserver(more))</SCRIPT>",
+        "<script src=a.js></script><div class='list infinite-scroll'>",
+        "<button class=load-more>More</button><script src=a.js></script>",
+        "<ul data-next-url=/list?page=2></ul><script src=a.js></script>",
+    )
+    assert {scripts_of(page) for page in later} == {LATER}
+    none = ("<script type=text/template>load-more</script>", "<p class=load-more>", "<scripted>IntersectionObserver")
+    assert {scripts_of(page) for page in none} == {""}
+    only = ("<script></script><p>infinite lazy scroll", "<script src=a.js></script><img loading=lazy><p>load-less")
+    assert {scripts_of(page) for page in only} == {SOME}
 
 
 HOSTILE = {
@@ -41,5 +57,6 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_page_that_takes_no_time(name: str) -> None:
     began = process_time()
-    assert not Look.of(RUNS + HOSTILE[name], 0, 0).empty
+    page = RUNS + HOSTILE[name]
+    assert not Look.of(page, 0, 0, scripts_of(page)).empty
     assert process_time() - began < 0.25

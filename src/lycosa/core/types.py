@@ -161,6 +161,8 @@ class Page:
     """Whether the language was guessed, as the page declares none."""
     node: str = ""
     """The node where it was found, once the engine has it."""
+    scripts: str = ""
+    """What a browser could run on it: nothing, "some", or "later" if it seems to add more to the page."""
     source: Callable[[], str] = field(default=str, repr=False, compare=False)
     """Its source as text, markup and all, made when somebody asks; empty where a space has none."""
 

@@ -46,9 +46,10 @@ from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import RobotsSignals
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
-from lycosa.web.rendering import Look, Rendered, Renderer
+from lycosa.web.rendering import AMPLE, SHELL_WORDS, Look, Rendered, Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
+from lycosa.web.scripts import LATER, scripts_of
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
@@ -354,6 +355,7 @@ class WebSpace(Space):
             return
         exchange = page.exchange
         assert exchange is not None
+        look = replace(look, words=len(page.text.split()))
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
         received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
         rendered = await renderer.render(task.node, received, self.resources.fetch)
@@ -376,10 +378,13 @@ class WebSpace(Space):
         kind = exchange.header("content-type").partition(";")[0].strip().lower()
         if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
             return None
-        source = source_of(exchange, LARGE)
         if page.outcome == "ok":
-            return Look.of(source, len(page.text.split()), len(page.links))
-        look = Look.of(source, 0, 0)  # an application may answer so wherever no file is
+            words, links = len(page.marked.split(None, AMPLE)), len(page.links)
+            if words >= SHELL_WORDS or not page.scripts:
+                return Look(words, links, bool(page.scripts), later=page.scripts == LATER)
+            return Look.of(page.source(), words, links, page.scripts)
+        source = source_of(exchange, LARGE)
+        look = Look.of(source, 0, 0, scripts_of(source))  # an application may answer so wherever no file is
         return look if look.empty and look.scripts else None
 
     async def _show(self, task: Task, page: Page, received: Response, rendered: Rendered, look: Look) -> None:

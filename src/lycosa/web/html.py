@@ -27,6 +27,7 @@ from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.mentions import href_of, mentions
+from lycosa.web.scripts import scripts_of
 from lycosa.web.tagpaths import TagPaths
 from lycosa.web.taming import MOST_SOURCE, tame
 from lycosa.web.urls import resolve, routed
@@ -104,6 +105,8 @@ class Document:
     """What is to be known of the reading: that it is cut short, that a document has no text."""
     flaw: str = ""
     """Why it can't be read; empty if it can."""
+    scripts: str = ""
+    """What a browser could run on it: nothing, "some", or "later" if it seems to add more to the page."""
 
     @property
     def text(self) -> str:
@@ -122,7 +125,7 @@ class Document:
     def fill(self, page: Page) -> Page:
         """Put what it says and where it points into a page."""
         page.title, page.marked, page.links = self.title, self.marked, self.links
-        page.main, page.headings, page.lead = self.main, self.headings, self.lead
+        page.main, page.headings, page.lead, page.scripts = self.main, self.headings, self.lead, self.scripts
         return page
 
     def page(self) -> Page:
@@ -137,8 +140,9 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     >>> page.title, page.links.urls, page.links.anchors, page.links.contexts
     ('Reefs', ['http://a.test/b'], ['bleached coral'], ['On bleached coral today'])
     """
-    tree = parse(tame(decode(body, charset), body.count(b"<")), positions=False)  # each is a byte in any charset
-    document = Document()
+    source = decode(body, charset)
+    tree = parse(tame(source, body.count(b"<")), positions=False)  # each is a byte in any charset
+    document = Document(scripts=scripts_of(source))
     base, refresh = _head(tree, url, document, agent)
 
     hrefs: list[str] = []

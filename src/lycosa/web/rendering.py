@@ -10,14 +10,13 @@ from typing import Any, NamedTuple, Protocol
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Resource, Visit
 from lycosa.web.fetch import Response
+from lycosa.web.scripts import LARGEST_LOOK, LATER
 
 Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple[Response, Resource]]]
 """Sends a page's request as the crawl sends its own (guard, robots.txt, pauses): the answer, and what is archived of
 it. Raises FetchError."""
 
 # None of these goes back over what it has read: a page could make them do that for hours.
-_SCRIPT = re.compile(r"<script\b([^<>]*+)>", re.IGNORECASE)
-_DATA = re.compile(r"\btype\s*=\s*[\"']?(?!text/javascript|application/javascript|module\b|[\"'>\s])", re.IGNORECASE)
 _MOUNT = re.compile(
     r"<(div|main|section|body|app-root|[a-z]{1,30}+-[a-z-]{1,60}+)\b"
     r"(?=[^<>]{0,500}?\b(?:id|data-reactroot|ng-app|ng-version|data-server-rendered)\b)[^<>]*+>\s*+"
@@ -27,13 +26,12 @@ _MOUNT = re.compile(
 )
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
-_LATER = re.compile(
-    r"IntersectionObserver|infinite[-_ ]?scroll|data-infinite|load[-_ ]?more|lazy[-_]?(links|load|list)|"
-    r"addEventListener\(\s*[\"']scroll|data-next(-page|-url)?=|requestIdleCallback",
-    re.IGNORECASE,
-)
-LARGEST_LOOK = 500_000
-"""Characters of a page's source that are looked at."""
+
+AMPLE = 500
+"""Words from which on a page lacks nothing: they are not counted further."""
+
+SHELL_WORDS = 150
+"""Words from which on a page is no empty shell, whatever its source looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +50,21 @@ class Look:
     """Whether its scripts speak of adding something later."""
 
     @classmethod
-    def of(cls, source: str, words: int, links: int) -> Look:
+    def of(cls, source: str, words: int, links: int, scripts: str) -> Look:
         """What the source of a page tells, of which so many words and links could be read.
 
-        >>> Look.of('<div id="root"></div><script src="/app.js"></script>', 0, 0).is_shell
+        >>> Look.of('<div id="root"></div><script src="/app.js"></script>', 0, 0, "some").is_shell
         True
-        >>> Look.of('<p>reefs</p><script type="application/ld+json">{}</script>', 1, 0).scripts
-        False
         """
-        source = source[:LARGEST_LOOK]
-        scripts = any(not _DATA.search(attributes) for attributes in _SCRIPT.findall(source))
-        if not scripts:
-            return cls(words, links, False)
-        asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source))
-        return cls(words, links, True, bool(_MOUNT.search(source)), asks, bool(_LATER.search(source)))
+        asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source, 0, LARGEST_LOOK))
+        return cls(words, links, bool(scripts), bool(_MOUNT.search(source, 0, LARGEST_LOOK)), asks, scripts == LATER)
 
     @property
     def is_shell(self) -> bool:
         """Whether hardly anything can be read of it without a browser."""
         if not self.scripts:
             return False
-        return self.words < 30 or ((self.empty or self.asks) and self.words < 150)
+        return self.words < 30 or ((self.empty or self.asks) and self.words < SHELL_WORDS)
 
     @property
     def is_thin(self) -> bool:
@@ -82,7 +74,7 @@ class Look:
     @property
     def lacks_links(self) -> bool:
         """Whether it has hardly a link and no long text either, so that a browser might find more."""
-        return self.scripts and self.links <= 3 and self.words < 500
+        return self.scripts and self.links <= 3 and self.words < AMPLE
 
 
 class Asked(NamedTuple):
