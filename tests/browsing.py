@@ -74,10 +74,10 @@ def new_page(running: Any, base: str, watch: Watch, **told: Any) -> Any:
 def join(page: Any, link: str, name: str) -> None:
     """Make an account by a link, as a person does."""
     page.goto(link)
-    page.get_by_label("Your name here").fill(name)
-    page.get_by_label("A password").fill(PASSWORD)
-    page.get_by_label("The password once more").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Repeat the password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
     page.wait_for_url("**/")
     page.wait_for_selector("#list > *:not(.loading)")
 

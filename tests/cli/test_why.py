@@ -62,13 +62,13 @@ def test_what_comes_next(crawl: Crawl, command: Command) -> None:
 
 
 def test_a_page_that_was_fetched(crawl: Crawl, command: Command) -> None:
-    """What was expected, what came of it, and the way from a seed."""
+    """What was expected, what came of it, and path from a seed."""
     made = crawl("best-first")
     told = command.out("why", made, "b", width=100)
     assert "expected    .50, by best-first" in told  # the mean of page .5 and link .5
     assert "turned out  1.00, relevant" in told
     assert re.search(r"its page +█+ +\.25\n +the anchor +█+ +\.25\n", told)  # .5 * .5 each
-    assert "the way from a seed" in told
+    assert "path from a seed" in told
     assert "a seed comes first" in command.out("why", made, "a", width=100)
 
 
@@ -82,7 +82,7 @@ def test_a_bandit(crawl: Crawl, command: Command) -> None:
 
 def test_nothing_waits(crawl: Crawl, command: Command) -> None:
     """A crawl that has fetched all it knows says so."""
-    assert "nothing waits" in command.out("why", crawl(budget=99))
+    assert "no links waiting" in command.out("why", crawl(budget=99))
 
 
 def test_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
@@ -105,11 +105,11 @@ def test_the_report_tells_it_too(crawl: Crawl, tmp_path: Path, command: Command)
     made = crawl()
     command.out("report", made, "--out", tmp_path / "with.html")
     page = (tmp_path / "with.html").read_text("utf-8")
-    assert "Why these next" in page
+    assert "Next links, and why" in page
     assert '<dl class="terms">' in page
     (tmp_path / "links.tsv").unlink()
     command.out("report", made, "--out", tmp_path / "without.html")
-    assert "Why these next" not in (tmp_path / "without.html").read_text("utf-8")
+    assert "Next links, and why" not in (tmp_path / "without.html").read_text("utf-8")
 
 
 def test_a_page_of_a_large_crawl(crawl: Crawl, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

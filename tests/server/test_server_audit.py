@@ -41,7 +41,7 @@ def test_everything_of_weight_is_there_and_no_secret(site: SiteUnderTest) -> Non
     told = [(one["name"], one["action"], one["subject"], one["detail"]) for one in answer.json()["entries"]]
     assert [
         ("ada", "deleted an account", "bob", ""),
-        ("ada", "disabled an account", "bob", ""),
+        ("ada", "suspended an account", "bob", ""),
         ("ada", "changed a role", "bob", "member to reader"),
         ("bob", "changed the password", "", ""),
         ("ada", "revoked an invitation", "for Eve", "member"),

@@ -89,10 +89,10 @@ def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
 
 def make_interest(page: Any, web: Web) -> str:
     """An interest in words, begun from a page of the web."""
-    page.get_by_role("link", name="Make your first interest").click()
+    page.get_by_role("link", name="Create your first interest").click()
     page.get_by_label("In words").fill(web.query(TOPIC))
     page.get_by_label("Name of the interest").fill(NAME)
-    page.get_by_label("Your own starting points").fill("\n".join(web.seeds(TOPIC)))
+    page.get_by_label("Seeds").fill("\n".join(web.seeds(TOPIC)))
     page.get_by_label("Pages to fetch").fill(str(BUDGET))
     page.get_by_role("button", name="Create and start").click()
     page.wait_for_url(re.compile(r"/interests/[^/]+#live"))
@@ -102,7 +102,7 @@ def make_interest(page: Any, web: Web) -> str:
 def watch_live(page: Any) -> None:
     """Pages come in by themselves, with why; the curve is drawn; the end is told."""
     page.locator(".feed li").nth(BUDGET - 1).wait_for()
-    assert "by “" in page.locator(".feed .why").first.inner_text()
+    assert "via “" in page.locator(".feed .why").first.inner_text()
     page.wait_for_selector(".plot .main-svg")
     expect(page.locator("#interest-state")).to_have_text("Finished", timeout=PATIENCE)
     expect(page.locator("#interest-note")).to_contain_text(f"{BUDGET} of {BUDGET} pages", timeout=PATIENCE)
@@ -127,7 +127,7 @@ def draw_the_line(page: Any) -> None:
     expect(page.locator("#threshold-range")).to_have_value("0.02")
     many = estimate.inner_text().split()[1]
     expect(page.locator("#interest-note")).to_contain_text(f"{many} relevant", timeout=PATIENCE)
-    page.get_by_text("Say yes or no to these").click()
+    page.get_by_text("Label the least certain pages").click()
     page.locator(".unsure-pages li .verdict-yes").first.wait_for()
 
 
@@ -151,12 +151,12 @@ def teach(page: Any, web: Web) -> None:
     page.get_by_role("button", name="Topics", exact=True).click()
     page.get_by_role("button", name="Topics below Sea").click()
     page.get_by_role("dialog").get_by_label("Reefs").check()
-    expect(page.get_by_text("Marked: Sea/Reefs")).to_be_visible()
+    expect(page.get_by_text("Selected: Sea/Reefs")).to_be_visible()
     page.get_by_role("button", name="New interest from these").click()
     expect(page.get_by_label("In words")).to_have_value("Reefs", timeout=PATIENCE)
-    expect(page.get_by_label("Your own starting points")).to_have_value(re.compile(r"\?0$"))
+    expect(page.get_by_label("Seeds")).to_have_value(re.compile(r"\?0$"))
     page.goto(page.url.replace("/interests/new", "/models"))
-    page.get_by_label("What it is to be").select_option("browsing")
+    page.get_by_label("Kind of model").select_option("browsing")
     page.locator("#train-name").fill("paths to reefs")
     page.get_by_label(NAME).check()
     page.get_by_role("button", name="Train", exact=True).click()
@@ -185,24 +185,24 @@ def go_by_models(page: Any, web: Web) -> None:
     page.get_by_label("Classifier").select_option("sea")
     page.get_by_role("button", name="Topics below Sea").click()
     page.locator("#targets").get_by_label("Reefs").check()
-    page.get_by_label("Your own starting points").fill(web.seeds(TOPIC)[0])
+    page.get_by_label("Seeds").fill(web.seeds(TOPIC)[0])
     page.get_by_label("Strategy", exact=True).select_option("hmm")
-    page.get_by_label("What the strategy goes by").select_option("paths to reefs")
-    page.get_by_text("Looking again, in detail").click()
+    page.get_by_label("Model for the strategy").select_option("paths to reefs")
+    page.get_by_text("Revisiting in detail").click()
     page.locator("#frequently").fill("/news/")
     page.locator("input[name=detect][value=paper]").check()
     page.get_by_role("button", name="Create only").click()
     page.wait_for_url(re.compile(r"/interests/[0-9a-f]+"))
     page.get_by_role("tab", name="Settings").click()
     wished = page.locator("dl.wishes")
-    for words in ("Sea/Reefs", "hmm", "/news/ (every 1d at least)", "paper"):
+    for words in ("Sea/Reefs", "hmm", "/news/ (at least every 1d)", "paper"):
         expect(wished).to_contain_text(words, timeout=PATIENCE)
 
 
 def search_words(page: Any) -> None:
     """A word of the pages leads to them, marked where it stands."""
     page.get_by_role("tab", name="Results").click()
-    page.get_by_label("Search in what was archived").fill("reef")
+    page.get_by_label("Search the archived pages").fill("reef")
     page.keyboard.press("Enter")
     page.wait_for_selector(".excerpt mark")
     assert {"reef"} == {text.lower()[:4] for text in page.locator("mark").all_inner_texts()}
@@ -214,25 +214,25 @@ def search_words(page: Any) -> None:
 def look_again(page: Any) -> None:
     """Some days later: what changed is listed, and shown word by word."""
     with page.expect_response("**/refresh"):
-        page.get_by_role("button", name="Look again").click()
+        page.get_by_role("button", name="Revisit", exact=True).click()
     page.get_by_role("tab", name="Changes").click()
     page.reload()  # the button is there again when that has ended
-    page.get_by_role("button", name="Look again").wait_for()
+    page.get_by_role("button", name="Revisit", exact=True).wait_for()
     page.reload()
     page.locator(".change", has_text="changed: text").locator("summary").first.click()
     page.wait_for_selector(".diff ins, .diff del")
-    page.get_by_role("button", name="Look at some now").click()
-    page.get_by_label("Pages whose address has one of these").fill("/")
+    page.get_by_role("button", name="Revisit some now").click()
+    page.get_by_label("Pages whose address contains").fill("/")
     with page.expect_response("**/refresh") as answer:
-        page.get_by_role("button", name="Look now").click()
+        page.get_by_role("button", name="Revisit", exact=True).click()
     assert 200 == answer.value.status
 
 
 def invite_guest(admin: Any, guest: Any) -> None:
     """A link, made by the admin, is an account for somebody else."""
     admin.goto("/admin#invitations")
-    admin.get_by_label("For whom").fill("Grace")
-    admin.get_by_role("button", name="Make a link").click()
+    admin.get_by_label("Note").fill("Grace")
+    admin.get_by_role("button", name="Create link").click()
     join(guest, admin.locator("#invited code").text_content(), "Grace")
 
 

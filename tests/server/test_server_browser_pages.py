@@ -157,14 +157,14 @@ def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: lis
     _, code = accounts.invite(site.database, site.clock(), "admin")
     page.goto(f"/join#{code}")
     page.get_by_role("heading", name="Welcome to Lycosa").wait_for()
-    page.get_by_label("Your name here").fill("First One")
-    page.get_by_label("A password").fill("short")
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_label("User name").fill("First One")
+    page.get_by_label("Password", exact=True).fill("short")
+    page.get_by_role("button", name="Create account").click()
     assert ("password", "true") == (focused(page), page.get_attribute("#password", "aria-invalid"))
     assert "At least 10 characters" in page.text_content("#password-error")
-    page.get_by_label("A password").fill(PASSWORD)
-    page.get_by_label("The password once more").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Repeat the password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
     page.get_by_text("Welcome, First One.").wait_for()
     page.get_by_role("heading", name="What are you curious about?").wait_for()
     assert "/" == page.evaluate("location.pathname + location.hash"), "the code is gone from the address"
@@ -193,17 +193,17 @@ def test_a_forgotten_password(visit: Any, site: SiteUnderTest, complaints: list[
     page.get_by_label("Name").fill("Kind Admin")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="New password Lost One").click()
-    assert 0 == page.get_by_role("button", name="New password Kind Admin").count()
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Reset password Lost One").click()
+    assert 0 == page.get_by_role("button", name="Reset password Kind Admin").count()
+    page.get_by_role("button", name="Create link").click()
     link = page.get_by_role("dialog").locator("code").text_content()
     page.context.clear_cookies()
     page.goto(link)
-    page.get_by_role("heading", name="A new password").wait_for()
+    page.get_by_role("heading", name="Choose a new password").wait_for()
     assert ("Lost One", "password") == (page.input_value("#name"), focused(page))
-    page.get_by_label("A password").fill("another long password")
-    page.get_by_label("The password once more").fill("another long password")
-    page.get_by_role("button", name="Take this password").click()
+    page.get_by_label("Password", exact=True).fill("another long password")
+    page.get_by_label("Repeat the password").fill("another long password")
+    page.get_by_role("button", name="Set password").click()
     page.get_by_text("Welcome, Lost One.").wait_for()
     page.get_by_role("button", name=re.compile("Notices")).click()
     page.get_by_text("Kind Admin made a link that changes your password").wait_for()
@@ -215,10 +215,10 @@ def test_an_invitation_that_is_over(visit: Any) -> None:
     """A code that is not good is told, with a way on; so is a link that lost its code."""
     page = visit()
     page.goto("/join#nonsense")
-    page.get_by_role("heading", name="This link does not work any more").wait_for()
+    page.get_by_role("heading", name="This link is no longer valid").wait_for()
     page.goto("/privacy")
     page.goto("/join")
-    page.get_by_role("heading", name="There is no invitation in this address").wait_for()
+    page.get_by_role("heading", name="This address has no invitation").wait_for()
 
 
 def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
@@ -231,10 +231,10 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
         focused(page), page.get_attribute("#words", "aria-invalid"), page.get_attribute("#seeds", "aria-invalid"),
     )  # fmt: skip
     page.keyboard.type(HOSTILE)
-    page.get_by_label("Your own starting points").fill("reefs of the world")
+    page.get_by_label("Seeds").fill("reefs of the world")
     page.get_by_role("button", name="Create only").click()
-    expect(page.locator("#seeds-error")).to_contain_text("reefs is no address")
-    page.get_by_label("Your own starting points").fill("")
+    expect(page.locator("#seeds-error")).to_contain_text("reefs is not a web address")
+    page.get_by_label("Seeds").fill("")
     bookmarks = tmp_path / "bookmarks.html"
     bookmarks.write_text(
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><H1>Bookmarks</H1><DL><p>"
@@ -243,7 +243,7 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
     page.set_input_files("#file", bookmarks)
     chooser = page.get_by_role("dialog")
     chooser.get_by_label("Fish").uncheck()
-    chooser.get_by_role("button", name="Add as starting points").click()
+    chooser.get_by_role("button", name="Add as seeds").click()
     assert "https://reefs.example/" == page.input_value("#seeds")
     page.set_input_files("#file", bookmarks)
     chooser.wait_for()
@@ -278,7 +278,7 @@ def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> Non
     page.get_by_label("Role of typist").wait_for()
     page.get_by_role("button", name="Notices 1 unread").wait_for()
     page.keyboard.press("Tab")
-    assert "Skip to the content" == focused(page)
+    assert "Skip to content" == focused(page)
     page.keyboard.press("Enter")
     assert "main" == focused(page)
     page.focus("#menu-button")
@@ -294,7 +294,7 @@ def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> Non
     assert ("bell", True) == (focused(page), page.locator("#notices").is_hidden())
     page.focus("#tab-people")
     page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="Make a link").wait_for()
+    page.get_by_role("button", name="Create link").wait_for()
     assert ("tab-invitations", "#invitations") == (focused(page), page.evaluate("location.hash"))
     page.keyboard.press("End")
     assert "tab-server" == focused(page)
@@ -311,9 +311,9 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     page.get_by_text("Saved.").wait_for()
     page.reload()
     assert "dark" == page.evaluate("document.documentElement.dataset.theme")
-    page.get_by_text("Make a token").click()
-    page.get_by_label("What it is for").fill("a script")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_text("Create a token").click()
+    page.get_by_label("Name", exact=True).fill("a script")
+    page.get_by_role("button", name="Create token").click()
     secret = page.locator("#made code")
     secret.wait_for()
     assert secret.text_content().startswith("lyc_")
@@ -327,7 +327,7 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     page.get_by_label("Your password").fill(PASSWORD)
     assert [] == complaints
     page.get_by_role("button", name="Delete everything").click()
-    page.get_by_text("Your account is deleted.").wait_for()
+    page.get_by_text("Your account was deleted.").wait_for()
     assert None is site.database.row("SELECT id FROM person WHERE name = ?", "leaver")
 
 
@@ -445,8 +445,8 @@ def read(page: Any) -> None:
     page.wait_for_selector(".verdict-no[aria-pressed=true]")
     page.get_by_role("group", name="Is it relevant: Coral hub").get_by_role("button", name="Yes").click()
     expect(page.locator(".effect")).to_contain_text("labelled", timeout=PATIENCE)
-    page.get_by_role("tab", name="Feedback").click()
-    page.get_by_role("button", name="Take back").first.click()
+    page.get_by_role("tab", name="Labels").click()
+    page.get_by_role("button", name="Remove").first.click()
     expect(page.locator(".labels li")).to_have_count(1, timeout=PATIENCE)
 
 
@@ -455,7 +455,7 @@ def narrow(page: Any, address: str) -> None:
     page.goto(f"{address}#results?since=2000-01-01")
     expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
     page.get_by_label("From").fill("2099-01-01")
-    expect(page.get_by_text("No page is like that.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("No page matches these filters.")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator(".result")).not_to_have_count(0, timeout=PATIENCE)
 
@@ -467,7 +467,7 @@ def change(page: Any, address: str) -> None:
     page.wait_for_selector(".diff")
     assert ["slowly"] == page.locator(".diff del").all_inner_texts()
     assert ["quickly", "warm"] == page.locator(".diff ins").all_inner_texts()
-    page.get_by_role("button", name="Make an address").click()
+    page.get_by_role("button", name="Create address").click()
     page.wait_for_selector(".secret code")
 
 

@@ -32,11 +32,12 @@ def browse(
         Path,
         typer.Argument(
             metavar="RECORD",
-            help="A file with a visited page a line as JSON (url, relevant, referrer), a HAR file, a browser's history "
-            "(Firefox's places.sqlite, Chromium's History, or an export as JSON or CSV), or a crawl's directory.",
+            help="A file with one visited page per line as JSON (url, relevant, referrer), a HAR file, a browser's "
+            "history (Firefox's places.sqlite, Chromium's History, or an export as JSON or CSV), or a "
+            "crawl's directory.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write what was learned.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the model to.")],
     labels: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Which pages are relevant: an address, a tab, and yes or no, a line each."),
@@ -77,7 +78,7 @@ def browse(
     json: Json = False,
     **network: Any,
 ) -> None:
-    """Learn from browsing which pages lead to relevant ones, for 'lycosa crawl --strategy hmm,file=FILE'."""
+    """Learn from recorded browsing, for --strategy hmm."""
     options = network_options(**network)
     with progress(quiet or json) as tell:
         done = train_browse(

@@ -52,30 +52,31 @@ def changes(
     since: Annotated[
         str,
         typer.Option(
-            metavar="WHEN", help="A date, a time, '2d' for the last two days, or 'last' for since you last asked so."
+            metavar="WHEN",
+            help="A date, a time, '2d' for the last two days, or 'last' for everything since the last --since last.",
         ),
     ] = "",
     what: Annotated[
         list[str] | None,
-        typer.Option(metavar="WHAT", help="Only what changed, vanished, moved, returned, or is new."),
+        typer.Option(metavar="WHAT", help="Only changes of this type: changed, vanished, moved, returned or new."),
     ] = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND", help="Only changes of this kind: topic, text, structure, link, cosmetic."),
     ] = None,
     at_least: Annotated[
-        float, typer.Option(metavar="SHARE", help="Only changes of this magnitude, from 0 to 1, or more.")
+        float, typer.Option(metavar="SHARE", help="Only changes of at least this magnitude, from 0 to 1.")
     ] = 0.0,
     host: Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host.")] = "",
-    match: Annotated[str, typer.Option(metavar="PATTERN", help="Only addresses that match this.")] = "",
-    cosmetic: Annotated[bool, typer.Option("--cosmetic", help="Also what changed in nothing that matters.")] = False,
-    relevant: Annotated[bool, typer.Option("--relevant", help="Only pages on the topic.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say how each change was seen.")] = False,
-    atom: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Atom feed.")] = None,
-    json_feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as a JSON Feed.")] = None,
+    match: Annotated[str, typer.Option(metavar="PATTERN", help="Only addresses that match this pattern.")] = "",
+    cosmetic: Annotated[bool, typer.Option("--cosmetic", help="Include cosmetic changes.")] = False,
+    relevant: Annotated[bool, typer.Option("--relevant", help="Only relevant pages.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Explain how each change was detected.")] = False,
+    atom: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the changes as an Atom feed.")] = None,
+    json_feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the changes as a JSON Feed.")] = None,
     json: Json = False,
 ) -> None:
-    """List what has become of the pages: changed, vanished, moved, returned, new; and explain it."""
+    """List changed, vanished, moved, returned and new pages."""
     options = crawled(directory)
     kinds, whats = _words(kind), _words(what)
     wanted = Wanted(
@@ -128,9 +129,9 @@ def _remembered(directory: Path) -> tuple[int, float]:
     except FileNotFoundError:
         return 0, 0.0
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last begins anew") from error
+        raise StoreError(f"{directory / MARK} is damaged: delete it, and --since last starts over") from error
     except OSError as error:
-        raise StoreError(f"cannot read {directory / MARK}: {error.strerror}; delete it to begin anew") from error
+        raise StoreError(f"cannot read {directory / MARK}: {error.strerror}; delete it to start over") from error
 
 
 def _remember(directory: Path, seq: int, at: float) -> None:
@@ -139,7 +140,7 @@ def _remember(directory: Path, seq: int, at: float) -> None:
             file.write(jsonlib.dumps({"seq": seq, "at": at}).encode() + b"\n")
     except OSError as error:
         raise StoreError(
-            f"cannot write {directory / MARK}: {error.strerror}; the next --since last tells the same again"
+            f"cannot write {directory / MARK}: {error.strerror}; the next --since last will list the same changes again"
         ) from error
 
 
@@ -195,10 +196,10 @@ def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, ask
         _show(console, told, explain=explain)
     quiet = ledger.quiet_looks(log, after=asked.after, upto=asked.upto, since=asked.since)
     narrowed = replace(wanted, cosmetic=False) != Wanted()
-    found = counts(tally) if tally or not narrowed else "no change that you asked for"
+    found = counts(tally) if tally or not narrowed else "no matching change"
     closing = [f"{found}{f' {asked.told}' if asked.told else ''}"]
     if hidden:
-        closing.append(f"{hidden:,} only in appearance (--cosmetic shows them)")
+        closing.append(f"{hidden:,} cosmetic only (--cosmetic shows them)")
     if quiet:
         closing.append(f"{many(quiet, 'look')} found nothing new")
     if tally:
@@ -215,11 +216,11 @@ def _how_to_look(console: Console, log: SqliteLog, directory: Path) -> None:
     if not at:
         told = "No page has been fetched yet."
     elif again:
-        told = f"The pages were last looked at on {day_and_time(at)}."
+        told = f"The last revisit was on {day_and_time(at)}."
     else:
-        told = f"No page has been looked at a second time yet; the crawl's last visit was on {day_and_time(at)}."
+        told = f"No page has been revisited yet; the crawl's last visit was on {day_and_time(at)}."
     _wrapped(console, Text(told))
-    console.print(Text(f"Look again with: lycosa refresh {shlex.quote(str(directory))}"), soft_wrap=True)
+    console.print(Text(f"Revisit with: lycosa refresh {shlex.quote(str(directory))}"), soft_wrap=True)
 
 
 def _show(console: Console, told: Told, *, explain: bool) -> None:
@@ -252,7 +253,7 @@ def _said(told: Told, *, explain: bool) -> list[str]:
     if told.change.what in ("changed", "returned") and told.was != told.beta:
         said.append(f"score {told.was:.2f} before, {told.beta:.2f} now")
     if told.follows:
-        said.append(f"the version before is of {day_and_time(told.follows)}")
+        said.append(f"the previous version is from {day_and_time(told.follows)}")
     return said
 
 

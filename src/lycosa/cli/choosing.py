@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Annotated, Any
 
 import typer
@@ -17,10 +18,11 @@ from rich.text import Text
 from lycosa.cli.parameters import Json, judge_names, space_names, strategy_names
 from lycosa.cli.printing import listing, output, print_json
 from lycosa.core.errors import InputError
+from lycosa.core.options import STRATEGY
 from lycosa.core.registry import Entry, Registry
 from lycosa.core.spec import describe_type, parameters
 from lycosa.core.strategies import steer
-from lycosa.estimators import BROWSING, STEERING, STRATEGIES, TAXONOMY, TRUTH
+from lycosa.estimators import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.estimators import describe as describe_strategy
 from lycosa.spaces import SPACES
 from lycosa.spaces import describe as describe_space
@@ -65,15 +67,15 @@ def topics(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Tell all about this one.",
+            help="Show details and parameters of this one.",
             autocompletion=judge_names,
         ),
     ] = "",
     json: Json = False,
 ) -> None:
-    """List the ways to judge pages that --judge accepts, or tell what one does and what can be set."""
+    """List the judges for --judge, or describe one."""
     if not name:
-        more = "lycosa topics NAME tells what it does and its parameters; lycosa crawl --judge NAME takes it."
+        more = "Details and parameters: lycosa topics NAME. Use it: lycosa crawl --judge NAME"
         _show_all(TOPICS, ("judge", "what it measures", "needs"), more, json=json)
         return
     name, entry = _chosen(name, TOPICS, "judge")
@@ -84,14 +86,15 @@ def topics(
 
 def strategies(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Tell all about this one.", autocompletion=strategy_names)
+        str,
+        typer.Argument(metavar="NAME", help="Show details and parameters of this one.", autocompletion=strategy_names),
     ] = "",
     json: Json = False,
 ) -> None:
-    """List the strategies that --strategy accepts, or tell what one does and what can be set."""
+    """List the strategies for --strategy, or describe one."""
     if not name:
-        more = "lycosa strategies NAME tells what it does and its parameters; lycosa crawl --strategy NAME takes it."
-        _show_all(STRATEGIES, ("strategy", "what it fetches next", "needs"), more, json=json)
+        more = "Details and parameters: lycosa strategies NAME. Use it: lycosa crawl --strategy NAME"
+        _show_all(STRATEGIES, ("strategy", "how it chooses", "needs"), more, json=json, groups=GROUPS)
         return
     name, entry = _chosen(name, STRATEGIES, "strategy")
     groups = {"parameter": describe_strategy(name)}
@@ -105,13 +108,13 @@ def strategies(
 
 def spaces(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Tell all about this one.", autocompletion=space_names)
+        str, typer.Argument(metavar="NAME", help="Show details and parameters of this one.", autocompletion=space_names)
     ] = "",
     json: Json = False,
 ) -> None:
-    """List the spaces that --space accepts, or tell what one is and what can be set."""
+    """List the spaces for --space, or describe one."""
     if not name:
-        more = "lycosa spaces NAME tells what it is and its parameters; lycosa crawl --space NAME,... hunts in it."
+        more = "Details and parameters: lycosa spaces NAME. Use it: lycosa crawl --space NAME,..."
         _show_all(SPACES, ("space", "what is in it", "seed"), more, json=json)
         return
     name, _ = _chosen(name, SPACES, "space")
@@ -123,7 +126,7 @@ def _chosen(name: str, registry: Registry[Any], what: str) -> tuple[str, Entry]:
     """The one of that name; parameters behind it are passed over."""
     wanted = name.partition(",")[0].strip()
     if wanted not in registry:
-        raise InputError(f"there is no {what} {wanted!r}: there are {', '.join(registry)}")
+        raise InputError(f"unknown {what} {wanted!r}; available: {', '.join(registry)}")
     return wanted, registry[wanted]
 
 
@@ -142,8 +145,15 @@ def _as_data(name: str, entry: Entry, label: str) -> dict[str, Any]:
     return {"name": name, "summary": entry.summary, label: entry.needs, "paper": entry.paper}
 
 
-def _show_all(registry: Registry[Any], titles: tuple[str, str, str], more: str, *, json: bool) -> None:
-    """A line for each; `more` says how to learn more about one."""
+def _show_all(
+    registry: Registry[Any],
+    titles: tuple[str, str, str],
+    more: str,
+    *,
+    json: bool,
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> None:
+    """A line for each, under headings if there are any; `more` says how to learn more about one."""
     label = titles[2]
     if json:
         print_json([_as_data(name, entry, label) for name, entry in registry.items()])
@@ -151,17 +161,26 @@ def _show_all(registry: Registry[Any], titles: tuple[str, str, str], more: str, 
     console = output()
     wide = console.width >= WIDE
     shares = (None, None, None) if console.width > 2 * WIDE else (3, 1, 2)
-    columns = [Column(titles[0], style="bold", no_wrap=True)]
-    columns += [Column(title, ratio=share) for title, share in zip(titles[1:], shares, strict=False)]
+    first = Column(titles[0], style="bold", no_wrap=True, min_width=max(map(len, registry)))
+    columns = [first, *(Column(title, ratio=share) for title, share in zip(titles[1:], shares, strict=False))]
     columns += [Column("paper", style="dim", ratio=shares[2])] if wide else []
-    rows = []
-    for name, entry in registry.items():
-        summary = Text(entry.summary)
-        if entry.paper and not wide:
-            summary.append(f" ({entry.paper})", "dim")
-        rows.append([name, summary, entry.needs or "-", *([entry.paper or "-"] if wide else [])])
-    console.print(listing(columns, rows, pad_edge=False))
+    for number, (title, names) in enumerate((groups or {"": tuple(registry)}).items()):
+        if title:
+            console.print(f"[bold]{title}[/]")
+        rows = (_row(name, registry[name], wide=wide, default=bool(groups) and name == STRATEGY) for name in names)
+        console.print(listing(deepcopy(columns), rows, pad_edge=False, show_header=not number))
+        if title:
+            console.print()
     console.print(more, style="dim")
+
+
+def _row(name: str, entry: Entry, *, wide: bool, default: bool) -> list[str | Text]:
+    summary = Text(entry.summary)
+    if default:
+        summary.append(" (default)", "bold")
+    if entry.paper and not wide:
+        summary.append(f" ({entry.paper})", "dim")
+    return [name, summary, entry.needs or "-", *([entry.paper or "-"] if wide else [])]
 
 
 def _show_one(
@@ -208,7 +227,7 @@ def _is_required(default: Any) -> bool:
 def _told(default: Any) -> str:
     """A default as it would be typed."""
     if _is_required(default):
-        return "has to be given"
+        return "required"
     if isinstance(default, bool):
         return "yes" if default else "no"
     if isinstance(default, tuple | list):

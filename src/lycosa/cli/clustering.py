@@ -27,7 +27,7 @@ def hunt_together(crawl: ClusterCrawl, *, quiet: bool = False, json: bool = Fals
 
         print_json({"directory": crawl.path, **told, "shards": len(crawl.shards), "ending": crawl.ending})
     elif not quiet:
-        print(f"{_line(crawl)}: {crawl.ending}. Look at it with: lycosa show {crawl.path}")
+        print(f"{_line(crawl)}: {crawl.ending}. See it with: lycosa show {crawl.path}")
 
 
 async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
@@ -37,7 +37,7 @@ async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
         nonlocal interrupts
         interrupts += 1
         if interrupts > 1:  # what is recorded is safe; the actors end with this process
-            sys.stderr.write(f"\nstopped at once; go on with: lycosa resume {crawl.path}\n")
+            sys.stderr.write(f"\nstopped immediately; continue with: lycosa resume {crawl.path}\n")
             os._exit(130)
         crawl.stop()
 

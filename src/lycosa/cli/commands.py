@@ -93,6 +93,9 @@ class Commands(TyperGroup):
     names: ClassVar[str] = ""
     """Of the commands, in order."""
 
+    sections: ClassVar[Mapping[str, str]] = {}
+    """Commands by heading, where `--help` lists them under several; then these are the names."""
+
     places: ClassVar[Mapping[str, str]] = {}
     """Where commands are that are no function or group of their name in the module of their name: a module, or
     module:function."""
@@ -101,7 +104,18 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
-        self.commands = {name: _Listed(name, *self._place(name)) for name in self.names.split()}
+        self.commands = {name: _Listed(name, *self._place(name)) for name in self._all()}
+
+    def _all(self) -> list[str]:
+        return (self.names or " ".join(self.sections.values())).split()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """All of them with a line each; a line that does not fit is wrapped, not cut."""
+        for heading, names in (self.sections or {"Commands": " ".join(self._all())}).items():
+            with formatter.section(heading):
+                widest = max(map(len, self.commands))  # the same column under every heading
+                rows = [(f"{name:<{widest}}", self.commands[name].get_short_help_str(1_000)) for name in names.split()]
+                formatter.write_dl(rows)
 
     def _place(self, name: str) -> tuple[str, str]:
         module, _, attribute = self.places.get(name, name).partition(":")

@@ -11,10 +11,10 @@ from lycosa.collection import compacting
 
 
 def compact(directory: Dir) -> None:
-    """Make the log of a crawl smaller: what it has learned and will fetch stays as it is.
+    """Shrink the log of a crawl without losing what it learned.
 
-    Dropped are the words of links that lead out of scope, and of those that an earlier version of a page had already.
-    If you widen the scope later, these links are ranked by their addresses alone.
+    Drops the words of links that lead out of scope, and of links that an earlier version of the page already has. If
+    you widen the scope later, these links are ranked by their addresses alone.
     """
     with progress() as tell:
         done = compacting.compact(directory, tell)
@@ -22,11 +22,11 @@ def compact(directory: Dir) -> None:
         f"{directory}: {done.events:,} events kept, {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB now"
     )
     told = [
-        f"Dropped: the words of {done.outside:,} links out of scope, and of {done.repeated:,} links in later versions "
-        "of pages that an earlier one has."
+        f"Dropped the words of {done.outside:,} links out of scope and of {done.repeated:,} links that earlier "
+        "versions of their pages already have."
     ]
     if done.snapshot:
-        told.append("The snapshot does not fit any more and was removed: the next resume reads the whole log, once.")
+        told.append("The snapshot no longer matches and was removed; the next resume reads the whole log once.")
     console = output()
     for line in told:
         wrapped(console, Text(line))

@@ -18,11 +18,11 @@ LONGEST = 1_000
 """Bytes of an answer."""
 
 QUESTION = (
-    "Hosts like to know whom to turn to about a crawler. A web or mail address of yours, sent with every request\n"
+    "Site owners want to know whom to contact about a crawler. Your web or email address, sent with every request\n"
     "(Enter: none; --contact changes it): "
 )
 
-NOTE = "hosts can't tell whom to turn to: name a web or mail address of yours with --contact"
+NOTE = "no contact address: give your web or email address with --contact, so that site owners can reach you"
 
 
 def introduced(options: Options, notes: list[str], *, quiet: bool = False) -> Options:

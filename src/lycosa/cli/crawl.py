@@ -24,30 +24,32 @@ def crawl(
             "--out",
             "-o",
             metavar="DIR",
-            help="Where to keep the crawl. Default: crawls/ and a name made from the topic.",
+            help="Directory for the crawl. Default: a name derived from the topic, under crawls/.",
         ),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Options from a TOML file; the command line wins."),
+        typer.Option(
+            "--config", metavar="FILE", help="Read options from a TOML file; command-line options take precedence."
+        ),
     ] = None,
     cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
     **options: Any,
 ) -> None:
-    """Hunt TOPIC from the seeds.
+    """Crawl for TOPIC, starting from the seeds.
 
-    The crawl lives in one directory: crawl.toml, the log, archive/*.warc.gz. Ctrl-C stops it cleanly (a second
-    Ctrl-C at once); 'lycosa resume DIR' goes on, also after a crash. Every option can stand in a file instead:
-    --config FILE, in the form of a crawl.toml.
+    A crawl is stored in one directory: crawl.toml, the log, archive/*.warc.gz. Ctrl-C stops it cleanly (a second Ctrl-C
+    immediately); 'lycosa resume DIR' continues it, even after a crash. Options can also be read from a file: --config
+    FILE, in the format of crawl.toml.
     """
     from lycosa.cli.hunting import free_name, hunt, read_options
     from lycosa.crawling import Crawl
     from lycosa.crawling.request import Request
 
     if out == "":  # as a path it would be this very directory
-        raise InputError("--out is empty: name a directory, or leave it out")
+        raise InputError("--out is empty: give a directory, or leave it out")
     chosen = read_options(options, config)
     place = Path(out) if out else free_name(chosen)
     request = Request(chosen, place)  # what can't work is told before anybody is asked for a contact
@@ -75,29 +77,31 @@ def _with_contact(request: Request, notes: list[str], quiet: bool) -> Request:
 
 def resume(
     directory: Dir,
-    budget: Annotated[int | None, typer.Option(help="A new page budget for the whole crawl.")] = None,
-    max_requests: Annotated[int | None, typer.Option(help="Requests in all, with those of earlier runs.")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Seconds to crawl at most in this run.")] = None,
+    budget: Annotated[int | None, typer.Option(help="New page budget for the whole crawl.")] = None,
+    max_requests: Annotated[
+        int | None, typer.Option(help="Maximum number of requests, including earlier runs.")
+    ] = None,
+    max_time: Annotated[float | None, typer.Option(help="Maximum duration of this run in seconds.")] = None,
     trust: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="Hold nothing back on this host, or under this address; repeat it for more."),
+        typer.Option(metavar="HOST", help="Never treat this host, or addresses under this URL, as a trap; repeatable."),
     ] = None,
-    traps: Annotated[bool | None, typer.Option(help="Hold back what looks like a trap, or not.")] = None,
-    readers: Annotated[int | None, typer.Option(help="Processes that read pages beside this one; 0: none.")] = None,
+    traps: Annotated[bool | None, typer.Option(help="Hold back likely traps.")] = None,
+    readers: Annotated[int | None, typer.Option(help="Additional processes that parse pages; 0 for none.")] = None,
     requisites: Annotated[
         bool | None,
-        typer.Option(help="Fetch what relevant pages need to be shown, earlier ones included; or not."),
+        typer.Option(help="Fetch what relevant pages, including earlier ones, need to be displayed."),
     ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(metavar="HEADER", help="A header for one host, as 'HOST NAME: VALUE', in place of those before."),
+        typer.Option(metavar="HEADER", help="A header for one host, as 'HOST NAME: VALUE'; replaces earlier ones."),
     ] = None,
     cookies: Annotated[str | None, typer.Option(metavar="FILE", help="Cookies for their hosts (cookies.txt).")] = None,
     cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Go on with a crawl where it stopped, however it stopped."""
+    """Continue a crawl where it stopped, even after a crash."""
     from lycosa import crawling
     from lycosa.cli.hunting import hunt
     from lycosa.store.directory import SHARDS, Directory

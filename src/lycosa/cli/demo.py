@@ -30,23 +30,21 @@ MARK = ".lycosa-demo"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to keep the demo's crawls.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Directory for the demo's crawls.")] = Path("demo"),
     budget: Annotated[int, typer.Option(help="Pages for each crawl.")] = 300,
-    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
+    random_seed: Annotated[int, typer.Option(help="Random seed of the web: each number gives a different web.")] = 7,
 ) -> None:
-    """Grow a small web on this machine, hunt a topic in it over HTTP, and compare with breadth-first."""
+    """Crawl a small web generated on this machine."""
     _make_room(out)
     web = Web(seed=random_seed, documents=True)
     query = web.query(TOPIC)
     found: dict[str, tuple[int, int, int]] = {}
     with serve(web) as server:
         wanted = set(web.relevant(TOPIC))
+        print(f"A web of {len(web):,} pages on {len(web.hosts)} hosts is now served on port {server.port} here:")
+        print("with dead links, loops, traps, slow and broken hosts. Its topics are known, so results can be counted.")
         print(
-            f"A web of {len(web):,} pages on {len(web.hosts)} hosts now answers on port {server.port} of this machine:"
-        )
-        print("dead links, loops, traps, slow and broken hosts included. Its topics are known, so we can count.")
-        print(
-            f"The hunt: '{query}', {len(wanted)} pages of that web. Budget: {budget} pages, real HTTP, robots obeyed.\n"
+            f"Topic: '{query}', {len(wanted)} relevant pages. Budget: {budget} pages over HTTP, obeying robots.txt.\n"
         )
         for strategy in ("scent", "best-first", "breadth-first"):
             print(f"--- {strategy} ---")
@@ -71,7 +69,7 @@ def demo(
                 len(wanted.intersection(fetched[: budget // 3])),
             )
             took = time.monotonic() - began
-            print(f"{engine.tally.pages} pages in {took:.1f} s, {found[strategy][0]} of them on the topic\n")
+            print(f"{engine.tally.pages} pages in {took:.1f} s, {found[strategy][0]} of them relevant\n")
     _compare(found, len(wanted), budget // 3)
     command = "lycosa" if shutil.which("lycosa") else sys.argv[0]
     print(
@@ -79,20 +77,20 @@ def demo(
         f"  {command} show {out / 'scent'}\n"
         f"      the harvest curve and the best pages\n"
         f"  {command} report {out / 'scent'}\n"
-        f"      all of it as a page to look at in a browser\n"
+        f"      the whole crawl as an HTML report\n"
         f"  {command} why {out / 'scent'}\n"
-        f"      which links would come next, and why\n"
+        f"      which links would be fetched next, and why\n"
         f"  {command} search {out / 'scent'} bleaching\n"
-        f"      the text of the pages\n"
+        f"      search the text of the pages\n"
         f"  {command} web\n"
-        f"      the same web, to look at in a browser, and the command that crawls it\n"
+        f"      serve the same web for your browser, with the command that crawls it\n"
         f"  {command} crawl 'your topic' --seed https://a.page.you.know/ --budget 200\n"
-        f"      the real web: one request a second and host, so a few hundred pages take minutes"
+        f"      the real web: one request per second and host, so a few hundred pages take minutes"
     )
 
 
 def _compare(found: dict[str, tuple[int, int, int]], wanted: int, early: int) -> None:
-    print(f"On-topic pages found, of {wanted} there are (the darker part: within the first {early} requests):")
+    print(f"Relevant pages fetched, of {wanted} that exist (darker: within the first {early} requests):")
     widest = max(1, *(hits for hits, _, _ in found.values()))
     for strategy, (hits, pages, soon) in found.items():
         rate = hits / pages if pages else 0.0
@@ -105,7 +103,7 @@ def _make_room(out: Path) -> None:
     """A demo replaces the last one, and nothing else."""
     if out.exists() and any(out.iterdir()):
         if not (out / MARK).exists():
-            raise InputError(f"{out} has something else in it: choose another directory with --out")
+            raise InputError(f"{out} contains other files: choose another directory with --out")
         shutil.rmtree(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -116,27 +114,25 @@ def _make_room(out: Path) -> None:
 
 def web(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8123,
-    pages: Annotated[int, typer.Option(help="How large the web is.")] = 3000,
-    hosts: Annotated[int, typer.Option(help="How many hosts it has.")] = 40,
-    random_seed: Annotated[int, typer.Option(help="Which web to grow: another number, another web.")] = 7,
+    pages: Annotated[int, typer.Option(help="Number of pages.")] = 3000,
+    hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 40,
+    random_seed: Annotated[int, typer.Option(help="Random seed of the web: each number gives a different web.")] = 7,
     traps: Annotated[
         bool | None,
         typer.Option(
             "--traps/--no-traps",
-            help="With calendars, loops, dead hosts and other nuisances. [default: unless --changing]",
+            help="Include calendars, loops, dead hosts and other traps. [default: unless --changing]",
             show_default=False,
         ),
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a directory of it there: ten pages of each topic, as RDF dumps have it."
-        ),
+        typer.Option(metavar="FILE", help="Write a web directory (RDF) with ten pages of each topic to this file."),
     ] = None,
-    changing: Annotated[bool, typer.Option("--changing", help="A web that changes while it is served.")] = False,
-    day: Annotated[float, typer.Option(metavar="SECONDS", help="How long a day of that web lasts.")] = 60.0,
+    changing: Annotated[bool, typer.Option("--changing", help="Let the web change while it is served.")] = False,
+    day: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds that a day of the changing web takes.")] = 60.0,
 ) -> None:
-    """Serve the embedded web on this machine, to crawl or to look at in a browser."""
+    """Serve the embedded web, for crawling or browsing."""
     try:
         with_traps = not changing if traps is None else traps
         grown = Web(
@@ -156,7 +152,7 @@ def web(
             if directory:
                 _write_directory(grown, directory)
             if changing:
-                print(f"It changes:  a day of it lasts {day:g} s. Look again with lycosa refresh.", flush=True)
+                print(f"It changes:  a day of it takes {day:g} s. Revisit with lycosa refresh.", flush=True)
             while True:
                 time.sleep(3600)
     except KeyboardInterrupt:

@@ -33,15 +33,15 @@ def diff(
         str,
         typer.Option("--from", metavar="VERSION", help="A number (1 is the first, -1 the last), a date or a time."),
     ] = "",
-    to: Annotated[str, typer.Option(metavar="VERSION", help="The same for the later one. Default: the last.")] = "",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as an HTML page.")] = None,
-    links: Annotated[bool, typer.Option(help="Also links that came and went.")] = True,
-    whole: Annotated[bool, typer.Option("--all", help="Also what stayed the same.")] = False,
+    to: Annotated[str, typer.Option(metavar="VERSION", help="The later version, likewise. Default: the last.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the comparison as an HTML page.")] = None,
+    links: Annotated[bool, typer.Option(help="Include added and removed links.")] = True,
+    whole: Annotated[bool, typer.Option("--all", help="Include unchanged text.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the versions instead.")] = False,
     whole_text: WholeText = False,
     json: Json = False,
 ) -> None:
-    """Show two versions of a page side by side: words added, words removed. Default: the last two."""
+    """Show what changed between two versions of a page. Default: the last two."""
     with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         versions = [visit for visit in visits if visit.is_version]
@@ -74,7 +74,7 @@ def choose(versions: list[Visit], from_: str, to: str, now: float) -> tuple[int,
     """
     later = _place(versions, to, now, "--to") if to else len(versions) - 1
     if to and not from_ and not later:
-        raise InputError("version 1 has none before it: say with --from which one to compare it with")
+        raise InputError("version 1 has no earlier version: use --from to say which one to compare it with")
     earlier = _place(versions, from_, now, "--from") if from_ else later - 1
     if earlier == later:
         raise InputError(

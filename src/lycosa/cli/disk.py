@@ -10,7 +10,7 @@ from lycosa.collection.disk import measure
 
 
 def disk(directory: Dir, json: Json = False) -> None:
-    """Say what a crawl takes on the disk, part by part, and what that is for each page. Works while it runs."""
+    """Show the disk space a crawl uses. Works while it runs."""
     crawled(directory)
     found = measure(directory)
     if json:
@@ -24,7 +24,7 @@ def disk(directory: Dir, json: Json = False) -> None:
             f"  {part.name}" if part.of else part.name,
             f"{part.size / 1e6:,.1f}",
             f"{part.size / max(1, found.pages):,.0f}",
-            "a cache: it is made again" if part.cache and part.size else "",
+            "a cache, rebuilt when needed" if part.cache and part.size else "",
         )
         for part in found.parts
     ]

@@ -34,7 +34,7 @@ _MARKS: dict[State, tuple[str, str]] = {"ok": ("  ", ""), "costs": ("- ", "yello
 
 
 def doctor(json: Json = False) -> None:
-    """Say what is installed, what is missing, and what that costs."""
+    """Check the installation and suggest fixes."""
     findings = [*examine(), *try_crawl()]
     broken = [finding for finding in findings if finding.state == "broken"]
     if json:
@@ -79,9 +79,9 @@ def _verdict(findings: list[Finding]) -> str:
     costly = sum(finding.state == "costs" for finding in findings)
     broken = sum(finding.state == "broken" for finding in findings)
     if broken:
-        return f"Lycosa does not work here: {broken} {'thing is' if broken == 1 else 'things are'} broken."
-    better = f" {many(costly, 'thing')} could be better." if costly else ""
-    return f"Lycosa works here.{better}"
+        return f"Lycosa does not work on this machine: {broken} {'thing is' if broken == 1 else 'things are'} broken."
+    better = f" {many(costly, 'thing')} could be improved." if costly else ""
+    return f"Lycosa works on this machine.{better}"
 
 
 State = Literal["ok", "costs", "broken"]
@@ -91,8 +91,8 @@ EXTRAS = (
     ("parquet", "pyarrow", "lycosa export --format parquet"),
     ("train", "scikit-learn", "lycosa train --kind svm or nn"),
     ("scrapy", "scrapy", "a frontier for Scrapy projects (lycosa.scrapy)"),
-    ("lab", "matplotlib", "pictures in reports of experiments (lycosa lab)"),
-    ("lab", "plotly", "curves that move in reports of experiments (lycosa lab)"),
+    ("lab", "matplotlib", "charts in reports of experiments (lycosa lab)"),
+    ("lab", "plotly", "interactive charts in reports of experiments (lycosa lab)"),
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
     ("browser", "playwright", "pages that need JavaScript (--render); a Chromium has to be installed, too"),
@@ -103,7 +103,7 @@ EXTRAS = (
     ("server", "plotly", "curves in the pages (lycosa serve)"),
     ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
-    ("server", "uvicorn", "answering many people (lycosa serve)"),
+    ("server", "uvicorn", "the web server (lycosa serve)"),
     ("cluster", "ray[default]", "crawls on many machines (lycosa crawl --cluster)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
@@ -172,9 +172,9 @@ def _packages() -> Iterator[Finding]:
         yield Finding(
             "packages",
             "costs",
-            "Lycosa runs from a folder that was not installed",
-            "nobody can say which packages it needs",
-            "pip install -e . in that folder",
+            "Lycosa runs from a directory that was not installed",
+            "its dependencies are unknown",
+            "pip install -e . in that directory",
         )
         return
     found: list[str] = []
@@ -242,7 +242,9 @@ def _wordnet() -> Iterator[Finding]:
         known = ontology()
     except InputError as error:
         told, _, remedy = str(error).rpartition("; ")
-        yield Finding("WordNet", "costs", told, "no judges and strategies that go by the meaning of words", remedy)
+        yield Finding(
+            "WordNet", "costs", told, "judges and strategies that use word meanings are not available", remedy
+        )
     else:
         yield Finding("WordNet", "ok", f"{known.source}, {len(known):,} synsets")
 

@@ -27,32 +27,34 @@ def export(
         ),
     ] = "",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to. Default: the output.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="File or directory to write. Default: standard output."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All pages, not only the relevant ones.")] = False,
-    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
+    copies: Annotated[bool, typer.Option("--copies", help="Include copies of other pages.")] = False,
     versions: Annotated[
         str,
         typer.Option(
-            metavar="WHICH", help="Of pages that changed: all or current. Default: all in warc, wacz and cdxj."
+            metavar="WHICH",
+            help="Which versions of changed pages: all or current. Default: all for warc, wacz and cdxj, else current.",
         ),
     ] = "",
     whole_text: WholeText = False,
     threshold: Line = None,
     excel: Annotated[
-        bool, typer.Option("--excel", help="CSV with the mark by which Excel sees that it is UTF-8.")
+        bool, typer.Option("--excel", help="Write CSV with a byte order mark, so that Excel reads it as UTF-8.")
     ] = False,
     respect: Annotated[
         str,
         typer.Option(
             "--respect-opt-outs",
             metavar="WHICH",
-            help="Leave out pages whose owners don't want models trained on them (training), or any use (all).",
+            help="Leave out pages whose owners opted out of AI training (training) or of any use (all).",
         ),
     ] = "",
     quiet: Quiet = False,
 ) -> None:
-    """Write the pages out for other tools: tables, a graph, a web archive, a corpus of plain text."""
+    """Export pages: tables, graph, web archive or plain text."""
     to_output = out is None or str(out) == "-"
     # Both on the error output, as the output may be the export itself; and no bar across its lines.
     with progress(quiet or (to_output and sys.stdout.isatty())) as tell:

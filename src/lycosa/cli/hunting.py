@@ -65,7 +65,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
                 print(f"note: {note}", file=sys.stderr)
     assert crawl.engine is not None
     if not crawl.engine.tally.pages and (crawl.engine.ending != STOPPED or crawl.lost):
-        nowhere = "there is nothing at the seeds: try others" if crawl.engine.ending == EXHAUSTED else ""
+        nowhere = "the seeds returned nothing: try other seeds" if crawl.engine.ending == EXHAUSTED else ""
         why = crawl.lost or crawl.engine.tally.complaint or nowhere or crawl.engine.ending
         raise NothingFetched(f"no page could be fetched. {why}")
     if json:
@@ -96,8 +96,8 @@ def _of_own(error: Exception, crawl: Crawl) -> InputError | None:
     where = f" ({frames[-1].f_code.co_filename}, line {lines[-1]})" if frames else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return InputError(
-        f"{' or '.join(own)} failed with {what}{where}: lycosa.checks tells what it has to do; mend it, then go on "
-        f"with 'lycosa resume {crawl.path}'"
+        f"{' or '.join(own)} failed with {what}{where}: lycosa.checks shows what it must do; fix it, then "
+        f"continue with 'lycosa resume {crawl.path}'"
     )
 
 
@@ -152,10 +152,10 @@ async def until_stopped(crawl: Crawl, progress: Onlooker | None) -> None:
             # Everything recorded is safe by design; what is in flight will be fetched again.
             if progress is not None:
                 progress.__exit__(None, None, None)
-            sys.stderr.write(f"\nstopped at once; go on with: lycosa {crawl.command} {crawl.path}\n")
+            sys.stderr.write(f"\nstopped immediately; continue with: lycosa {crawl.command} {crawl.path}\n")
             os._exit(130)
         if progress is not None:
-            progress.say("stopping when what is in flight has arrived (Ctrl-C again to stop at once)")
+            progress.say("stopping when the requests in flight are done (Ctrl-C again to stop immediately)")
         crawl.stop()
         # From now on without the loop's help: it may be busy with a page that takes long.
         loop.remove_signal_handler(signal.SIGINT)

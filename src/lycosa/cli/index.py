@@ -16,19 +16,19 @@ from lycosa.collection import indexing
 def index(
     directory: Dir,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on as long as it is crawled, with the lowest priority.")
+        bool, typer.Option("--follow", help="Keep indexing while the crawl runs, at the lowest priority.")
     ] = False,
 ) -> None:
-    """Bring the search index of a crawl up to date, and what show, report and export read.
+    """Update the search index and the caches of a crawl.
 
-    They do so by themselves; for a large crawl it takes minutes, so have it done beforehand. A crawl of 20,000 pages
-    and more does it as it goes (--no-index: it does not). Works while it runs.
+    Other commands update them automatically, but for a large crawl this takes minutes; run it beforehand. Crawls of
+    20,000 pages and more do it as they go (unless --no-index). Works while a crawl runs.
     """
     crawled(directory)
     if follow:
         os.nice(19)
         if not indexing.follow(directory):
-            print(f"{directory} is followed already")
+            print(f"{directory} is already being followed")
         return
     with progress() as tell:
         end = indexing.index(directory, tell)

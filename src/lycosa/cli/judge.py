@@ -40,28 +40,31 @@ ASKED = 10
 def judge(
     directory: Dir,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORDS]", help="Another topic. Default: the crawl's own.")
+        list[str] | None, typer.Argument(metavar="[WORDS]", help="New topic. Default: the topic of the crawl.")
     ] = None,
     example: Annotated[
         list[str] | None,
-        typer.Option(metavar="PAGE", help="A page like those you want, of the crawl or in a file; repeat it for more."),
+        typer.Option(metavar="PAGE", help="An example of a relevant page, from the crawl or a file; repeatable."),
     ] = None,
     threshold: Line = None,
     by: Annotated[
         str,
-        typer.Option("--judge", metavar="NAME", help="How to judge (see 'lycosa topics').", autocompletion=judge_names),
+        typer.Option(
+            "--judge", metavar="NAME", help="The judge to use (see 'lycosa topics').", autocompletion=judge_names
+        ),
     ] = "",
-    keep: Annotated[bool, typer.Option("--keep", help="Let it stay so; else you are only told.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Apply the result to the crawl. Default: only show it.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Judge all pages of a large crawl; else a sample, unless it is kept.")
+        bool, typer.Option("--all", help="Judge all pages of a large crawl. Default: a sample, unless --keep is given.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Judge the pages of a crawl again, by other words, examples or another threshold; nothing is fetched.
+    """Judge pages again with other words, without fetching.
 
-    You are told which pages come in and which go out. With --keep all commands go by it, and so does the crawl when it
-    is resumed. Without WORDS and options the judge learns all that there is to learn. Of a crawl of 30,000 pages and
-    more a sample is judged, so that you can try words out; with --all, and with --keep, all of it.
+    Other words, examples, another judge or another threshold: the output shows which pages become relevant and which
+    no longer are. With --keep, all commands use the new judgement, and so does the crawl when resumed. Without WORDS
+    and options, the judge learns from everything known so far. Of crawls with 30,000 pages or more, a sample is judged,
+    so that you can try out words; with --all or --keep, all pages are.
     """
     words, examples = words or [], example or []
     told = judging.judge(
@@ -76,12 +79,12 @@ def judge(
         console.print(f"A sample of {told.after.pages:,} from {told.of:,} pages (all of them: --all)")
     _tell(console, told)
     if told.kept:
-        print("Kept: everyone who looks at the crawl sees it so, and it goes on so.")
+        print("Applied: all commands use the new judgement, and so does the crawl when resumed.")
     else:
         again = [str(directory), *words, *(part for name in examples for part in ("--example", name))]
         again += ["--threshold", f"{threshold:g}"] if threshold is not None else []
         again += ["--judge", by] if by else []
-        print(f"Keep it with:  lycosa judge {shlex.join(again)} --keep")
+        print(f"Apply it with:  lycosa judge {shlex.join(again)} --keep")
 
 
 def _tell(console: Console, told: Judged) -> None:
@@ -94,7 +97,7 @@ def _tell(console: Console, told: Judged) -> None:
         console, f"{'1 page comes' if told.coming == 1 else f'{told.coming:,} pages come'} in", told.comes, told.coming
     )
     _list(console, f"{'1 page goes' if told.going == 1 else f'{told.going:,} pages go'} out", told.goes, told.going)
-    _list(console, "nearest to the line", told.near, len(told.near))
+    _list(console, "nearest to the threshold", told.near, len(told.near))
 
 
 def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) -> None:
@@ -117,21 +120,23 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
 def label(
     directory: Dir,
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="Pages that the crawl has fetched. Default: ask.")
+        list[str] | None,
+        typer.Argument(metavar="URL", help="Pages the crawl has fetched. Default: ask about the least certain ones."),
     ] = None,
-    relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether they are what you want.")] = None,
+    relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether the pages are relevant.")] = None,
     json: Json = False,
 ) -> None:
-    """Say of pages whether they are what you want; without URL, of the ten where that would help most.
+    """Label pages as relevant or not, so that the judge learns.
 
-    The judge learns from it at once, and when the crawl goes on. Of several labels the last counts. 'lycosa train DIR'
-    makes a model of them.
+    Without URL, asks about the ten pages whose labels would help most. The judge learns immediately, and uses what it
+    learned when the crawl is resumed. If a page has several labels, the last one counts. 'lycosa train DIR' trains a
+    model on the labels.
     """
     if not urls:
         _ask_where_it_helps(directory, json=json)
         return
     if relevant is None:
-        raise InputError("say whether they are what you want: --yes or --no")
+        raise InputError("say whether the pages are relevant: --yes or --no")
     crawled(directory)
     keep_labels(directory, dict.fromkeys(urls, relevant))
 
@@ -168,16 +173,16 @@ def _ask_where_it_helps(directory: Path, *, json: bool) -> None:
         return
     console = output()
     if not found:
-        console.print("There is no page that the judge is unsure of, and that nobody has labelled.")
+        console.print("The judge is certain about every unlabelled page.")
         return
     if sys.stdin.isatty() and sys.stdout.isatty() and not is_running(directory):
         _ask(console, directory, found)
         return
-    console.print("A word on these would help most:")
+    console.print("Labelling these pages would help most:")
     for question in found:
         _show(console, question)
     name = shlex.quote(str(directory))
-    print(f"Say so with: lycosa label {name} URL --yes, or lycosa label {name} URL --no")
+    print(f"Label them with: lycosa label {name} URL --yes, or lycosa label {name} URL --no")
 
 
 def _show(console: Console, question: Question) -> None:
@@ -187,7 +192,7 @@ def _show(console: Console, question: Question) -> None:
 
 def _ask(console: Console, directory: Path, found: Sequence[Question]) -> None:
     """One after the other; what was said is kept at the end, also if it is broken off."""
-    console.print("Are these what you want? y: yes, n: no, Enter: I can't say, q: enough")
+    console.print("Are these pages relevant? y: yes, n: no, Enter: skip, q: quit")
     said: dict[str, bool] = {}
     for question in found:
         _show(console, question)
@@ -215,4 +220,4 @@ def _known(directory: Path, log: SqliteLog, url: str) -> str:
             raise InputError(f"{node} redirects to {visit.links.urls[0]}: label that page")
     if visits:
         raise InputError(f"{node} could not be fetched ({visits[-1].outcome}): only pages can be labelled")
-    raise InputError(f"the crawl in {directory} has not fetched {node}: see what it has with 'lycosa show {directory}'")
+    raise InputError(f"the crawl in {directory} has not fetched {node}: list its pages with 'lycosa show {directory}'")

@@ -52,7 +52,7 @@ class Progress(Onlooker):
 
     def __enter__(self) -> Self:
         if suited := self.crawl.request.suited:
-            self.say(f"Strategy: {suited}, which suits this space. --strategy names another.")
+            self.say(f"Strategy: {suited}, which suits this space. Choose another with --strategy.")
         if lively(self.console):
             self._live = Live(self._picture(), console=self.console, auto_refresh=False, transient=True)
             self._live.start()
@@ -117,20 +117,22 @@ class Progress(Onlooker):
             name = shlex.quote(str(path))
             print(f"See it with:  lycosa show {name}, lycosa report {name}")
             if not self._estimate().sure:
-                print(f"Say yes or no where it is unsure:  lycosa label {name}")
+                print(f"Label the least certain pages:  lycosa label {name}")
             if engine.table.open_rows and engine.ending != EXHAUSTED:
                 more = larger(engine.ending, self.crawl.options.budget, tally.pages, tally.requests)
-                print(f"Go on with:   lycosa resume {name}{more}")
+                print(f"Continue with: lycosa resume {name}{more}")
 
     def _what_is_left(self, engine: Engine, console: Console) -> None:
         """Addresses that were known and not fetched: those that wait, were pruned, or are held back."""
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
             for lane in engine.frontier.waiting()[:5]:
-                print(f"  {lane.name} has links left and waits: {lane.why}")
+                print(f"  {lane.name} still has links, but waits: {lane.why}")
         pruned = engine.frontier.pruned()
         if pruned:
             strategy = parse(self.crawl.options.strategy)[0]
-            print(f"Pruned by {strategy}: {pruned:,} addresses, in vain, it thinks. Another strategy fetches them.")
+            print(
+                f"Pruned by {strategy}: {pruned:,} addresses it considers useless. Other strategies would fetch them."
+            )
             guide = getattr(engine.strategy, "estimator", engine.strategy)
             if remedy := getattr(guide, "remedy", ""):
                 print(f"  {remedy}")

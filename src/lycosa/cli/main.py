@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -28,10 +28,10 @@ BESIDE = {
 
 
 EXITS = {
-    0: "it did what was asked; also a crawl that ended early because it was told to",
-    1: "a crawl that could not fetch a single page; a check (`doctor`, `lab gate`, ...) that found something wrong",
-    2: "it could not be done as asked: a wrong option, a directory that is in use, a full disk; what to do is told",
-    130: "interrupted by Ctrl-C; a crawl only by the second one. What was recorded is safe",
+    0: "success, including a crawl that ended early because it was stopped",
+    1: "a crawl could not fetch a single page; a check (`doctor`, `lab gate`, ...) found a problem",
+    2: "the command could not run: a wrong option, a directory in use, a full disk; the message says what to do",
+    130: "interrupted by Ctrl-C (a crawl: by the second Ctrl-C); everything recorded is safe",
 }
 """What commands end with."""
 
@@ -39,19 +39,24 @@ EXITS = {
 class Lycosa(Commands):
     """All commands."""
 
-    names = (
-        "crawl resume refresh watch changes diff show mend compact disk report search index page why export "
-        "replay browse seeds taxonomy rules judge label wordnet doctor strategies topics spaces demo web "
-        "serve backup restore mcp train lab identity "
-    )
+    sections: ClassVar = {
+        "Collect pages": "crawl resume seeds demo",
+        "Read and export them": "show report search page why export replay",
+        "Keep them fresh": "refresh watch changes diff",
+        "Teach the judge": "label judge train taxonomy rules browse",
+        "Look up what can be chosen": "strategies topics spaces wordnet",
+        "Serve people and agents": "serve backup restore mcp identity",
+        "Maintain": "doctor disk index compact mend",
+        "Experiment": "lab web",
+    }
     places = BESIDE
 
 
 app = typer.Typer(
     name="lycosa",
     cls=Lycosa,
-    help="Hunt a topic through the web: a focused crawler.\n\n"
-    "Start with:  lycosa crawl 'coral reef bleaching' --seed https://example.org/ --budget 500",
+    help="Lycosa is a focused web crawler: it collects pages about a topic.\n\n"
+    "Start with:  lycosa crawl 'coral reefs' --seed https://example.org/",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -99,7 +104,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Options of all commands."""

@@ -13,33 +13,34 @@ from lycosa.core.options import Options
 
 
 def mcp(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the collections are kept.")] = Path("agents"),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory for the collections.")] = Path("agents"),
     http: Annotated[
-        bool, typer.Option("--http", help="Serve over streamable HTTP, with tokens; else over the standard streams.")
+        bool,
+        typer.Option("--http", help="Serve over streamable HTTP, with tokens. Default: standard input and output."),
     ] = False,
     tokens: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --http: who may ask, a name and a token a line.")
+        Path | None, typer.Option(metavar="FILE", help="With --http: file of clients, a name and a token per line.")
     ] = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="With --http: the address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="With --http: the port; 0 takes a free one.")] = 8765,
     url: Annotated[
-        str, typer.Option(metavar="URL", help="With --http: where clients find it, if that is behind a proxy.")
+        str, typer.Option(metavar="URL", help="With --http: the public address, if the server is behind a proxy.")
     ] = "",
-    most_pages: Annotated[int, typer.Option(help="Pages of a collection at most.")] = 500,
-    most_at_once: Annotated[int, typer.Option(help="Collections at the same time at most.")] = 2,
-    most_collections: Annotated[int, typer.Option(help="Collections in all at most.")] = 100,
-    most_minutes: Annotated[float, typer.Option(help="Minutes that a collection may take.")] = 60.0,
+    most_pages: Annotated[int, typer.Option(help="Maximum pages per collection.")] = 500,
+    most_at_once: Annotated[int, typer.Option(help="Maximum collections running at the same time.")] = 2,
+    most_collections: Annotated[int, typer.Option(help="Maximum number of collections.")] = 100,
+    most_minutes: Annotated[float, typer.Option(help="Maximum duration of a collection in minutes.")] = 60.0,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Options of all collections, in the form of a crawl.toml.")
+        Path | None, typer.Option(metavar="FILE", help="Options for all collections, in the format of crawl.toml.")
     ] = None,
     contact: Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")] = "",
     delay: Annotated[float | None, typer.Option(help="Seconds to leave a host alone after each answer.")] = None,
     allow_network: Annotated[
         list[str] | None,
-        typer.Option(metavar="CIDR", help="A network that agents may crawl although it is not public; repeat it."),
+        typer.Option(metavar="CIDR", help="A private network that agents may crawl; repeatable."),
     ] = None,
 ) -> None:
-    """Serve collections to agents: collect, status, search, read, why, changes, stop."""
+    """Let AI agents collect and read pages (MCP server)."""
     from lycosa.agents.desk import Desk, Limits
     from lycosa.agents.serving import serve_http, serve_stdio
     from lycosa.agents.tokens import Tokens
@@ -54,11 +55,13 @@ def mcp(
     allow_many_files()
     if not http:
         if tokens is not None:
-            raise InputError("--tokens is for --http: who starts this process over its streams needs none")
+            raise InputError("--tokens is for --http only: standard input and output need no tokens")
         serve_stdio(Desk(directory, base, limits))
         return
     if tokens is None:
-        raise InputError("--http needs --tokens FILE: a name and a token a line, as in: ada $(openssl rand -hex 24)")
+        raise InputError(
+            "--http needs --tokens FILE, with a name and a token per line, for example: ada $(openssl rand -hex 24)"
+        )
     from lycosa.spaces.making import wall_clock
     from lycosa.web.authority import Authority
 
@@ -70,5 +73,5 @@ def mcp(
         host=host,
         port=port,
         url=url,
-        say=lambda address: print(f"Agents find Lycosa at {address}. Ctrl-C ends it.", file=sys.stderr, flush=True),
+        say=lambda address: print(f"Serving agents at {address}. Ctrl-C stops it.", file=sys.stderr, flush=True),
     )

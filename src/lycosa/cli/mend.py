@@ -10,10 +10,10 @@ TOLD = 20
 
 
 def mend(directory: Dir) -> None:
-    """Make a damaged log readable again, with all of it that can be saved; the damaged one is kept beside it."""
+    """Repair a damaged log. The damaged file is kept."""
     done = mending.mend(directory)
     if done.whole:
-        print(f"{directory}: nothing to mend, all {done.kept:,} events can be read")
+        print(f"{directory}: nothing to repair, all {done.kept:,} events are readable")
         return
     for what, events in (("made again", done.mended), ("lost", done.lost)):
         for event in events[:TOLD]:
@@ -23,6 +23,6 @@ def mend(directory: Dir) -> None:
     if done.wordless:
         print(f"{done.wordless:,} visits have lost the words of their pages, which the judge learns from")
     print(
-        f"{directory}: {done.kept:,} events as they were, {len(done.mended):,} made again, {len(done.lost):,} lost; "
-        f"the damaged log is {done.aside.name}. Go on with: lycosa resume {directory}"
+        f"{directory}: {done.kept:,} events intact, {len(done.mended):,} reconstructed, {len(done.lost):,} lost; "
+        f"the damaged log is {done.aside.name}. Continue with: lycosa resume {directory}"
     )

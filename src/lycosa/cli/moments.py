@@ -44,5 +44,5 @@ def moment(told: str, now: float, option: str = "--since") -> float:
     except (ValueError, OverflowError, InputError):
         pass
     raise InputError(
-        f"{option} {told!r} is no moment: write it like 2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'"
+        f"{option} {told!r} is not a date or time: write it like 2026-03-01, '2026-03-01 14:30', 2d or '3 hours ago'"
     )

@@ -34,28 +34,30 @@ from lycosa.web.inflate import BadEncoding, inflate
 LARGEST = 100_000_000
 """Bytes of a body that --raw writes: beyond that it is a bomb."""
 
-_UNKEPT = "the crawl was told to keep no archive"
+_UNKEPT = "the crawl was run without an archive"
 
 
 def page(
     directory: Dir,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The page, as the crawl knows it.")],
-    links: Annotated[bool, typer.Option(help="Its links, too.")] = True,
-    raw: Annotated[bool, typer.Option("--raw", help="Only the body, unpacked, to the output.")] = False,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page's address.")],
+    links: Annotated[bool, typer.Option(help="Include its links.")] = True,
+    raw: Annotated[bool, typer.Option("--raw", help="Write only the decoded body to standard output.")] = False,
     version: Annotated[
         int | None,
         typer.Option(
-            metavar="N", show_default=False, help="Which version: 1 is the first, -1 the last. Default: the last."
+            metavar="N", show_default=False, help="Version number: 1 is the first, -1 the last. Default: the last."
         ),
     ] = None,
     at: Annotated[
-        str, typer.Option(metavar="WHEN", help="The version that stood then: a day, a day and a time, or 2d ago.")
+        str, typer.Option(metavar="WHEN", help="The version at this time: a date, a date and time, or '2d ago'.")
     ] = "",
-    xml: Annotated[bool, typer.Option("--xml", help="Only its document tree, as XML, to the output.")] = False,
+    xml: Annotated[
+        bool, typer.Option("--xml", help="Write only its document tree, as XML, to standard output.")
+    ] = False,
     whole_text: WholeText = False,
     json: Json = False,
 ) -> None:
-    """Show one page in any version: its text and links, why it was fetched, and every look at it."""
+    """Show a page: text, links, versions, why it was fetched."""
     with Collection(directory, whole_text=whole_text) as collection:
         visits = known(collection, url)
         visit = chosen(visits, version, at, time.time())
@@ -90,7 +92,7 @@ def chosen(visits: list[Visit], version: int | None, at: str, now: float) -> Vis
     """The visit that brought the version asked for; without one, or where there is no choice, the newest."""
     versions = [visit for visit in visits if visit.is_version]
     if version is not None and at:
-        raise InputError("--version and --at both name a version: give one of them")
+        raise InputError("--version and --at exclude each other: give one of them")
     if version is None and not at:
         return content_of(visits) or visits[-1]
     if not versions:
@@ -283,11 +285,11 @@ def _show_why(console: Console, first: Visit, origin: Origin, strategy: str) -> 
         console.print("it is a seed")
         return
     if not origin.kind:
-        console.print("the log does not tell what led here")
+        console.print("the log does not record what led here")
         return
     picked = f"as number {first.pick:,}, with a score of {first.score:.3g}, by {first.arm or strategy}"
     if math.isinf(first.score):
-        picked = f"as number {first.pick:,}, before all others, because it stands for a seed"
+        picked = f"as number {first.pick:,}, before all others, because a seed redirects to it"
     rows = {
         "redirected from" if origin.kind == "redirect" else "linked from": origin.parent,
         "whose title is": origin.title,

@@ -14,15 +14,17 @@ import typer
 if TYPE_CHECKING:
     from lycosa.core.options import Options
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The crawl's directory.")]
-WholeText = Annotated[bool, typer.Option("--whole-text", help="All that pages say, with menus, footers and comments.")]
+WholeText = Annotated[
+    bool, typer.Option("--whole-text", help="Use the whole page, including menus, footers and comments.")
+]
 Line = Annotated[
     float | None,
     typer.Option(
         "--threshold",
         show_default=False,
-        help="What a page has to be worth to count as relevant. Default: what the crawl says.",
+        help="Lowest score that counts as relevant. Default: the crawl's threshold.",
     ),
 ]
 Cluster = Annotated[
@@ -30,30 +32,32 @@ Cluster = Annotated[
     typer.Option(
         metavar="WHERE",
         show_default=False,
-        help="Run on Ray: local:4 (four shards on this machine), auto, or a cluster's address.",
+        help="Run on Ray: local:4 (four shards on this machine), auto, or the address of a cluster.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Delay = Annotated[float, typer.Option(help="Seconds to leave a host alone after each answer.")]
+Delay = Annotated[
+    float, typer.Option(help="Seconds to wait after each response before the next request to the same host.")
+]
 AllowNetwork = Annotated[
-    list[str] | None, typer.Option(metavar="CIDR", help="A network that may be asked although it is not public.")
+    list[str] | None, typer.Option(metavar="CIDR", help="A private network that requests may go to.")
 ]
 ProxyUrl = Annotated[str, typer.Option(metavar="URL", help="Send every request through this HTTP proxy.")]
-ProxyCa = Annotated[str, typer.Option(metavar="FILE", help="Trust the certificates that this file vouches for.")]
-Workers = Annotated[int, typer.Option(metavar="N", help="Processes; 0: as many as there are cores.")]
-Contact = Annotated[str, typer.Option(help="A URL or mail address that hosts can turn to.")]
+ProxyCa = Annotated[str, typer.Option(metavar="FILE", help="Trust the certificate authorities in this file.")]
+Workers = Annotated[int, typer.Option(metavar="N", help="Number of processes; 0 for one per core.")]
+Contact = Annotated[str, typer.Option(help="A URL or email address for site owners to contact you.")]
 Column = Annotated[
-    str, typer.Option(metavar="NAME", help="A table's column of classes, by title or number. Default: the second.")
+    str, typer.Option(metavar="NAME", help="The table's column with classes, by title or number. Default: the second.")
 ]
 Place = Annotated[
     Path | None,
     typer.Option(
         metavar="PLACE",
-        help="Where the pages of a table are: a WARC file, a directory of them, or a crawl's. Default: the web.",
+        help="Where to read the pages of a table from: a WARC file, a directory of them, or a crawl. Default: the web.",
     ),
 ]
 Language = Annotated[
-    str, typer.Option(metavar="CODE", help="The language of pages that do not say theirs (en, de, ...).")
+    str, typer.Option(metavar="CODE", help="The language of pages that do not declare one (en, de, ...).")
 ]
 
 OF_REFRESH = ("Freshness", "Telling")

@@ -148,7 +148,7 @@ def crawled(directory: Path) -> Options:
 def write_page(target: Path, page: str, option: str, name: str) -> int:
     """Write a page of HTML, all of it or nothing: its size. `option` names the file, `name` is what it could be."""
     if target.is_dir():
-        raise InputError(f"{target} is a directory: name a file with {option}, such as {target / name}")
+        raise InputError(f"{target} is a directory: give a file with {option}, such as {target / name}")
     body = page.encode("utf-8", "replace")
     try:
         with replacing(target) as file:

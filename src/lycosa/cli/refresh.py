@@ -32,19 +32,17 @@ PLAIN_EVERY = 30.0
 
 Now = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="PATTERN", help="Look at addresses that match this first, due or not; repeat it for more. Not kept."
-    ),
+    typer.Option(metavar="PATTERN", help="Revisit matching addresses first, due or not; repeatable. Not saved."),
 ]
-Requests = Annotated[int | None, typer.Option(metavar="N", help="Send at most so many requests in this run.")]
-MaxTime = Annotated[float | None, typer.Option(help="Seconds that this run may take.")]
+Requests = Annotated[int | None, typer.Option(metavar="N", help="Maximum number of requests in this run.")]
+MaxTime = Annotated[float | None, typer.Option(help="Maximum duration of this run in seconds.")]
 
 
 @with_more(crawl_options(of_refresh=True), at=7)
 def refresh(
     directory: Dir,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Look at every page that is watched, due or not.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Revisit every watched page, due or not.")] = False,
     now: Now = None,
     requests: Requests = None,
     max_time: MaxTime = None,
@@ -52,10 +50,10 @@ def refresh(
     json: Json = False,
     **options: Any,
 ) -> None:
-    """Look again at the pages that are due, and say what changed, vanished, moved, or is new.
+    """Revisit the pages that are due and report changes.
 
-    A page that did not change costs next to nothing: its host is asked for it only if it did. The schedule says which
-    pages are due; --all looks at every page. Settings are kept in the directory. 'lycosa watch' does this all the time.
+    Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
+    are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
@@ -72,10 +70,10 @@ def watch(
     json: Json = False,
     **options: Any,
 ) -> None:
-    """Keep a collection fresh: look again and again, within a budget of requests an hour, until Ctrl-C.
+    """Keep a crawl fresh: revisit pages until Ctrl-C.
 
-    Started again, also after a crash, it goes on where it was. People are told by feeds (changes.atom and changes.json
-    in the directory), by mail, or by webhooks.
+    Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
+    are announced by feeds (changes.atom and changes.json in the directory), by email or by webhooks.
     """
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
     _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
@@ -161,7 +159,7 @@ class Telling(Onlooker):
         if engine is None:
             return "reading the log"
         told = f"{self.looks} looks, {self.unchanged} unchanged, {sum(self.found.values())} with news"
-        told += f", {self.aside:,} new off the topic" if self.aside else ""
+        told += f", {self.aside:,} new but not relevant" if self.aside else ""
         if engine.in_flight:
             return f"{told}; {len(engine.in_flight)} under way"
         now = engine.clock()
@@ -191,8 +189,8 @@ class Telling(Onlooker):
             return
         found = ", ".join(f"{count} {what}" for what, count in self.found.most_common() if count) or "nothing new"
         rest = [f"{self.unchanged} unchanged"] if self.unchanged else []
-        rest += [f"{self.cosmetic} changed in nothing that matters"] if self.cosmetic else []
-        rest += [f"{self.aside:,} new off the topic"] if self.aside else []
+        rest += [f"{self.cosmetic} only cosmetic"] if self.cosmetic else []
+        rest += [f"{self.aside:,} new but not relevant"] if self.aside else []
         rest += [f"{count} {outcome}" for outcome, count in self.failed.most_common()]
         also = f"; {', '.join(rest)}" if rest else ""
         self.output.print(f"{many(self.looks, 'look')}: {found}{also}. Ended: {engine.ending or 'stopped'}.")
@@ -204,7 +202,7 @@ class Telling(Onlooker):
                 f"(schedule {options.schedule}, {options.per_hour:g} requests an hour).",
                 highlight=False,
             )
-            self.output.print(f"Look at all of them now with:  lycosa refresh {name} --all")
+            self.output.print(f"Revisit all of them now with:  lycosa refresh {name} --all")
         elif sum(self.found.values()):
             self.output.print(f"See what changed with:  lycosa changes {name}, lycosa diff {name} URL")
 

@@ -33,15 +33,15 @@ from lycosa.web.politeness import Politeness
 
 def replay(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them (a crawl's, too).")
+        list[Path], typer.Argument(metavar="FILE", help="WARC files, or directories of them, such as a crawl.")
     ],
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
     at: Annotated[
-        str, typer.Option(metavar="DATE", help="Show the web as of this day, as in 2026-03-01. Default: the newest.")
+        str, typer.Option(metavar="DATE", help="Show the web as of this date, such as 2026-03-01. Default: the latest.")
     ] = "",
     quiet: Quiet = False,
 ) -> None:
-    """Serve recorded pages again, as an HTTP proxy: a browser or any crawler walks the web as it was then."""
+    """Replay recorded pages through an HTTP proxy."""
     allow_many_files()  # one stays open for each WARC file, and browsers open many connections
     indexing = _Indexing(quiet)
     moment = round(by_the_end(at, time.time(), "--at") * 1e6) if at else None
@@ -131,14 +131,14 @@ def browse(
             "--record",
             "-r",
             metavar="FILE",
-            help="Where to write it, a line of JSON a page. A record that is there is continued.",
+            help="File for the record, one line of JSON per page. An existing record is continued.",
         ),
     ],
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.")] = 8080,
     allow_network: AllowNetwork = None,
     quiet: Quiet = False,
 ) -> None:
-    """Record your browsing, as an HTTP proxy: the pages you open, from where, and which you say are relevant.
+    """Record your browsing through an HTTP proxy.
 
     'lycosa train browse FILE' then learns which pages lead to relevant ones.
     """

@@ -20,7 +20,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: DIR/report.html.")] = None,
     threshold: Line = None,
 ) -> None:
-    """Write one HTML page that tells the crawl: harvest, finds, paths, hosts, errors, what was held back and why."""
+    """Write an HTML report: harvest, pages, hosts, errors."""
     with Collection(directory, threshold) as collection:
         target = out or directory / "report.html"
         found = gather(collection)

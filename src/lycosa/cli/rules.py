@@ -28,14 +28,14 @@ def train_rules(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A table of addresses and classes, a tab between them; or a crawl, whose pages the model classifies.",
+            help="A table of addresses and classes, separated by tabs; or a crawl, whose pages the model classifies.",
         ),
     ],
     model: Annotated[Path, typer.Option(metavar="FILE", help="The model that knows the classes, of 'lycosa train'.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the rules, a table.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the rules to, as a table.")],
     pages: Place = None,
     links: Annotated[
-        int, typer.Option(help="Linked pages of each class to look at, at most, drawn by chance; 0: all.")
+        int, typer.Option(help="Maximum linked pages per class to look at, chosen at random; 0 for all.")
     ] = 150,
     walk: Annotated[
         int,
@@ -46,20 +46,20 @@ def train_rules(
         ),
     ] = 0,
     add: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rules learned before, also in the other way: cases add up.")
+        Path | None, typer.Option(metavar="FILE", help="Add to these rules learned before, by either method.")
     ] = None,
     column: ClassColumn = "",
-    random_seed: Annotated[int, typer.Option(help="Which linked pages are looked at: another number, others.")] = 0,
+    random_seed: Annotated[int, typer.Option(help="Random seed for choosing linked pages.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
     **network: Any,
 ) -> None:
-    """Learn which classes of pages link to which, for 'lycosa crawl --strategy rules,file=FILE'."""
+    """Learn which classes link to which, for --strategy rules."""
     options = network_options(**network)
     if links < 0:
-        raise InputError(f"--links is {links}: it has to be 0 or more")
+        raise InputError(f"--links is {links}: it must be 0 or more")
     if walk < 0:
-        raise InputError(f"--walk is {walk}: it has to be 0 (no walk) or more")
+        raise InputError(f"--walk is {walk}: it must be 0 (no walk) or more")
     known, before = Model.load(model), RuleBook.load(add) if add else RuleBook()
     check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
     with progress(quiet or json) as tell:
@@ -97,21 +97,21 @@ def rules(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'lycosa train rules' has written.")],
     target: Annotated[
         list[str] | None,
-        typer.Option(metavar="CLASS", help="Show what leads to this class or branch; repeat it for more."),
+        typer.Option(metavar="CLASS", help="Show what leads to this class or branch; repeatable."),
     ] = None,
-    depth: Annotated[int, typer.Option(help="Links that a path has at most.")] = 2,
+    depth: Annotated[int, typer.Option(help="Maximum number of links in a path.")] = 2,
     matrix: Annotated[
-        bool, typer.Option("--matrix", help="All at once: which share of a class's links leads to which class.")
+        bool, typer.Option("--matrix", help="Show all as a matrix: the share of links from each class to each class.")
     ] = False,
     level: Annotated[
-        int, typer.Option(metavar="N", help="Levels of the taxonomy that the matrix has; 0: as many as fit.")
+        int, typer.Option(metavar="N", help="Levels of the taxonomy in the matrix; 0 for as many as fit.")
     ] = 0,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Lines at most; 0: all.")] = 40,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of lines; 0 for all.")] = 40,
     json: Json = False,
 ) -> None:
-    """List rules between classes; with --target, how likely each class leads there."""
+    """List rules learned by 'lycosa train rules'."""
     if limit < 0:
-        raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
+        raise InputError(f"--limit is {limit}: it must be 0 (all) or more")
     book = RuleBook.load(file)
     targets = target or []
     if matrix:

@@ -32,29 +32,27 @@ LINES, WIDEST = 3, 120
 
 def search(
     directory: Dir,
-    words: Annotated[list[str], typer.Argument(metavar="WORDS", help='What to look for; "a phrase" in quotes.')],
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Results at most.")] = 10,
-    host: Annotated[list[str] | None, typer.Option(metavar="HOST", help="Only this host; repeat it for more.")] = None,
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help='Words to search for; "a phrase" in quotes.')],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results.")] = 10,
+    host: Annotated[list[str] | None, typer.Option(metavar="HOST", help="Only this host; repeatable.")] = None,
     language: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Only this language (en, de, ...); repeat it for more.")
+        list[str] | None, typer.Option(metavar="CODE", help="Only this language (en, de, ...); repeatable.")
     ] = None,
-    since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or later, as in 2026-03-01.")] = "",
-    until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this day or earlier.")] = "",
+    since: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this date or later, such as 2026-03-01.")] = "",
+    until: Annotated[str, typer.Option(metavar="DATE", help="Fetched on this date or earlier.")] = "",
     threshold: Annotated[
-        float, typer.Option("--threshold", "--score", help="Only pages that are worth at least this to the topic.")
+        float, typer.Option("--threshold", "--score", help="Only pages with at least this score.")
     ] = 0.0,
     changed: Annotated[
-        str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a day, 7d, or ever.")
+        str, typer.Option(metavar="WHEN", help="Only pages that changed since then: a date, 7d, or ever.")
     ] = "",
-    copies: Annotated[bool, typer.Option("--copies", help="Also pages that repeat another's content.")] = False,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait until all of a large crawl is indexed, however long that takes.")
-    ] = False,
+    copies: Annotated[bool, typer.Option("--copies", help="Include copies of other pages.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until a large crawl is completely indexed.")] = False,
     json: Json = False,
 ) -> None:
-    """Search the text of the pages. The first search builds an index, later ones bring it up to date.
+    """Search the text of the pages. The first search builds an index; later ones update it.
 
-    Of a large crawl that nobody has indexed yet, what is indexed after a few seconds is searched, and the rest is
+    In a large crawl that is not indexed yet, the search covers what is indexed within a few seconds; the rest is
     indexed in the background.
     """
     changed_since = _changed_since(changed)
@@ -94,8 +92,8 @@ def search(
 
 def _behind(results: Results, directory: Path) -> str:
     return (
-        f"note: about {results.behind:,} pages of {directory} are not indexed yet, and not searched; they are being "
-        "indexed in the background: search again later, or with --wait"
+        f"note: about {results.behind:,} pages of {directory} are not indexed yet and were not searched; indexing "
+        "continues in the background: search again later, or use --wait"
     )
 
 
@@ -141,7 +139,7 @@ def _show(console: Console, hit: Hit) -> None:
 def _nothing(results: Results, query: Query, filtered: bool) -> str:
     """What was searched in vain, and what to try."""
     if not results.pages:
-        return "No page passes the filters: loosen them." if filtered else "There are no pages to search yet."
+        return "No page matches the filters." if filtered else "There are no pages to search yet."
     asked = " ".join(map(str, query.wanted))
     word = max((word for clause in query.wanted for word in clause.words), key=len)
     tries = ["another spelling"]

@@ -42,18 +42,18 @@ def seeds(
         list[str],
         typer.Argument(
             metavar="SOURCE",
-            help="A page, a file (URLs, bookmarks, OPML, sitemap, feed) or the URL of a sitemap, feed or list.",
+            help="A page, a file (URLs, bookmarks, OPML, sitemap, feed), or the URL of a sitemap, feed or list.",
         ),
     ],
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Addresses to list at most; 0: all.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of addresses to list; 0 for all.")] = 50,
     json: Json = False,
     **network: Any,
 ) -> None:
-    """Show what a crawl would start from: every address that the sources name, with its title and where it stands."""
+    """List the seeds that a crawl would start from."""
     read: list[Read] = []
     remarks: list[str] = []
     if limit < 0:
-        raise InputError("--limit has to be 0 or more")
+        raise InputError("--limit must be 0 or more")
     with fetching(network_options(**network, max_body=MOST_BYTES)) as fetch:
         addresses = list(gather(sources, fetch, read, remarks))
     shown = addresses[:limit] if limit > 0 else addresses
@@ -125,7 +125,7 @@ def summary(count: int, shown: int, read: Sequence[Read]) -> str:
     text = f"{many(count, 'address')} from {told}"
     followed = sum(each.nested for each in read)
     if followed:
-        text += f" ({followed} of them named by others)"
+        text += f" ({followed} of them listed by other sources)"
     if left:
         reasons = ", ".join(f"{number:,} {why}" for why, number in left.most_common())
         text += f", {many(left.total(), 'entry')} left out ({reasons})"

@@ -30,30 +30,32 @@ ServerDatabase = Annotated[
     typer.Option(
         metavar="ADDRESS",
         envvar="LYCOSA_DATABASE",
-        help="The server's PostgreSQL database, if it is not SQLite in DATA.",
+        help="PostgreSQL database of the server. Default: SQLite in DATA.",
     ),
 ]
 
 
 @with_more(declared(Settings), at=1)
 def serve(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Where everything is kept: accounts, interests, crawls.")
-    ] = Path("lycosa-data"),
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Directory for accounts, interests and crawls.")] = Path(
+        "lycosa-data"
+    ),
     *,
     admin_link: Annotated[
         bool,
         typer.Option(
-            "--admin-link", help="Print a link that makes one more admin: when the only one forgot the password."
+            "--admin-link",
+            help="Print a link that creates another admin account, for when the only admin forgot the password.",
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only warnings and errors.")] = False,
     **given: Any,
 ) -> None:
-    """Serve Lycosa to many people: accounts, interests, crawls, search, all in the browser.
+    """Serve Lycosa to a team, in the browser.
 
-    The first start prints a link that makes the admin's account; the admin invites the others. Ctrl-C stops it;
-    crawls go on where they were at the next start, also after a crash. Log lines (JSON) go to standard error.
+    Accounts, interests, crawls and search. The first start prints a link that creates the admin account; the admin
+    invites everyone else. Ctrl-C stops the server; crawls continue at the next start, even after a crash. The log
+    (JSON lines) goes to standard error.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]  # to tell now, and not in a child's log
     if missing:
@@ -86,16 +88,19 @@ def serve(
             if code:
                 link = f"{settings.base}/join#{code}"
                 if not admin_link and orphaned(settings.data):
-                    print("Mind: crawls lie there already. Do they belong to another --database?", flush=True)
-                why = "One more admin." if admin_link else "No admin yet."
-                print(f"{why} Make the account here, within a week, once:\n{link}", flush=True)
+                    print(
+                        "Note: there are crawls in this directory already. Do they belong to another --database?",
+                        flush=True,
+                    )
+                why = "Another admin." if admin_link else "No admin yet."
+                print(f"{why} Create the account with this link, valid once and for a week:\n{link}", flush=True)
 
         async def run() -> None:
             await Supervisor(settings, listening, lock, ready).run()
 
         print(f"Data in {settings.data.absolute()}, accounts in {_where(settings.database)}.", flush=True)
         asyncio.run(run())
-    print("stopped; crawls go on at the next start", file=sys.stderr)
+    print("stopped; crawls continue at the next start", file=sys.stderr)
 
 
 def orphaned(data: Path) -> bool:
@@ -109,16 +114,16 @@ def _where(address: str) -> str:
 
 
 def backup(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The directory that 'lycosa serve' was given.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The data directory of 'lycosa serve'.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup to write: a tar file.")],
     database: ServerDatabase = "",
 ) -> None:
-    """Copy all that a server keeps, database and crawls, into one file. Works while the server runs."""
+    """Back up a server, database and crawls, to one file. Works while the server runs."""
     from lycosa.server.backup import Backup
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):
-        raise InputError(f"{data} holds no server's data: name the directory that 'lycosa serve' was given")
+        raise InputError(f"{data} contains no server data: give the data directory of 'lycosa serve'")
     with closing(Database.open(settings.database_address)) as opened:
         if not version(opened):
             raise InputError(f"the database of {data} is empty: is --database right?")
@@ -128,13 +133,13 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that 'lycosa backup' wrote.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Where to put it: a directory that is new or empty.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by 'lycosa backup'.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Directory to restore to, new or empty.")],
     database: ServerDatabase = "",
 ) -> None:
-    """Make a server's data from a backup, in SQLite or PostgreSQL, whichever it came from.
+    """Restore a server from a backup, to SQLite or PostgreSQL.
 
-    The whole file is checked before anything is written. Everyone has to sign in again.
+    The whole file is verified before anything is written. Everyone has to sign in again.
     """
     from lycosa.server.restore import restore as restore_backup
 

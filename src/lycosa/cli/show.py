@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for he
 
 
 def show(directory: Dir, threshold: Line = None, json: Json = False) -> None:
-    """Summarise a crawl: harvest, its curve, the best pages, what went wrong. Works while it runs."""
+    """Summarise a crawl: harvest, best pages, errors. Works while it runs."""
     from lycosa.collection import shelf
     from lycosa.collection.summary import summarise
     from lycosa.store.log import NAME, SqliteLog
@@ -58,7 +58,7 @@ def _show(console: Console, summary: Summary, options: Options, directory: Path)
     if summary.is_relevant:
         _curve(console, summary)
     _pages(console, "best pages", [(page["score"], page["title"], page["url"]) for page in summary.best])
-    unsure = f"unsure of these: say yes or no with 'lycosa label {shlex.quote(str(directory))}'"
+    unsure = f"least certain pages: label them with 'lycosa label {shlex.quote(str(directory))}'"
     _pages(console, unsure, [(page.worth, page.title, page.url) for page in summary.unsure])
     _happenings(console, summary)
     if summary.again.looks:
@@ -66,10 +66,10 @@ def _show(console: Console, summary: Summary, options: Options, directory: Path)
     _hosts(console, summary)
     name = shlex.quote(str(directory))
     if summary.ending == REFRESHED and not summary.running:
-        print(f"look again with: lycosa refresh {name}")
+        print(f"revisit with: lycosa refresh {name}")
     elif not summary.running and summary.ending != EXHAUSTED:
         more = larger(summary.ending, options.budget, summary.pages, summary.requests)
-        print(f"go on with: lycosa resume {name}{more}")
+        print(f"continue with: lycosa resume {name}{more}")
 
 
 def _hosts(console: Console, summary: Summary) -> None:
@@ -84,7 +84,7 @@ def _hosts(console: Console, summary: Summary) -> None:
     if summary.held:
         console.print(
             f"[bold]{summary.held:,} addresses held back[/] as likely traps, most of them at "
-            f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them, too, with --trust"
+            f"{escape(summary.groups[0].where)} ({escape(summary.groups[0].reason)}); fetch them with --trust"
         )
 
 
@@ -129,7 +129,7 @@ def _again(console: Console, again: Again) -> None:
     changes = dict(again.changes)
     told = [f"{changes.get('changed', 0):,} changed"]
     told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
-    told += [f"{changes['cosmetic']:,} only in looks"] if changes.get("cosmetic") else []
+    told += [f"{changes['cosmetic']:,} only cosmetic"] if changes.get("cosmetic") else []
     looks = many(again.looks, "look")
     console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {day_and_time(again.last)}")
     rows = [

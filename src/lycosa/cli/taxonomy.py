@@ -24,35 +24,35 @@ def taxonomy(
         list[Path],
         typer.Argument(
             metavar="FILE",
-            help="A web directory: content.rdf.u8 and structure.rdf.u8 or tables of addresses and topics, packed by "
-            "gzip or not; or what this command has written.",
+            help="A web directory: content.rdf.u8 and structure.rdf.u8, or tables of addresses and topics, "
+            "gzipped or not; or a table written by this command.",
         ),
     ],
     branch: Annotated[
-        str, typer.Option("--branch", "-b", metavar="TOPIC", help="Show, or write, only what is below this topic.")
+        str, typer.Option("--branch", "-b", metavar="TOPIC", help="Show or write only what is below this topic.")
     ] = "",
     mark: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TOPIC", help="A topic that is wanted, with all below it; repeat it for more, '' for none."
+            metavar="TOPIC", help="Mark a topic, with everything below it, as wanted; repeatable, '' for none."
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it there as a table, for 'lycosa train FILE'."),
+        typer.Option("--out", "-o", metavar="FILE", help="Write a table to this file, for 'lycosa train FILE'."),
     ] = None,
-    most: Annotated[int, typer.Option(help="Pages of each topic to keep, drawn by chance; 0: all.")] = 150,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Lines at most; 0: all.")] = 60,
+    most: Annotated[int, typer.Option(help="Pages per topic to keep, chosen at random; 0 for all.")] = 150,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of lines; 0 for all.")] = 60,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Browse a web directory: topics with their pages. Mark topics, write a table for 'lycosa train'."""
+    """Browse a web directory and select topics to train on."""
     if limit < 0:
-        raise InputError(f"--limit is {limit}: it has to be 0 (all) or more")
+        raise InputError(f"--limit is {limit}: it must be 0 (all) or more")
     if out is None and (out := _in_place(sources, branch, mark)):
         most = 0  # marks take no page away
     if out:
-        check_out(out, TITLES, "is no table of this command")  # before minutes are spent on reading
+        check_out(out, TITLES, "is not a table written by this command")  # before minutes are spent on reading
     with progress(quiet or json) as tell:
         directory = read_web_directory(sources, below=branch if out else "", most=most, tell=tell)
     if mark is not None:
@@ -76,8 +76,8 @@ def _in_place(sources: list[Path], branch: str, mark: list[str] | None) -> Path 
     if mark is None:
         return None
     if branch or len(sources) != 1:
-        raise InputError("--mark with a branch or several files: say with --out where to write the table")
-    check_out(sources[0], TITLES, "is no table of this command")
+        raise InputError("--mark with a branch or several files needs --out, the table to write")
+    check_out(sources[0], TITLES, "is not a table written by this command")
     return sources[0]
 
 

@@ -62,10 +62,10 @@ class Training(Commands):
 
 train = Training(
     name="train",
-    help="Make a model of labelled pages: a classifier, for 'lycosa crawl --model FILE --target CLASS'.\n\n"
+    help="Train a classifier on labelled pages.\n\n"
     "SOURCE is a directory with a directory of pages for each class (nested ones are a taxonomy: Science/Physics), "
-    "a table of addresses and classes, a tab between them, or a crawl with labels (see 'lycosa label').\n\n"
-    "At the end you are told how good it is, measured on pages held out.\n\n"
+    "a table of addresses and classes, separated by tabs, or a crawl with labels (see 'lycosa label').\n\n"
+    "At the end, its accuracy on held-out pages is printed. Use it with: lycosa crawl --model FILE --target CLASS\n\n"
     "For example:  lycosa train my-pages/ --out my.model",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -85,7 +85,9 @@ MOST_ROWS = 60
 def pages(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="A directory of classes, a table, or a crawl with labels; several join."),
+        typer.Argument(
+            metavar="SOURCE", help="A directory of classes, a table, or a crawl with labels; several are combined."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: the source's name and .model.")
@@ -102,21 +104,21 @@ def pages(
     least: Annotated[
         int | None,
         typer.Option(
-            help="Pages that a nested class needs; with fewer it goes into its parent. Default: half of what such "
-            "classes usually have, 150 at most.",
+            help="Pages that a nested class needs; with fewer, it is merged into its parent. Default: half of "
+            "what such classes usually have, at most 150.",
         ),
     ] = None,
     whole_tree: Annotated[
-        bool, typer.Option("--whole-tree", help="Inner nodes of a taxonomy are classes, too, not only its leaves.")
+        bool, typer.Option("--whole-tree", help="Treat inner nodes of a taxonomy as classes, not only its leaves.")
     ] = False,
-    held_out: Annotated[float, typer.Option(help="Share of the pages to measure on; 0: measure nothing.")] = 0.2,
-    random_seed: Annotated[int, typer.Option(help="Which pages are held out: another number, others.")] = 0,
+    held_out: Annotated[float, typer.Option(help="Share of the pages to hold out for measuring; 0 for none.")] = 0.2,
+    random_seed: Annotated[int, typer.Option(help="Random seed for choosing held-out pages.")] = 0,
     language: Language = "en",
     quiet: Quiet = False,
     json: Json = False,
     **network: Any,
 ) -> None:
-    """Make a model of labelled pages."""
+    """Train a classifier on labelled pages."""
     from lycosa.training.looking import fetched, recorded
     from lycosa.training.pages import train
 
@@ -157,12 +159,12 @@ def background(
     sources: Annotated[
         list[str], typer.Argument(metavar="SOURCE", help="Pages: WARC files, crawls, directories of HTML or text.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the statistics.")],
-    terms: Annotated[int, typer.Option(help="Words to keep, the most frequent.")] = 30_000,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the statistics to.")],
+    terms: Annotated[int, typer.Option(help="Number of words to keep, the most frequent ones.")] = 30_000,
 ) -> None:
-    """Count words in your pages, to weigh words by.
+    """Count words in your pages, to weight words by rarity.
 
-    'lycosa crawl --background FILE' then takes a word for the rarer the fewer of these pages have it.
+    With 'lycosa crawl --background FILE', words count more the fewer of these pages contain them.
     """
     from lycosa.training import background as counting
 
@@ -178,7 +180,7 @@ def report(done: Trained) -> None:
         f"{sum(model.counts):,} pages, {len(model.terms):,} terms"
     )
     if quality is None:
-        console.print("Nothing was held out, so nothing is known of how good it is.")
+        console.print("Nothing was held out, so its accuracy is unknown.")
     else:
         _measured(console, quality, sum(model.counts))
     tell_rest(done.left_out, done.notes)

@@ -42,19 +42,21 @@ WIDEST = 30
 ENDS = 5
 """Of a long way, so many pages at either end are shown."""
 
-NO_REASONS = "this strategy gives no reasons"
+NO_REASONS = "this strategy does not give reasons"
 
 
 def why(
     directory: Dir,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A link that the crawl knows. Default: the next ten.")] = "",
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="A link that the crawl knows. Default: the next ten links.")
+    ] = "",
     fold: Annotated[
         bool,
         typer.Option("--fold", help="Of a large crawl, too, what the score of a fetched page was made of: minutes."),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Say why a link waits where it does, or was fetched; without URL, what comes next. Works while it runs."""
+    """Explain why a link was fetched, or what is next. Works while it runs."""
     with Reasons(directory) as reasons:
         reasons.fold = fold
         running, console = is_running(directory), output()
@@ -83,7 +85,7 @@ def _show_next(console: Console, reasons: Reasons, best: list[Why]) -> None:
     arms = len(reasons.rankings) > 1
     by = f" by {first.name}, the arm with the best pages so far" if arms else ""
     if not best:
-        console.print("nothing waits: every link that is known and may be fetched was fetched")
+        console.print("no links waiting: every known link that may be fetched has been fetched")
         return
     _line(console, f"the next of {len(first.waiting):,} links that wait{by}", "bold")
     explains = any(why.view is not None and why.view.explains for why in best)
@@ -106,8 +108,8 @@ def _show_next(console: Console, reasons: Reasons, best: list[Why]) -> None:
     engine = reasons.engine
     budget = engine.picker.budget.pages
     if budget and engine.tally.pages >= budget:
-        _line(console, f"the budget of {budget:,} pages is spent: they wait for a larger one", "dim")
-        print(f"go on with: lycosa resume {shlex.quote(str(reasons.path))} --budget {2 * engine.tally.pages}")
+        _line(console, f"the budget of {budget:,} pages is spent", "dim")
+        print(f"continue with: lycosa resume {shlex.quote(str(reasons.path))} --budget {2 * engine.tally.pages}")
 
 
 def terms_line(terms: dict[str, float], most: int = 3) -> str:
@@ -148,7 +150,7 @@ def _show(console: Console, why: Why, threshold: float, *, running: bool) -> Non
         for parent in why.parents:
             _show_parent(console, parent)
     if len(why.way) > 1:
-        heading(console, "the way from a seed")
+        heading(console, "path from a seed")
         _show_way(console, why.way)
 
 
@@ -165,7 +167,7 @@ def _show_waiting(console: Console, why: Why, *, running: bool) -> None:
     if why.note:
         _line(console, why.note, "dim")
     if running:
-        _line(console, "the crawl is running: it may be under way, and all of this may change", "dim")
+        _line(console, "the crawl is running, so this may change at any time", "dim")
     if len(why.views) > 1:
         _show_arms(console, why)
     elif not math.isinf(view.score):
@@ -180,12 +182,12 @@ def _show_reasons(console: Console, view: View) -> None:
     _bars(console, view.terms)
     total = sum(view.terms.values())
     if math.isfinite(view.score) and abs(total - view.score) > 0.005 + 0.01 * abs(view.score):
-        now = f"by what is known now it would be {number(total)}: it is ranked again when it comes near the top"
+        now = f"with what is known now, it would be {number(total)}: it is ranked again when it gets near the top"
         _line(console, now, "dim")
 
 
 def _show_arms(console: Console, why: Why) -> None:
-    heading(console, "what the arms say, the one with the best pages first")
+    heading(console, "what each arm says, starting with the one with the best pages")
     width = max(len(view.arm) for view in why.views)
     for view in why.views:
         place = f"number {view.rank:,} of {view.waiting:,}" if view.rank else "not ranked"
@@ -201,7 +203,7 @@ def _show_arms(console: Console, why: Why) -> None:
 def _bars(console: Console, terms: dict[str, float]) -> None:
     """Each term with a bar as long as it contributes; what speaks against the link in another colour."""
     if not terms:
-        _line(console, "nothing speaks for it, and nothing against it", "dim")
+        _line(console, "nothing speaks for or against it", "dim")
         return
     names = {name: clean(name) for name in terms}
     width = min(max(map(len, names.values())), max(8, console.width - 22))
@@ -219,9 +221,7 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
     first = math.isinf(fetched.expected)
     came = f"{fetched.outcome} {fetched.complaint}".strip()
     if fetched.is_page:
-        of = (
-            f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (that takes {at_least(threshold)})"
-        )
+        of = f"relevant ({at_least(threshold)})" if fetched.found else f"not relevant (needs {at_least(threshold)})"
         then = f"; {number(fetched.logged)} when it was fetched" if abs(fetched.logged - fetched.beta) > 0.005 else ""
         came = f"{number(fetched.beta)}, {of}{then}"
     rows = {
@@ -232,17 +232,17 @@ def _show_fetched(console: Console, why: Why, fetched: Fetched, threshold: float
     }
     pairs(console, rows)
     if fetched.judged:
-        heading(console, "why it is worth that")
+        heading(console, "why it has this score")
         _bars(console, fetched.judged)
     if fetched.unfolded:
-        told = f"what its score was made of takes reading {fetched.unfolded:,} events again, some minutes: add --fold"
+        told = f"explaining its score means reading {fetched.unfolded:,} events again, which takes minutes: add --fold"
         heading(console, "why it was fetched")
         _line(console, told, "dim")
     elif fetched.terms:
         heading(console, "why it was fetched")
         _bars(console, fetched.terms)
         if abs(fetched.reckoned - fetched.expected) > 0.005 + 0.01 * abs(fetched.expected):
-            told = f"reckoned again from the log, where it adds up to {number(fetched.reckoned)}"
+            told = f"recomputed from the log, where it adds up to {number(fetched.reckoned)}"
             _line(console, told, "dim")
     elif not first:
         heading(console, "why it was fetched")

@@ -79,28 +79,28 @@ ARCHIVES = [
 
 def wordnet(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="Look it up; a second one is compared with it.")
+        list[str] | None, typer.Argument(metavar="WORD", help="A word to look up, or two to compare.")
     ] = None,
     ontology: Annotated[
         str, typer.Option(metavar="PLACE", help="A directory of WordNet's files, or a thesaurus (SKOS, TSV) instead.")
     ] = "",
-    fetch: Annotated[bool, typer.Option("--fetch", help="Get WordNet: Debian's package, through apt-get.")] = False,
+    fetch: Annotated[bool, typer.Option("--fetch", help="Download WordNet: Debian's package, with apt-get.")] = False,
     source: Annotated[
-        str, typer.Option("--from", metavar="SOURCE", help="Get it from this package, archive, directory or URL.")
+        str, typer.Option("--from", metavar="SOURCE", help="Install it from this package, archive, directory or URL.")
     ] = "",
     to: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to put it. Default: your data directory.")
+        Path | None, typer.Option(metavar="DIR", help="Directory to install it to. Default: your data directory.")
     ] = None,
     allow_network: AllowNetwork = None,
     json: Json = False,
 ) -> None:
-    """Say where WordNet is, or get it; look up a word, or compare two by every measure."""
+    """Look up or compare words in WordNet, or download it."""
     words = words or []
     if not fetch and (source or to is not None or allow_network):
-        raise InputError("--from, --to and --allow-network are for --fetch: add it")
+        raise InputError("--from, --to and --allow-network need --fetch")
     if fetch:
         if words or ontology:
-            raise InputError("--fetch gets WordNet, it looks up no words: leave them and --ontology out")
+            raise InputError("--fetch downloads WordNet and does not look up words: leave them and --ontology out")
         _fetch(source, to or home(), Options(allow_network=allow_network or []), json=json)
         return
     if len(words) > 2:
@@ -285,7 +285,7 @@ def _check_target(to: Path) -> None:
     except OSError as error:
         raise InputError(f"cannot use {to}: {error.strerror}; choose another --to") from error
     if strange:
-        raise InputError(f"{to} holds other things, such as {strange[0]!r}: choose an empty directory for --to")
+        raise InputError(f"{to} contains other files, such as {strange[0]!r}: choose an empty directory for --to")
 
 
 def _files(source: str, options: Options) -> dict[str, bytes]:
@@ -294,7 +294,7 @@ def _files(source: str, options: Options) -> dict[str, bytes]:
         try:
             return unpack(_download(source, options), FILES)
         except BadArchive as error:
-            raise InputError(f"{source} is no package or archive that can be unpacked: {error}") from error
+            raise InputError(f"{source} is not a package or archive that can be unpacked: {error}") from error
     if source:
         return files_in(Path(source), FILES)
     with tempfile.TemporaryDirectory(prefix="lycosa-") as directory:

@@ -72,347 +72,352 @@ RETIRED = ("learn_labels",)
 class Options:
     """What to hunt, from where, how far, how politely."""
 
-    topic: str = option("", "The topic as words, for example 'coral reef bleaching'.")
+    topic: str = option("", "The topic in words, for example 'coral reef bleaching'.")
     terms: str = option(
         "",
-        "The topic as a file of terms: one a line, a weight after a tab if it matters more or less than 1.",
+        "The topic as a file of terms: one per line, optionally with a weight after a tab (default 1).",
         metavar="FILE",
     )
     examples: list[str] = option(
         [],
-        "The topic by an example page, a URL or an HTML or text file; repeat it for more.",
+        "The topic as an example page: a URL, or an HTML or text file; repeatable.",
         flag="--example",
         metavar="PAGE",
     )
-    regex: str = option("", "The topic as a regular expression: pages that match are wanted.", metavar="PATTERN")
+    regex: str = option("", "The topic as a regular expression: matching pages are relevant.", metavar="PATTERN")
     model: str = option(
-        "", "The topic by a model that 'lycosa train' made; --target says which of its classes.", metavar="FILE"
+        "", "The topic as a model made by 'lycosa train'; choose its classes with --target.", metavar="FILE"
     )
     targets: list[str] = option(
         [],
-        "The class, or the branch of the taxonomy, that is wanted; repeat it for more.",
+        "The relevant class, or branch of the taxonomy; repeatable.",
         flag="--target",
         metavar="CLASS",
     )
     judge: str = option(
         "",
-        "How pages are judged: vector, embedding, ... with parameters, as in vector,idf=learned (see 'lycosa "
-        "topics'), or a Python class of your own, module:Class.",
+        "How pages are judged: probability, vector, embedding, ..., with parameters as in "
+        "vector,idf=learned (see 'lycosa topics'), or your own Python class, module:Class.",
         metavar="NAME",
     )
     background: str = option(
         "",
-        "Word statistics to weigh words by, made by 'lycosa train background'. Default: learned from the pages.",
+        "Word statistics to weight words by, made by 'lycosa train background'. Default: learned from the pages.",
         metavar="FILE",
     )
     ontology: str = option(
         "",
-        "What words mean, for judges and strategies that go by meaning: a directory of WordNet's files, or an ontology "
-        "of yours (SKOS, or a TSV of relations). Default: WordNet, where it is found (see 'lycosa wordnet').",
+        "Word meanings, for judges and strategies that use them: a directory of WordNet's files, or your "
+        "own ontology (SKOS, or a TSV of relations). Default: WordNet, if installed (see 'lycosa "
+        "wordnet').",
         metavar="FILE",
     )
     whole_text: bool = option(
-        False, "Read all that a page says, with menus, footers and comments, rather than its main part."
+        False, "Judge the whole page, including menus, footers and comments, instead of its main content."
     )
     threshold: float = option(
         0.0,
-        "Pages that score at least this count as found. 0: the judge's own (words .1, examples to .2, patterns and "
-        "models .5; for others see 'lycosa topics NAME').",
+        "Lowest score that counts as relevant. 0 uses the judge's own threshold (words .1, examples up to "
+        ".2, patterns and models .5; for others see 'lycosa topics NAME').",
     )
     space: str = option(
         "web",
-        "Where to hunt: web, or social, search-form, graph with parameters, as in social,server=URL (see 'lycosa "
-        "spaces'), or a Python class of your own, module:Class.",
+        "Where to crawl: web, or social, search-form, graph, ..., with parameters as in social,server=URL "
+        "(see 'lycosa spaces'), or your own Python class, module:Class.",
         metavar="NAME",
     )
     seeds: list[str] = option(
         [],
-        "A page to start from, or what the space begins with (see 'lycosa spaces'); repeat it for more.",
+        "A seed: a page to start from, or whatever the space starts from (see 'lycosa spaces'); repeatable.",
         flag="--seed",
         metavar="URL",
     )
     seed_files: list[str] = option(
         [],
-        "Pages to start from: a file (URLs one a line, bookmarks, OPML, a saved sitemap or feed), or the URL of a "
-        "sitemap, feed or llms.txt, whose links are followed as the topic finds them promising.",
+        "Seeds from a file (one URL per line, bookmarks, OPML, a saved sitemap or feed), or from the URL "
+        "of a sitemap, feed or llms.txt, whose links are followed if they look promising.",
         flag="--seeds",
         metavar="FILE",
     )
     search: list[str] = option(
         [],
-        "A search engine to ask for the topic's words, whose first results are seeds: the address of its OpenSearch "
-        "description, or of a query with {} where the words go; repeat it for more.",
+        "Use the first results of a search engine for the topic's words as seeds: the address of its "
+        "OpenSearch description, or of a query with {} in place of the words; repeatable.",
         metavar="URL",
     )
-    search_results: int = option(10, "Results of each search to start from.")
-    sitemaps: bool = option(False, "Read the sitemaps that the robots.txt of the seeds' hosts name, too.")
+    search_results: int = option(10, "Results of each search to use as seeds.")
+    sitemaps: bool = option(False, "Also read the sitemaps listed in the robots.txt of the seeds' hosts.")
     strategy: str = option(
         "",
-        "What to fetch next: scent, best-first, breadth-first, ... with parameters, as in best-first,merge=sum (see "
-        "'lycosa strategies'), or a Python class of your own, module:Class. Default: what suits the space, scent on "
-        "the web.",
+        "How to choose the next page: scent, best-first, breadth-first, ..., with parameters as in "
+        "best-first,merge=sum (see 'lycosa strategies'), or your own Python class, module:Class. Default: "
+        "the one that suits the space; scent on the web.",
         metavar="NAME",
     )
     choosy: float = option(
         0.7,
-        "Let a slot wait when all that could be fetched now promises less than this share of the best page whose host "
-        "rests: finds more, takes longer. 0: never wait, 1: always the best. For strategies whose scores allow it.",
+        "Wait for a busy host if every page that could be fetched now promises less than this share of "
+        "that host's best page: more relevant pages, but slower. 0: never wait; 1: always take the best. "
+        "For strategies whose scores allow it.",
     )
     spread: float = option(
         0.0,
-        "Prefer new sites: what a link promises is divided by (1 + pages fetched from its host) to this power. 0: any "
-        "pages, wherever they are; .25 finds more sites for a few pages less. For strategies of one estimator.",
+        "Prefer new sites: a link's score is divided by (1 + pages fetched from its host) to this power. "
+        "0: no preference; .25 reaches more sites at the cost of a few relevant pages. For strategies with "
+        "one estimator.",
     )
-    random_seed: int = option(0, "Chance is drawn from this number: the same number, the same crawl.")
-    budget: int = option(1000, "Pages to fetch at most; what else is asked for, --max-requests bounds.")
+    random_seed: int = option(0, "Random seed: the same number gives the same crawl.")
+    budget: int = option(1000, "Maximum number of pages to fetch; --max-requests limits all requests.")
     max_requests: int = option(
         0,
-        "Requests to send at most, for whatever: dead links, redirects, robots.txt and retries count as well. 0: in "
-        "proportion to the budget, ten a page and 100 more.",
+        "Maximum number of requests of any kind, including dead links, redirects, robots.txt and retries. "
+        "0: ten per page of the budget, plus 100.",
     )
-    max_bytes: int = option(0, "Stop after so many bytes, as sent; what is in flight by then is not kept. 0: no limit.")
+    max_bytes: int = option(
+        0, "Stop after this many bytes, as transferred; requests in flight are discarded. 0: no limit."
+    )
     max_disk: int = option(
         0,
-        "Stop when the crawl's directory takes so many bytes. 0: no limit but the disk's, of which 100 MB stay free.",
+        "Stop when the crawl's directory reaches this many bytes. 0: stop when less than 100 MB of the disk are free.",
     )
-    max_time: float = option(0.0, "Stop a run after so many seconds; what is in flight still arrives. 0: no limit.")
-    host_budget: int = option(0, "Pages to fetch from any one host at most. 0: no limit.")
+    max_time: float = option(0.0, "Stop after this many seconds; requests in flight are completed. 0: no limit.")
+    host_budget: int = option(0, "Maximum number of pages per host. 0: no limit.")
     hot: int = option(
         HOT,
-        "Known addresses to keep in memory: those that promise most, and of each host some. The others wait on disk "
-        "until they are among the best left, or a page links to them. 0: all.",
+        "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
+        "wait on disk until they are among the best left or a page links to them. 0: all.",
     )
     hosts: list[str] = option(
-        [], "Stay on this host; repeat it for more. Default: anywhere the seeds lead.", flag="--host", metavar="HOST"
+        [], "Stay on this host; repeatable. Default: wherever the seeds lead.", flag="--host", metavar="HOST"
     )
     domains: list[str] = option(
-        [], "Stay in this domain and below it; repeat it for more.", flag="--domain", metavar="DOMAIN"
+        [], "Stay in this domain and its subdomains; repeatable.", flag="--domain", metavar="DOMAIN"
     )
-    include: list[str] = option(
-        [], "Only URLs that match this regular expression; repeat it for more.", metavar="PATTERN"
-    )
-    exclude: list[str] = option(
-        [], "No URLs that match this regular expression; repeat it for more.", metavar="PATTERN"
-    )
-    max_depth: int = option(0, "Links to follow from a seed at most. 0: no limit.")
-    traps: bool = option(
-        True, "Recognise calendars, copies, soft 404s and other traps, and fetch what looks like one last."
-    )
+    include: list[str] = option([], "Only URLs that match this regular expression; repeatable.", metavar="PATTERN")
+    exclude: list[str] = option([], "Skip URLs that match this regular expression; repeatable.", metavar="PATTERN")
+    max_depth: int = option(0, "Maximum distance from a seed, in links. 0: no limit.")
+    traps: bool = option(True, "Recognise calendars, copies, soft 404s and other traps, and fetch likely traps last.")
     trust: list[str] = option(
-        [], "Hold nothing back on this host, or under this address; repeat it for more.", metavar="HOST"
+        [], "Never treat this host, or addresses under this URL, as a trap; repeatable.", metavar="HOST"
     )
-    concurrency: int = option(16, "Requests in flight at once, over all hosts.")
-    delay: float = option(1.0, "Seconds to leave a host alone after each answer; more if it is slow or asks for more.")
-    per_host: int = option(1, "Requests at once to one host.")
+    concurrency: int = option(16, "Maximum concurrent requests, over all hosts.")
+    delay: float = option(
+        1.0,
+        "Seconds to wait after each response before the next request to the same host; more if the host is "
+        "slow or asks for it.",
+    )
+    per_host: int = option(1, "Maximum concurrent requests to one host.")
     address_delay: float = option(
         0.25,
-        "Seconds between requests to one address, whatever the host; at most the delay, and not in allowed networks.",
+        "Seconds between requests to one network address, whatever the host; at most the delay, and not in "
+        "allowed networks.",
     )
     patience: float = option(
-        300.0, "End the run when every host left wants to be left alone for more than so many seconds."
+        300.0, "End the run when every remaining host would have to wait longer than this many seconds."
     )
-    attempts: int = option(3, "Times to try a page whose host is busy or does not answer.")
-    follow_nofollow: bool = option(False, "Follow links marked nofollow, too.")
-    user_agent: str = option("", "How to introduce ourselves. Default: Lycosa and its version.")
-    contact: str = option("", "A URL or mail address that hosts can turn to; becomes part of the user agent.")
+    attempts: int = option(3, "Number of attempts for a page whose host is busy or does not respond.")
+    follow_nofollow: bool = option(False, "Also follow links marked nofollow.")
+    user_agent: str = option("", "User agent to send. Default: Lycosa and its version.")
+    contact: str = option("", "A URL or email address for site owners to contact you; becomes part of the user agent.")
     identity: str = option(
         "",
-        "Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'.",
+        "Sign every request with the identity in this file, so that sites can verify it: see 'lycosa identity'.",
         metavar="FILE",
     )
     respect_opt_outs: str = option(
         "",
-        "Leave out pages whose owners don't want models trained on them (training), or any use that they speak "
-        "against (all). Default: such opt-outs are only noted.",
+        "Leave out pages whose owners opted out of AI training (training) or of any other use (all). "
+        "Default: opt-outs are only noted.",
         metavar="WHICH",
     )
     allow_network: list[str] = option(
         [],
-        "A network that may be crawled although it is not public, such as 127.0.0.0/8; repeat it for more.",
+        "A private network that may be crawled, such as 127.0.0.0/8; repeatable.",
         metavar="CIDR",
     )
     languages: list[str] = option(
         [],
-        "Only pages in this language (en, de, ...) count as found; repeat it for more.",
+        "Only pages in this language (en, de, ...) count as relevant; repeatable.",
         flag="--language",
         metavar="CODE",
     )
     accept: list[str] = option(
-        [], "Archive this content type, too, even if its text can't be read; repeat it for more.", metavar="TYPE"
+        [], "Also archive this content type, even if its text can't be read; repeatable.", metavar="TYPE"
     )
     documents: str = option(
         "pdf,office",
-        "Documents that are fetched and read like pages: pdf, office (DOCX, ODT, EPUB, RTF), both with a comma between "
-        "them, or none. Text and Markdown always are.",
+        "Documents to read like pages: pdf, office (DOCX, ODT, EPUB, RTF), both separated by a comma, or "
+        "none. Text and Markdown are always read.",
         metavar="KINDS",
     )
-    timeout: float = option(60.0, "Seconds that one request may take.")
-    min_rate: float = option(500.0, "Bytes a second that an answer must keep up after ten seconds.")
-    max_body: int = option(10_000_000, "Bytes of a body at most, as sent; the rest is cut off.")
+    timeout: float = option(60.0, "Maximum duration of a request in seconds.")
+    min_rate: float = option(500.0, "Minimum bytes per second of a response after the first ten seconds.")
+    max_body: int = option(10_000_000, "Maximum bytes of a body, as transferred; the rest is cut off.")
     max_page: int = option(
         0,
-        "Leave pages alone that have more bytes than this once unpacked. 0: read as much of them as --max-body allows.",
+        "Skip pages with more bytes than this once unpacked. 0: read as much of them as --max-body allows.",
     )
     readers: int = option(
         0,
-        "Processes that unpack and read pages beside the one that judges and picks, for more than one core; what is "
-        "found stays the same. 0: none, one process does it all.",
+        "Additional processes that unpack and parse pages, to use more than one core; the results stay the "
+        "same. 0: none.",
     )
     proxy: str = option(
         "",
-        "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. It looks up the host names, too.",
+        "Send every request through this HTTP proxy, such as http://127.0.0.1:8080. The proxy also "
+        "resolves host names.",
         metavar="URL",
     )
     proxy_ca: str = option(
-        "", "Trust the certificates that this file vouches for (PEM): the proxy's own.", metavar="FILE"
+        "", "Trust the certificate authorities in this PEM file, such as the proxy's own.", metavar="FILE"
     )
     headers: list[str] = option(
         [],
-        "A header for the requests to one host, as 'HOST NAME: VALUE'; $WORD in it is a word of the environment. Never "
-        "logged or archived, and kept in crawl.toml only with such a word; repeat it for more.",
+        "A header for requests to one host, as 'HOST NAME: VALUE'; $NAME in it is replaced by the "
+        "environment variable. Never logged or archived, and saved in crawl.toml only if it uses a "
+        "variable; repeatable.",
         flag="--header",
         metavar="HEADER",
     )
     cookies: str = option(
         "",
-        "Cookies for the hosts that they belong to: a file as browsers and curl export it (cookies.txt). Never logged "
-        "or archived.",
+        "Cookies for the hosts they belong to: a cookies.txt file as exported by browsers and curl. Never "
+        "logged or archived.",
         metavar="FILE",
     )
     render: str = option(
         "auto",
-        "Whether pages are rendered by a browser, too: auto (where that brings more text or links), never, always. "
-        "Takes Chromium, and the extra 'browser'.",
+        "Whether to render pages in a browser: auto (where that yields more text or links), never or "
+        "always. Needs Chromium and the extra 'browser'.",
         metavar="WHEN",
     )
     render_resources: str = option(
         "needed",
-        "What is archived of what rendered pages fetch: none, needed (scripts, styles, data), or all (pictures, fonts "
-        "and media are then fetched, too).",
+        "What to archive of the resources that rendered pages fetch: none, needed (scripts, styles, data) "
+        "or all (also fetches pictures, fonts and media).",
         metavar="WHICH",
     )
-    render_time: float = option(
-        20.0, "Seconds that a page may take to render; what it waits for the pauses of hosts is not counted."
-    )
-    render_requests: int = option(60, "Requests that a page may send while it is rendered.")
-    render_bytes: int = option(10_000_000, "Bytes that a page may fetch while it is rendered.")
-    render_at_once: int = option(2, "Pages that are rendered at the same time.")
+    render_time: float = option(20.0, "Maximum time to render a page in seconds, not counting politeness pauses.")
+    render_requests: int = option(60, "Maximum requests per rendered page.")
+    render_bytes: int = option(10_000_000, "Maximum bytes per rendered page.")
+    render_at_once: int = option(2, "Pages to render at the same time.")
     render_more: str = option(
         "",
-        "Click what this CSS selector finds, such as 'button.more', up to ten times. Default: nothing is clicked.",
+        "Click the element that matches this CSS selector, such as 'button.more', up to ten times. "
+        "Default: click nothing.",
         metavar="SELECTOR",
     )
-    render_trackers: bool = option(False, "Let rendered pages fetch from well-known hosts of ads and trackers, too.")
-    browser: str = option("", "The Chromium to render with. Default: the one that is installed.", metavar="FILE")
+    render_trackers: bool = option(False, "Let rendered pages fetch from well-known ad and tracking hosts.")
+    browser: str = option("", "The Chromium to render with. Default: the installed one.", metavar="FILE")
     browser_profile: str = option(
         "",
-        "Render with this profile of yours, a directory; its cookies and storage are used and changed. Default: an "
-        "empty one for each page.",
+        "Render with this browser profile (a directory); its cookies and storage are used and changed. "
+        "Default: an empty profile for each page.",
         metavar="DIR",
     )
-    browser_pages: int = option(200, "Pages that a browser renders before it is ended, and another one started.")
-    browser_memory: int = option(700, "Megabytes that a browser may have by then.")
+    browser_pages: int = option(200, "Pages to render before the browser is restarted.")
+    browser_memory: int = option(700, "Megabytes of memory at which the browser is restarted.")
     requisites: bool = option(
-        False, "Fetch what relevant pages need to be shown, too: style sheets, scripts, pictures, fonts."
+        False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."
     )
-    requisites_most: int = option(100, "Of these, for one page at most.")
-    requisites_bytes: int = option(1_000_000_000, "Bytes of all of them together; 0: no limit.")
-    archive: bool = option(True, "Keep what was fetched as WARC files.", flag="--with-archive")
+    requisites_most: int = option(100, "Maximum number of these per page.")
+    requisites_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.")
+    archive: bool = option(True, "Archive everything fetched as WARC files.", flag="--with-archive")
     archive_to: str = option(
         "",
-        "Move WARC files that are full to this address of fsspec, such as s3://bucket/reefs; they are kept here until "
-        "they are safe there, and read from there.",
+        "Move full WARC files to this fsspec address, such as s3://bucket/reefs; they are kept locally "
+        "until safely stored, and read from there afterwards.",
         flag="--archive",
         metavar="URL",
     )
     dedupe: list[str] = option(
         [],
-        "Archive nothing that an earlier crawl has, but refer to it: the crawl's directory, or an index (CDXJ) of "
-        "other WARC files; repeat it for more. What was crawled before is read from there.",
+        "Refer to what an earlier crawl has already archived instead of archiving it again: the directory "
+        "of that crawl, or an index (CDXJ) of other WARC files; repeatable. Such pages are read from "
+        "there.",
         metavar="DIR",
     )
     index: bool = option(
         True,
-        "From 20,000 pages on, keep what searches and shows the crawl up to date, in a process of low priority beside "
-        "it (see 'lycosa index').",
+        "From 20,000 pages on, keep the search index and caches up to date in a separate low-priority "
+        "process (see 'lycosa index').",
     )
-    rotate: int = option(1_000_000_000, "Start a new WARC file when one has this many bytes.")
-    warc_prefix: str = option(
-        WARC_PREFIX, "What the names of WARC files begin with; date, number and host follow.", metavar="NAME"
-    )
+    rotate: int = option(1_000_000_000, "Start a new WARC file at this many bytes.")
+    warc_prefix: str = option(WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME")
     operator: str = option(
-        "", "Who crawls: a person or an institution, as the WARC files are to name it.", metavar="NAME"
+        "", "Who runs the crawl: a person or institution, recorded in the WARC files.", metavar="NAME"
     )
     log_file: str = option(
         "",
-        "Where a line is written for each request; 'none': nowhere. Default: crawl.log in the crawl's directory.",
+        "Log file with one line per request; 'none' for no log. Default: crawl.log in the crawl's directory.",
         metavar="FILE",
     )
     log_format: str = option(
-        "text", "How: text, in the columns of Heritrix's crawl.log, or json, one object a line.", metavar="FORM"
+        "text",
+        "Format of the log file: text, in the columns of Heritrix's crawl.log, or json, one object per line.",
+        metavar="FORM",
     )
-    log_rotate: int = option(
-        100_000_000, "Rename that file and begin another when it would have more than this many bytes. 0: never."
-    )
+    log_rotate: int = option(100_000_000, "Rename the log file and start a new one at this many bytes. 0: never.")
     per_hour: float = option(
-        60.0, "Requests an hour, to all hosts together: what a watch sends at most, and what the schedule plans with."
+        60.0, "Requests per hour, over all hosts: the limit for watching, and the basis of the schedule."
     )
     explore: float = option(
         0.0,
-        "Share of these requests that goes to new pages, by the crawl's strategy; the rest keeps the known ones fresh.",
+        "Share of these requests for new pages, chosen by the crawl's strategy; the rest keeps known pages fresh.",
         metavar="SHARE",
     )
     schedule: str = option(
         "automatic",
-        "When pages are due: automatic, adaptive, fixed or proportional, with parameters, as in fixed,every=1d.",
+        "When pages are due for a revisit: automatic, adaptive, fixed or proportional, with parameters as "
+        "in fixed,every=1d.",
         metavar="NAME",
     )
     detect: list[str] = option(
         [],
-        "How changes are noticed: digest, paper, main-text, simhash, tree, links, relevance, images; repeat it for "
-        "more. Default: main-text, tree, links, relevance.",
+        "How changes are detected: digest, paper, main-text, simhash, tree, links, relevance, images; "
+        "repeatable. Default: main-text, tree, links, relevance.",
         metavar="NAME",
     )
     frequently: list[str] = option(
         [],
-        "Addresses that match this pattern are looked at as often as they change, and once in --frequent at least.",
+        "Revisit matching addresses as often as they change, and at least once per --frequent.",
         metavar="PATTERN",
     )
     infrequently: list[str] = option(
         [],
-        "Addresses that match this are looked at once in --infrequent, however relevant and however changeable.",
+        "Revisit matching addresses once per --infrequent, however relevant they are or often they change.",
         metavar="PATTERN",
     )
-    always: list[str] = option(
-        [], "Addresses that match this are looked at in every refresh, and never taken from a cache.", metavar="PATTERN"
-    )
-    frequent: str = option("1d", "How often 'frequently' is at least.", metavar="TIME")
-    infrequent: str = option("30d", "How often 'infrequently' is.", metavar="TIME")
-    watch_all: bool = option(False, "Keep every page fresh, not only the finds, the seeds, and sitemaps and feeds.")
+    always: list[str] = option([], "Revisit matching addresses in every refresh, bypassing caches.", metavar="PATTERN")
+    frequent: str = option("1d", "Longest interval for 'frequently'.", metavar="TIME")
+    infrequent: str = option("30d", "Interval for 'infrequently'.", metavar="TIME")
+    watch_all: bool = option(False, "Keep every page fresh, not only relevant pages, seeds, sitemaps and feeds.")
     webhooks: list[str] = option(
         [],
-        "Tell this address of changes: JSON by POST, signed with the environment's LYCOSA_WEBHOOK_SECRET.",
+        "Send changes to this address: JSON by POST, signed with the environment variable LYCOSA_WEBHOOK_SECRET.",
         flag="--webhook",
         metavar="URL",
     )
-    mail_to: list[str] = option([], "Send a digest of changes to this address; repeat it for more.", metavar="ADDRESS")
+    mail_to: list[str] = option([], "Send a digest of changes to this email address; repeatable.", metavar="ADDRESS")
     mail_from: str = option("", "The sender of digests. Default: the first recipient.")
     smtp: str = option(
         "",
-        "The mail server, as in smtp://user@mail.example.org:587; its password is the environment's "
-        "LYCOSA_SMTP_PASSWORD.",
+        "The mail server, as in smtp://user@mail.example.org:587; the password is taken from the "
+        "environment variable LYCOSA_SMTP_PASSWORD.",
         metavar="URL",
     )
-    digest_every: str = option("1d", "How often a digest is sent at most.", metavar="TIME")
-    feeds: bool = option(True, "Write changes.atom and changes.json into the directory.")
-    feed_url: str = option("", "Where the feeds will be published: their own address, for readers.", metavar="URL")
+    digest_every: str = option("1d", "Shortest interval between digests.", metavar="TIME")
+    feeds: bool = option(True, "Write changes.atom and changes.json to the crawl's directory.")
+    feed_url: str = option("", "Public address of the feeds, for feed readers.", metavar="URL")
     tell_kinds: list[str] = option(
         [],
-        "Tell only of changes of this kind: topic, text, structure, link; repeat it for more.",
+        "Announce only changes of this kind: topic, text, structure, link; repeatable.",
         flag="--tell-kind",
         metavar="KIND",
     )
-    tell_at_least: float = option(0.0, "Tell only of changes of this magnitude, from 0 to 1, or more.", metavar="SHARE")
+    tell_at_least: float = option(
+        0.0, "Announce only changes of at least this magnitude, from 0 to 1.", metavar="SHARE"
+    )
 
     @property
     def subject(self) -> str:

@@ -39,253 +39,279 @@ WORDS, BROWSING = "topic in words, WordNet", "a browsing record"
 ENTRIES = {
     "scent": Entry(
         "scent", "Scent",
-        "starts from what the topic says of a link, and learns from every page which words and places led to good ones",
+        "learns from every page which link texts, places and neighbours lead to relevant pages; needs no training",
         "ours", TOPIC,
     ),
     "scent-1": Entry(
-        "scent", "Scent", "scent as it was at first but for risk: no hindsight, tag paths, exact judges; to compare",
+        "scent", "Scent", "an earlier version of scent, for comparison: no hindsight, tag paths or exact judges",
         "ours", TOPIC, arguments={"hindsight": False, "exact": False, "lean": False, "without": "place"},
     ),
     "best-first": Entry(
         "best_first", "BestFirst",
-        "links of relevant pages with relevant anchors first: mean of page and anchor similarity",
+        "ranks links by the mean relevance of the linking page and the link text",
         f"{BATSAKIS}, eq. 7", TOPIC, arguments={"page": 0.5, "anchor": 0.5},
     ),
     "best-first-page": Entry(
         "best_first", "BestFirst",
-        "links of the most relevant pages first", f"{BATSAKIS}, 3.2.1", TOPIC, arguments={"page": 1.0, "anchor": 0.0},
+        "ranks links by the relevance of the linking page", f"{BATSAKIS}, 3.2.1", TOPIC,
+        arguments={"page": 1.0, "anchor": 0.0},
     ),
     "best-first-anchor": Entry(
         "best_first", "BestFirst",
-        "links with the most relevant anchor text first", f"{BATSAKIS}, 3.2.2", TOPIC,
+        "ranks links by the relevance of the link text", f"{BATSAKIS}, 3.2.2", TOPIC,
         arguments={"page": 0.0, "anchor": 1.0},
     ),
     "n-best-first": Entry(
         "best_first", "NBestFirst",
-        "best-first, but n pages at a time before anything is ranked again", f"{BATSAKIS}, 2.3", TOPIC,
+        "best-first in batches: fetches n pages before ranking again", f"{BATSAKIS}, 2.3", TOPIC,
     ),
     "link-context": Entry(
         "otie", "LinkContext",
-        "a quarter the page's relevance, three quarters that of the 20 words around the link", f"{OTIE}, eq. 4", TOPIC,
+        "weighs the page's relevance by 1/4, that of the 20 words around the link by 3/4", f"{OTIE}, eq. 4", TOPIC,
     ),
     "ehrig": Entry(
-        "anchors", "Ehrig", "links with anchors that mean something near the topic, by paths in WordNet",
+        "anchors", "Ehrig", "ranks links by how close their text is in meaning to the topic, by WordNet paths",
         f"{BATSAKIS}, eq. 3, 8", WORDS,
     ),
     "ssrm": Entry(
-        "anchors", "Ssrm", "the same as a cosine, by paths and depths in WordNet", f"{BATSAKIS}, eq. 4, 9", WORDS,
+        "anchors", "Ssrm", "like ehrig, as a cosine over WordNet paths and depths", f"{BATSAKIS}, eq. 4, 9", WORDS,
     ),
     "synset-expansion": Entry(
         "anchors", "SynsetExpansion",
-        "best-first with page and anchor, topic and anchor widened by their synonyms", f"{BATSAKIS}, eq. 10", WORDS,
+        "best-first with synonyms of the topic and the link text added", f"{BATSAKIS}, eq. 10", WORDS,
     ),
     "hmm": Entry(
         "hmm", "Hmm",
-        "by how likely a path through pages like these leads to a relevant one, learned from someone's browsing",
+        "learns from recorded browsing how likely a path through similar pages leads to a relevant one",
         f"{BATSAKIS}, eq. 5, 6; Liu, Milios, Janssen 2004", BROWSING, arguments={"clusters": "kmeans"},
     ),
     "hmm-xmeans": Entry(
-        "hmm", "Hmm", "the same, with as many clusters of pages as fit them",
+        "hmm", "Hmm", "like hmm, with the number of clusters chosen automatically",
         f"{BATSAKIS}, eq. 5, 6; Pelleg, Moore 2000", BROWSING, arguments={"clusters": "xmeans"},
     ),
     "hybrid": Entry(
-        "hmm", "Hybrid", "mean of hmm and the page's similarity to the relevant pages browsed",
+        "hmm", "Hybrid", "mean of hmm and the page's similarity to relevant pages that were browsed",
         f"{BATSAKIS}, eq. 11", BROWSING, arguments={"anchors": False},
     ),
     "hybrid-anchor": Entry(
-        "hmm", "Hybrid", "hybrid, with the anchor's similarity as well", f"{BATSAKIS}, eq. 12",
+        "hmm", "Hybrid", "hybrid plus the similarity of the link text", f"{BATSAKIS}, eq. 12",
         BROWSING, arguments={"anchors": True},
     ),
     "context-graph": Entry(
         "context_graph", "ContextGraph",
-        "a classifier for each distance from relevant pages: links of the nearest layer first",
+        "classifies pages by their distance from relevant ones and follows the nearest first",
         f"{BATSAKIS}, 2.5; Diligenti et al. 2000", BROWSING,
     ),
     "fish-search": Entry(
         "fish_search", "FishSearch",
-        "relevant pages have offspring that swims on, others starve after a few hops", "De Bra et al. 1994", TOPIC,
+        "follows links from relevant pages and gives up a few links after an irrelevant one",
+        "De Bra et al. 1994", TOPIC,
     ),
     "shark-search": Entry(
         "fish_search", "SharkSearch",
-        "graded fish-search: inherited relevance that decays, anchor and context", "Hersovici et al. 1998", TOPIC,
+        "fish-search with graded scores: inherited relevance, link text and context", "Hersovici et al. 1998", TOPIC,
     ),
     "breadth-first": Entry(
-        "baselines", "BreadthFirst", "in order of discovery, level by level",
+        "baselines", "BreadthFirst", "follows links in the order they were discovered; ignores the topic",
         f"{BATSAKIS}, 3.2; {GOURITEN}, estimator 1",
     ),
-    "random": Entry("baselines", "Random", "in a random order that depends on --random-seed only"),
+    "random": Entry("baselines", "Random", "follows links in random order; ignores the topic"),
     "backlink": Entry(
-        "baselines", "Backlink", "what most pages link to first", f"{BATSAKIS}, 2.2; Cho et al. 1998",
+        "baselines", "Backlink", "ranks pages by how many known pages link to them",
+        f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "pagerank": Entry(
-        "ranks", "PageRank", "by PageRank of the graph seen so far, brought up to date now and then",
+        "ranks", "PageRank", "ranks pages by PageRank over the links seen so far",
         f"{BATSAKIS}, 2.2; Cho et al. 1998",
     ),
     "url-depth": Entry(
-        "baselines", "UrlDepth", "addresses with the fewest slashes first", f"{BATSAKIS}, 2.2",
+        "baselines", "UrlDepth", "ranks pages by how few slashes their addresses have", f"{BATSAKIS}, 2.2",
     ),
     "out-links": Entry(
-        "baselines", "OutLinks", "links of the pages with the most links first", f"{BATSAKIS}, 2.2",
+        "baselines", "OutLinks", "ranks links by the number of links on their page", f"{BATSAKIS}, 2.2",
     ),
     "hard-focus": Entry(
-        "focus", "HardFocus", "follow the links of pages on the topic only, prune at all others",
+        "focus", "HardFocus", "follows links of relevant pages only",
         f"{RULES}; Chakrabarti et al. 1999", MODEL,
     ),
     "soft-focus": Entry(
         "focus", "SoftFocus",
-        "links are worth what the classifier says of their page; with a distiller of hubs or an apprentice if wanted",
+        "ranks links by the classifier's score of their page; optionally with a hub distiller or an apprentice",
         f"{RULES}; Chakrabarti et al. 1999, 2002", MODEL,
     ),
     "rules": Entry(
         "rules", "Rules",
-        "by how likely pages of this class lead to the wanted one, over paths of a few links", f"{RULES}, fig. 4",
+        "ranks links by how likely pages of this class lead to the target class within a few links", f"{RULES}, fig. 4",
         TAXONOMY,
     ),
     "opic": Entry(
-        "cash", "Opic", "cash that pages hand to their links in equal shares: the richest first",
+        "cash", "Opic", "OPIC: each page shares its cash equally among its links; the richest page is fetched first",
         f"{OTIE}; Abiteboul et al. 2003",
     ),
     "opic-original": Entry(
-        "opic_alpha", "OpicOriginal", "the same where every page brings cash of its own, and its history",
+        "opic_alpha", "OpicOriginal", "OPIC as published: every page brings its own cash and counts its history",
         f"{GOURITEN}, 7.1 and 8.2; Abiteboul et al. 2003",
     ),
     "opic-alpha": Entry(
-        "opic_alpha", "OpicAlpha", "cash shared by the links' promise, and its history", f"{GOURITEN}, estimator 3",
+        "opic_alpha", "OpicAlpha", "OPIC with cash shared by how promising links look", f"{GOURITEN}, estimator 3",
         TOPIC,
     ),
     "otie": Entry(
-        "otie", "Otie", "cash shared by link context, revised by what the page turned out to be",
+        "otie", "Otie", "OPIC with cash shared by link context and corrected by the page's actual relevance",
         f"{OTIE}, eq. 1-4", TOPIC,
     ),
     "fl_deg": Entry(
-        "first_level", "FirstLevel", "number of parents seen", f"{GOURITEN}, estimator 4", arguments={"kind": "deg"},
+        "first_level", "FirstLevel", "number of pages that link to it", f"{GOURITEN}, estimator 4",
+        arguments={"kind": "deg"},
     ),
     "fl_n": Entry(
-        "first_level", "FirstLevel", "sum of the parents' relevance", f"{GOURITEN}, estimator 4", TOPIC,
+        "first_level", "FirstLevel", "total relevance of the pages that link to it", f"{GOURITEN}, estimator 4", TOPIC,
         arguments={"kind": "n"},
     ),
     "fl_e": Entry(
-        "first_level", "FirstLevel", "sum of the links' promise", f"{GOURITEN}, estimator 4", TOPIC,
+        "first_level", "FirstLevel", "total score of the links to it", f"{GOURITEN}, estimator 4", TOPIC,
         arguments={"kind": "e"},
     ),
     "fl_ne": Entry(
-        "first_level", "FirstLevel", "sum of relevance times promise", f"{GOURITEN}, estimator 4",
+        "first_level", "FirstLevel", "total of page relevance times link score", f"{GOURITEN}, estimator 4",
         TOPIC, arguments={"kind": "ne"},
     ),
     "sl_n": Entry(
-        "first_level", "SecondLevel", "sum of the siblings' relevance", f"{GOURITEN}, estimator 4",
+        "first_level", "SecondLevel", "total relevance of pages linked from the same pages", f"{GOURITEN}, estimator 4",
         TOPIC, arguments={"kind": "n"},
     ),
     "sl_e": Entry(
-        "first_level", "SecondLevel", "sum of the promise of the links to siblings",
+        "first_level", "SecondLevel", "total score of the links to pages linked from the same pages",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "e"},
     ),
     "sl_ne": Entry(
-        "first_level", "SecondLevel", "sum over siblings of relevance times promise",
+        "first_level", "SecondLevel", "total of relevance times link score over pages linked from the same pages",
         f"{GOURITEN}, estimator 4", TOPIC, arguments={"kind": "ne"},
     ),
     "lr_fl": Entry(
         "regression", "Regression",
-        "linear regression on the four fl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+        "linear regression on the four fl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
         arguments={"level": "fl"},
     ),
     "lr_sl": Entry(
         "regression", "Regression",
-        "linear regression on the fl_ and sl_ features, trained by every page", f"{GOURITEN}, estimator 5", TOPIC,
+        "linear regression on the fl_ and sl_ features, updated with every page", f"{GOURITEN}, estimator 5", TOPIC,
         arguments={"level": "sl"},
     ),
     "mab_epsilon": Entry(
         "bandit", "Bandit",
-        "several strategies take turns: mostly the one with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
+        "bandit: mostly uses the strategy with the best pages so far", f"{GOURITEN}, estimator 6", TOPIC,
         arguments={"policy": "epsilon"},
     ),
     "mab_first": Entry(
         "bandit", "Bandit",
-        "tries its strategies during the first part of the budget, then stays with the best",
+        "bandit: tries all strategies first, then keeps the best",
         f"{GOURITEN}, estimator 7", TOPIC, arguments={"policy": "first"},
     ),
     "mab_reset": Entry(
-        "bandit", "Bandit", "mab_first all over again every so many pages", f"{GOURITEN}, 7.4",
+        "bandit", "Bandit", "mab_first, restarted at regular intervals", f"{GOURITEN}, 7.4",
         TOPIC, arguments={"policy": "reset"},
     ),
     "mab_var": Entry(
         "bandit", "Bandit",
-        "mab_first all over again, the less often the longer the same strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
+        "mab_first, restarted less often the longer one strategy wins", f"{GOURITEN}, estimator 8", TOPIC,
         arguments={"policy": "var"},
     ),
     "mab_window": Entry(
-        "bandit", "Bandit", "mab_epsilon that remembers the last pages only", f"{GOURITEN}, 7.4",
+        "bandit", "Bandit", "mab_epsilon over the most recent pages only", f"{GOURITEN}, 7.4",
         TOPIC, arguments={"policy": "window"},
     ),
     "mab_discounted": Entry(
         "bandit", "Bandit",
-        "several strong strategies take turns, by what their pages were worth of late: older ones count less and less",
+        "bandit over strong strategies, with recent pages weighted more",
         "ours; Garivier, Moulines 2011", TOPIC, arguments={"policy": "discounted"},
     ),
     "nr": Entry(
         "ranks", "NavigationalRank",
-        "relevance spreads from pages to what links to them, then to what they link to",
+        "spreads relevance from pages to those that link to them, then to those they link to",
         f"{GOURITEN}, estimator 2; Feng et al. 2010", TOPIC,
     ),
     "oracle": Entry(
-        "oracle", "Oracle", "knows every score beforehand: the yardstick, for graphs and recorded crawls",
+        "oracle", "Oracle", "knows every score in advance: the upper bound, for graphs and recorded crawls",
         f"{GOURITEN}, 6", TRUTH,
     ),
     "link-score": Entry(
-        "personalised", "LinkScore", "URL text, anchor text, number of parents and their relevance, added up",
+        "personalised", "LinkScore", "sum of address, link text, number of linking pages and their relevance",
         PERSONALISED, TOPIC,
     ),
     "url-optimisation": Entry(
-        "personalised", "LinkScore", "link-score without the links that score below a threshold",
+        "personalised", "LinkScore", "link-score, dropping links below a threshold",
         PERSONALISED, TOPIC, arguments={"least": 1.1},
     ),
     "nb-links": Entry(
         "nb_links", "NaiveBayesLinks",
-        "Naive Bayes on the words of address and anchor, which learns from every page", PERSONALISED, TOPIC,
+        "Naive Bayes on the words of address and link text, updated with every page", PERSONALISED, TOPIC,
     ),
     "personalised": Entry(
         "personalised", "Personalised",
-        "first in, first out; only the links of pages that have the search string are followed", PERSONALISED, TOPIC,
+        "breadth-first through pages that contain the search string", PERSONALISED, TOPIC,
     ),
     "disco": Entry(
         "disco", "Disco",
-        "a bandit of two operators, links of the pages that are most like the first relevant ones and of their parents",
+        "bandit between links of pages most similar to the first relevant ones and links of their parents",
         "Pham, Santos, Freire 2019", TOPIC,
     ),
     "crawl4ai": Entry(
-        "crawl4ai", "Crawl4Ai", "links with the most of the topic's words in their address first, ten at a time",
+        "crawl4ai", "Crawl4Ai", "ranks links by the topic's words in their address, ten at a time",
         "crawl4ai 2025", KEYWORDS,
     ),
     "qfirst": Entry(
-        "page_quality", "PageQuality", "links are worth what the first page with them is worth",
+        "page_quality", "PageQuality", "ranks links by the score of the first page that has them",
         PEZZUTI, TOPIC, arguments={"kind": "first"},
     ),
     "qmin": Entry(
-        "page_quality", "PageQuality", "links are worth what the worst page with them is worth",
+        "page_quality", "PageQuality", "ranks links by the score of the worst page that has them",
         PEZZUTI, TOPIC, arguments={"kind": "min"},
     ),
     "craw4llm": Entry(
         "oracle", "Craw4Llm",
-        "rates pages before they are fetched, by what the judge will say of them: an oracle, for recorded crawls",
+        "ranks pages by the score they will get: an oracle, for recorded crawls",
         "Yu, Liu, Xiong 2025", TRUTH,
     ),
     "sb-classifier": Entry(
         "sleeping_bandit", "SleepingBandit",
-        "a bandit over groups of links in like places of their pages, and a classifier of addresses",
+        "bandit over groups of links in similar places on their pages, with a classifier of addresses",
         "Gauquier, Manolescu, Senellart 2026", TOPIC,
     ),
     "deep-deep": Entry(
         "deep_deep", "DeepDeep",
-        "Q-learning as the crawl goes: letters of anchor and address say what a link will lead to, now and later",
+        "Q-learning on the letters of link text and address, updated as the crawl goes",
         "TeamHG-Memex 2016", TOPIC,
     ),
     "tres": Entry(
         "tres", "Tres",
-        "a tree sorts links by what is known of them, a network trained as the crawl goes chooses among its leaves",
+        "sorts links in a tree and chooses among its leaves with a network trained as the crawl goes",
         "Kontogiannis et al. 2021", TOPIC,
     ),
 }  # fmt: skip
 STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")
+
+GROUPS = {
+    "Recommended": ("scent", "best-first", "breadth-first"),
+    "Relevance of pages and link texts": (
+        "best-first-page", "best-first-anchor", "n-best-first", "link-context", "fish-search", "shark-search",
+        "link-score", "url-optimisation", "qfirst", "qmin", "crawl4ai", "personalised",
+    ),
+    "Learning during the crawl": ("nb-links", "lr_fl", "lr_sl", "disco", "sb-classifier", "deep-deep", "tres"),
+    "Several strategies combined": (
+        "mab_discounted", "mab_epsilon", "mab_first", "mab_reset", "mab_var", "mab_window",
+    ),
+    "Meaning of words": ("ehrig", "ssrm", "synset-expansion"),
+    "Trained before the crawl": (
+        "soft-focus", "hard-focus", "rules", "hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph",
+    ),
+    "Link structure": (
+        "backlink", "pagerank", "opic", "opic-original", "opic-alpha", "otie", "nr", "fl_deg", "fl_n", "fl_e", "fl_ne",
+        "sl_n", "sl_e", "sl_ne", "url-depth", "out-links",
+    ),
+    "Baselines and upper bounds": ("random", "scent-1", "oracle", "craw4llm"),
+}  # fmt: skip
+"""Strategies as they are listed for people: by what they go by, the default first."""
 
 PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
 """What a bandit plays unless it is told otherwise."""

@@ -6,37 +6,36 @@ from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
 ADVICE = {
-    "gone": "Dead links are part of the web. If your seeds are among them, correct them, and start a new crawl.",
-    "busy": "Lycosa waits as long as it is told to and tries again. If it happens a lot, look again later.",
-    "denied": "By robots.txt, nothing was sent; of an account, nothing is kept. It is their decision; who runs the "
-    "host can be asked for permission.",
-    "refused": "Nothing was sent. Whoever keeps this server can allow a network of your own.",
-    "unreachable": "It was tried again, several times. If many hosts are affected, the server's own connection may be "
-    "what fails.",
-    "unknown-host": "A misspelt or abandoned name. If all hosts are unknown, the server's own connection may be what "
-    "fails.",
-    "timeout": "The host is slow, or does not answer at all. It may do better another time.",
-    "slow": "The host sends its pages drop by drop. It may do better another time.",
-    "challenge": "It is not kept, and its host is asked less often. Who runs the host can be asked for permission.",
-    "limited": "It is left alone for a while, and asked again. If it happens a lot, look again later.",
-    "unwanted": "Its body was not read: only pages of words are.",
+    "gone": "Dead links are normal on the web. If a seed is dead, correct it and start a new crawl.",
+    "busy": "Lycosa waits as long as the host asks and tries again. If this happens often, try again later.",
+    "denied": "If robots.txt forbids it, nothing was requested; if an account does, nothing is kept. You can ask the "
+    "site's owner for permission.",
+    "refused": "Nothing was sent. An administrator of this server can allow a private network.",
+    "unreachable": "Several attempts failed. If many hosts are affected, check the server's own connection.",
+    "unknown-host": "The name is misspelt or no longer exists. If all hosts are unknown, check the server's own "
+    "connection.",
+    "timeout": "The host is slow or does not respond. Try again later.",
+    "slow": "The host sends its pages too slowly. Try again later.",
+    "challenge": "The page is not kept, and its host gets fewer requests. You can ask the site's owner for permission.",
+    "limited": "Lycosa waits for a while and tries again. If this happens often, try again later.",
+    "unwanted": "Its body was not read: Lycosa reads text only.",
 }
 """What can be done about a failure, by its outcome, where the command line's advice names options or files."""
 
 ENDINGS = {
-    budget.PAGES_SPENT: "all pages that were asked for are fetched",
-    budget.LEFT_ALONE: "the hosts that are left cannot be asked for now",
+    budget.PAGES_SPENT: "all requested pages were fetched",
+    budget.LEFT_ALONE: "the remaining hosts cannot be crawled for now",
     budget.EXHAUSTED: "no links are left to follow",
-    budget.HOSTS_SPENT: "of each host as many pages as it may be asked for are fetched",
-    budget.REQUESTS_SPENT: "too many requests gave no page",
-    budget.REFRESHED: "all pages were looked at again",
+    budget.HOSTS_SPENT: "each host's page limit was reached",
+    budget.REQUESTS_SPENT: "too many requests returned no page",
+    budget.REFRESHED: "all pages were revisited",
 }
 """Why a crawl is over."""
 
 NO_HOST = frozenset({"unknown-host", "unreachable", "refused", "timeout"})
 """Outcomes that are about a host: that it was robots.txt that was asked for says nothing to a reader."""
 
-SUMMARIES = {"random": "in a random order, the same each time"}
+SUMMARIES = {"random": "follows links in random order, the same each time; ignores the topic"}
 """Strategies, where what is said of them elsewhere names options."""
 
 

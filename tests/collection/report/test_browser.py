@@ -108,8 +108,8 @@ def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> N
     page = browser.new_page(java_script_enabled=False)
     page.goto(reports["web"].as_uri())
     assert 0 == page.locator("button:visible").count()
-    for heading in ("The harvest", "Best pages", "The ways there", "Held back", "How it was crawled"):
-        assert page.get_by_role("heading", name=heading).is_visible()
+    for heading in ("Harvest", "Best pages", "Paths to the best pages", "Held back", "Options of this crawl"):
+        assert page.get_by_role("heading", name=heading, exact=True).is_visible()
     page.close()
 
 

@@ -102,9 +102,9 @@ def test_the_page_shows_it(told: Report) -> None:
     page = render(told)
     assert 'id="changes"' in page
     assert 'href="#changes"' in page
-    assert "8 looks again, the last on 11 January 2026, 00:00 UTC." in page
-    assert "2 times a page had changed in what a reader comes for; 1 time only in its looks." in page
-    assert "1 new page was found meanwhile." in page
+    assert "8 revisits, the last on 11 January 2026, 00:00 UTC." in page
+    assert "2 changes in the content of pages; 1 only cosmetic." in page
+    assert "1 new page was discovered since." in page
     assert f"lycosa diff {told.place} URL" in page
     assert f"<b>Figure {told.figure('changes')}.</b> Changes by the time" in page
     assert 'class="kind-topic"' in page

@@ -93,7 +93,7 @@ def test_nothing_found(tmp_path: Path) -> None:
     """Where nothing reaches the threshold, the closest pages are shown, and are no finds."""
     report = report_of(tmp_path, Setting("threshold", 0.5, 1.0), Seed("a"), page("a", 0.1, ["b"]), page("b", 0.2))
     assert (0, ["b", "a"]) == (report.relevant, [card.node for card in report.best])
-    assert "What came closest" in render(report)
+    assert "Closest pages" in render(report)
 
 
 @pytest.mark.parametrize(

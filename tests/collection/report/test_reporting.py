@@ -53,7 +53,7 @@ def test_elsewhere_and_again(crawl: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("out", "complaint"),
-    [("missing/report.html", "choose another file with --out"), (".", "is a directory: name a file with --out")],
+    [("missing/report.html", "choose another file with --out"), (".", "is a directory: give a file with --out")],
 )
 def test_where_nothing_can_be_written(
     crawl: Path, tmp_path: Path, out: str, complaint: str,

@@ -17,7 +17,7 @@ class Laboratory(Commands):
 
 lab = Laboratory(
     name="lab",
-    help="Experiments on recorded pages: compare strategies, repeat what papers measured.\n\n"
+    help="Compare strategies on recorded pages; repeat experiments.\n\n"
     "Start with:  lycosa lab index my-crawl/ --out my.index\n\n"
     "then:        lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first",
     no_args_is_help=True,

@@ -27,7 +27,7 @@ from lycosa.lab.report import write_report
 def benchmark(
     corpora: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the recorded pages lie (wikispeedia-blind, webkb, mdn, with labels)."),
+        typer.Option(metavar="DIR", help="Directory of the corpora (wikispeedia-blind, webkb, mdn, with labels)."),
     ] = None,
     corpus: Annotated[
         list[str] | None,
@@ -37,38 +37,43 @@ def benchmark(
     ] = None,
     rival: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COMMAND", help="A program of yours, in any language: see docs/benchmark.md."),
+        typer.Option(metavar="NAME=COMMAND", help="Your own crawler, in any language: see docs/benchmark.md."),
     ] = None,
     strategy: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these beside oracle and scent; or module:Class.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only these, besides oracle and scent; or module:Class.")
     ] = None,
-    also: Annotated[list[str] | None, typer.Option(metavar="NAME", help="These beside the usual ones.")] = None,
-    topics: Annotated[int, typer.Option(min=0, help="Topics of each corpus; 0: as many as are usual there.")] = 0,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="These, in addition to the default ones.")
+    ] = None,
+    topics: Annotated[int, typer.Option(min=0, help="Topics per corpus; 0 for the corpus's default.")] = 0,
     budget: Annotated[
-        list[int] | None, typer.Option(min=1, metavar="N", help="Pages at which is measured. Default: 100, 500, 1000.")
+        list[int] | None,
+        typer.Option(min=1, metavar="N", help="Numbers of pages to measure at. Default: 100, 500, 1000."),
     ] = None,
     told: Annotated[
-        str, typer.Option(metavar="WHAT", help="Only by words, or only by examples; default: both, one by one.")
+        str,
+        typer.Option(metavar="WHAT", help="Describe topics only by words or only by examples. Default: both in turn."),
     ] = "",
-    judge: Annotated[str, typer.Option(metavar="NAME", help="Another judge than the one of 'lycosa crawl'.")] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="A small web, two topics: for a look.")] = False,
+    judge: Annotated[str, typer.Option(metavar="NAME", help="Judge to use. Default: that of 'lycosa crawl'.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="A small web and two topics, as a quick check.")] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="All topics, seeds and published strategies, up to 5,000 pages: a day.")
+        bool, typer.Option("--full", help="All topics, seeds and published strategies, up to 5,000 pages; takes a day.")
     ] = False,
     develop: Annotated[
-        bool, typer.Option("--develop", help="Topics of the half to develop on, not of the half that is reported.")
+        bool, typer.Option("--develop", help="Use the development half of the topics, not the half that is reported.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs and the report are kept.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for runs and the report.")] = Path(
         "benchmark"
     ),
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare scent, its rivals and your program, on frozen topics.
+    """Compare scent, its rivals and your own crawler.
 
-    Everybody has the same pages, topics, start pages, budgets and judge; labels that nobody sees say what was found.
-    What is done is kept: the same command goes on where it stopped. DIR/report/index.html is the page to publish.
+    All crawlers get the same pages, frozen topics, seeds, budgets and judge; hidden labels decide which pages are
+    relevant. Finished crawls are kept: the same command continues where it stopped. The report is
+    DIR/report/index.html.
 
     For example:  lycosa lab benchmark --rival mine='python crawler.py'
     """
@@ -82,7 +87,7 @@ def benchmark(
             there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)
             made = lab.benchmark(there, size, entrants, out / "work", workers=workers, tell=tell)
     except KeyboardInterrupt:
-        print(f"Stopped; finished crawls are kept in {out}. The same command goes on.", file=sys.stderr)
+        print(f"Stopped; finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
         raise typer.Exit(130) from None
     known = lab.findings(made, half)
     page = write_report(known, out / "report", command=shlex.join(["lycosa", *sys.argv[1:]]))

@@ -20,16 +20,16 @@ from lycosa.lab.report.storing import dumped, plain
 
 def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="The directory of a report.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="The directory of another, of the same experiment.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The directory of another report of the same experiment.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write a page with all differences here.")
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write a page with all differences to this file.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Compare two reports: numbers, verdicts, curves.
 
-    Numbers that differ and verdicts that changed are listed; with --out curves are laid over each other. Times are
-    not compared. You are warned where the corpora are not the same.
+    Lists numbers that differ and verdicts that changed; with --out, curves are overlaid. Timings are not compared.
+    Warns if the corpora differ.
     """
     found = report.compare(a, b)
     command = shlex.join(["lycosa", "lab", "compare", str(a), str(b), *(["--out", str(out)] if out else [])])

@@ -23,7 +23,7 @@ def evaluate(
         Path,
         typer.Option(
             metavar="PAGES",
-            help="Pages that you know to be relevant: a directory of HTML or text files, or a file with an address a "
+            help="Pages known to be relevant: a directory of HTML or text files, or a file with one address per "
             "line (or in the first column of a table).",
         ),
     ],
@@ -37,7 +37,7 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="PLACE",
-            help="Where relevant pages are recorded that were not crawled: WARC files or a crawl. Nothing is fetched.",
+            help="Where to find relevant pages that were not crawled: WARC files or a crawl. Nothing is fetched.",
         ),
     ] = None,
     idf: Annotated[
@@ -47,14 +47,17 @@ def evaluate(
             "other languages), none."
         ),
     ] = "background",
-    every: Annotated[int, typer.Option(min=0, help="Pages from line to line. Default: 100, more for long crawls.")] = 0,
+    every: Annotated[
+        int, typer.Option(min=0, help="Pages per row of the table. Default: 100, more for long crawls.")
+    ] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write a report with table and curves there.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Write a report with table and curves to this directory."),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Tell how much a crawl is like pages you know to be good.
+    """Measure how similar a crawl is to known relevant pages.
 
     A page's similarity is its largest cosine with any of the relevant pages, as in Batsakis 2007, section 4.2.
 

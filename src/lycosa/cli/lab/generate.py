@@ -22,19 +22,19 @@ def generate(
             help="bretagne, france (2.2 million nodes, 35.6 million links), happy, jazz or weird (16.9 and 78).",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the index of the graph goes.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index of the graph.")],
     nodes: Annotated[
-        int | None, typer.Option(help="Nodes, if not as many as it has in the paper; links in proportion.")
+        int | None, typer.Option(help="Number of nodes, with links in proportion. Default: as in the paper.")
     ] = None,
-    edges: Annotated[int | None, typer.Option(help="Links, if another number.")] = None,
-    share: Annotated[float | None, typer.Option(help="Share of nodes with a score above 0, if another.")] = None,
-    random_seed: Annotated[int, typer.Option(help="Another number, another graph.")] = 0,
+    edges: Annotated[int | None, typer.Option(help="Number of links.")] = None,
+    share: Annotated[float | None, typer.Option(help="Share of nodes with a score above 0.")] = None,
+    random_seed: Annotated[int, typer.Option(help="Random seed of the graph.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Make up a graph with scores, like those of Gouriten 2014.
+    """Generate a graph with scores, like those of Gouriten 2014.
 
-    Sizes and shares are those of the paper's table 1; the rest is chance. It tells first what memory it needs.
+    Sizes and shares follow the paper's table 1; the rest is random. Prints first how much memory it needs.
     """
     if not quiet:
         memory, disk = generated.needs(*generated.size_of(like, nodes, edges, share))

@@ -29,7 +29,7 @@ def index(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index.")],
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Classes of pages: an address, a tab and a class or its path a line."),
+        typer.Option(metavar="FILE", help="Classes of pages: on each line an address, a tab, and a class or its path."),
     ] = None,
     column: Annotated[
         str,
@@ -37,7 +37,9 @@ def index(
     ] = "",
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Leave out pages with this in their address, or that match it with *, ?."),
+        typer.Option(
+            metavar="PATTERN", help="Leave out pages whose address contains this, or matches it with * and ?."
+        ),
     ] = None,
     scores: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Scores of a graph's nodes (.tsv or .parquet: node, score).")
@@ -45,9 +47,9 @@ def index(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Read a corpus, so that simulated crawls of it are quick.
+    """Index a corpus for fast simulated crawls.
 
-    It says what it found: pages, links, dead ones, topics, and how often a link leads to a page of the same topic.
+    Prints the number of pages, links, dead links and topics, and how often a link leads to a page of the same topic.
 
     For example:  lycosa lab index my-crawl/ --labels classes.tsv --out my.index
     """
@@ -59,22 +61,23 @@ def index(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which corpus; without a name: what there is.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the corpus. Default: list them.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write the index. Default: NAME.index.")
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where downloads are kept, with their checksums. Default: Lycosa's cache."),
+        typer.Option(metavar="DIR", help="Directory for downloads and checksums. Default: Lycosa's cache."),
     ] = None,
     mirror: Annotated[
-        str, typer.Option("--from", metavar="URL", help="Another place that has the same files, under the same names.")
+        str, typer.Option("--from", metavar="URL", help="A mirror that has the same files under the same names.")
     ] = "",
     whole: Annotated[
         bool,
         typer.Option(
             "--whole",
-            help="Also what makes every topic trivial: lists of all articles, an article's line of its own categories.",
+            help="Include pages that make every topic trivial: lists of all articles, and "
+            "each article's list of its categories.",
         ),
     ] = False,
     allow_network: AllowNetwork = None,
@@ -82,9 +85,9 @@ def fetch(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Download a public corpus, check it, and make an index of it.
+    """Download, verify and index a public corpus.
 
-    A broken download goes on where it broke off.
+    An interrupted download continues where it stopped.
     """
     if not name:
         if json:
@@ -92,7 +95,7 @@ def fetch(
             return
         for one in public.CORPORA.values():
             print(f"{one.name:<15} {one.about}")
-        print("Get one: lycosa lab fetch NAME")
+        print("Download one: lycosa lab fetch NAME")
         return
     options = network_options(allow_network=allow_network, contact=contact)
     out = out or Path(f"{name}.index")

@@ -29,7 +29,7 @@ def leaderboard(
     ] = "embedded",
     corpus: Annotated[
         list[str] | None,
-        typer.Option("--corpus", metavar="DIR", help="Hunt in this index in place of the board's corpora."),
+        typer.Option("--corpus", metavar="DIR", help="Use this index instead of the board's corpora."),
     ] = None,
     strategy: Annotated[
         list[str] | None,
@@ -37,23 +37,23 @@ def leaderboard(
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option("--also", metavar="NAME", help="These beside all others: your own, as module:Class."),
+        typer.Option("--also", metavar="NAME", help="In addition to all others: your own, as module:Class."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs and the report are kept.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for runs and the report.")] = Path(
         "leaderboard"
     ),
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Rank all strategies, grouped by what they are given.
+    """Rank all strategies, grouped by the input they need.
 
-    They hunt on a board: a named set of corpora and topics. One that is told nothing and one that was trained are no
-    rivals, so each stands among those that were given the same. Finished runs are kept in the directory: a
-    second call goes on where the first stopped.
+    A board is a named set of corpora and topics. Strategies without any input are not comparable to trained ones, so
+    each is ranked among those that were given the same. Finished runs are kept in the directory: the same command
+    continues where it stopped.
     """
     if board not in BOARDS and not Path(board).is_file():
-        raise InputError(f"there is no board {board!r}: it is one of {', '.join(BOARDS)}, or a TOML file of your own")
+        raise InputError(f"unknown board {board!r}: use one of {', '.join(BOARDS)}, or a TOML file of your own")
     chosen = BOARDS.get(board) or Board.load(Path(board))
     if corpus:
         chosen = replace(chosen, name=", ".join(corpus), places=[Place(place) for place in corpus])
@@ -84,23 +84,24 @@ def gate(
     corpora: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where corpora lie that are not made here; sections without theirs are passed over."
+            metavar="DIR",
+            help="Directory of corpora that are not generated; sections without their corpus are skipped.",
         ),
     ] = None,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="SECTION", help="Only these sections.")] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where runs are kept.")] = Path("gate"),
-    pin: Annotated[bool, typer.Option("--raise", help="Pin floors to what is reached now; none is lowered.")] = False,
-    lower: Annotated[bool, typer.Option("--lower", help="With --raise: floors may fall, too.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for runs.")] = Path("gate"),
+    pin: Annotated[bool, typer.Option("--raise", help="Raise floors to the current results; none is lowered.")] = False,
+    lower: Annotated[bool, typer.Option("--lower", help="With --raise: also lower floors.")] = False,
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Fail if a strategy finds less than its pinned floor.
+    """Fail if a strategy falls below its pinned floor.
 
-    Floors stand beside the fingerprint of their corpus; if that has changed they say nothing, and the gate fails.
+    Floors are stored with the fingerprint of their corpus; if the corpus has changed, the gate fails.
     """
     if lower and not pin:
-        raise InputError("--lower says that --raise may lower floors, too: give both")
+        raise InputError("--lower needs --raise: give both")
     gates = read_gates(floors)
     if unknown := [name for name in only or [] if name not in {gate.name for gate in gates}]:
         raise InputError(f"{floors} has no section {unknown[0]!r}: it has {', '.join(gate.name for gate in gates)}")
@@ -119,8 +120,8 @@ def gate(
             mark = "ok  " if one.holds else "FELL"
             print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
         for name in missing:
-            print(f"passed over: {name}")
+            print(f"skipped: {name}")
     if not told:
-        raise InputError("no section could be measured: name the directory of the corpora with --corpora")
+        raise InputError("no section could be measured: give the directory of the corpora with --corpora")
     if not all(one.holds for one in told):
         raise typer.Exit(1)

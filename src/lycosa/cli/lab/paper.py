@@ -26,7 +26,7 @@ def paper(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="otie, batsakis, personalized, gouriten or rules; or all of them: all. Ours: scent, freshness.",
+            help="otie, batsakis, personalized, gouriten or rules; or all. Lycosa's own: scent, freshness.",
         ),
     ],
     corpus: Annotated[
@@ -37,42 +37,44 @@ def paper(
         bool,
         typer.Option(
             "--quick",
-            help="Smaller budgets, fewer topics and repetitions: minutes, and too small for a verdict that counts.",
+            help="Smaller budgets, fewer topics and repetitions: takes minutes, but too small for reliable verdicts.",
         ),
     ] = False,
     topics: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Topics that crawlers are compared on in otie, batsakis and personalized; 0: 10, or 6 with --quick.",
+            help="Topics to compare on in otie, batsakis and personalized; 0 for the default: 10, or 6 with --quick.",
         ),
     ] = 0,
     large: Annotated[
         bool,
         typer.Option(
-            "--large", help="Also crawls of 100,000 steps by the cheap estimators, on 2.2 million nodes (gouriten)."
+            "--large",
+            help="Include crawls of 100,000 steps with the cheap estimators, on 2.2 million nodes (gouriten).",
         ),
     ] = False,
     develop: Annotated[
         bool,
         typer.Option(
-            "--develop", help="Ours on topics, or webs, that it was developed on, instead of those that are reported."
+            "--develop",
+            help="Lycosa's own on the topics or webs they were developed on, instead of those that are reported.",
         ),
     ] = False,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports and what they are made of are kept.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for reports and their data.")
     ] = Path("papers"),
-    random_seed: Annotated[int, typer.Option(help="Which topics and seeds are drawn: another number, others.")] = 0,
+    random_seed: Annotated[int, typer.Option(help="Random seed for topics and seeds.")] = 0,
     workers: Workers = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Repeat what a paper measured, and say which claims hold.
+    """Repeat a paper's experiments and check its claims.
 
-    On your corpus, or on the embedded web: there labels are known, but it is a made-up web of 3,000 pages.
+    On your own corpus, or on the embedded web, a generated web of 3,000 pages with known labels.
 
-    Each paper gets a page with all its tables and figures: DIR/PAPER/index.html. A second call goes on where the
-    first stopped.
+    Each paper gets a page with all its tables and figures: DIR/PAPER/index.html. The same command continues where it
+    stopped.
     """
     names = list(PAPERS) if name == ALL else [name]
     wanted = {"quick": quick, "large": large, "develop": develop, "topics": topics, "random_seed": random_seed}

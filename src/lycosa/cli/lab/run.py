@@ -33,7 +33,7 @@ def _settings() -> list[inspect.Parameter]:
         if about["flag"]:
             default = Experiment("", "", []).as_dict()[item.name]
             more = f" [default: {', '.join(map(str, default)) if isinstance(default, list) else default}]"
-            text = about["help"] + (" Repeat it for more." if isinstance(default, list) else "")
+            text = about["help"] + (" Repeatable." if isinstance(default, list) else "")
             text += more if default not in ("", []) else ""
             shell = strategy_names if item.name == "strategies" else None
             option = typer.Option(about["flag"], metavar=about["metavar"], help=text, autocompletion=shell)
@@ -45,12 +45,12 @@ def _settings() -> list[inspect.Parameter]:
 def run(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="EXPERIMENT.toml", help="All settings in a file; flags replace what it says."),
+        typer.Argument(metavar="EXPERIMENT.toml", help="Read all settings from a file; options take precedence."),
     ] = None,
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where all of it goes. Default: the experiment's name."),
+        typer.Option("--out", "-o", metavar="DIR", help="Directory for the experiment. Default: its name."),
     ] = None,
     workers: Workers = 0,
     quiet: Quiet = False,
@@ -59,25 +59,27 @@ def run(
 ) -> None:
     """Compare strategies on a corpus, topic by topic.
 
-    Each hunts each topic from the same seeds, within the same budget; labels decide what it found.
+    Each strategy crawls for each topic from the same seeds, with the same budget; labels decide which pages are
+    relevant.
 
-    What is done is kept: after Ctrl-C, or worse, the same command goes on where it stopped. The directory has
-    experiment.toml (all settings), results.csv and results.parquet (a row for each crawl and budget), report/.
+    Finished crawls are kept: after Ctrl-C or a crash, the same command continues where it stopped. The directory
+    contains experiment.toml (all settings), results.csv and results.parquet (one row per crawl and budget) and
+    report/.
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
     plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])})
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already and is no experiment: name another directory with --out")
+        raise InputError(f"{out} already exists and is not an experiment: choose another directory with --out")
     if workers < 0:
-        raise InputError(f"--workers is {workers}: it is a number of processes; 0: as many as there are cores")
+        raise InputError(f"--workers is {workers}: it must be a number of processes, or 0 for one per core")
     try:
         with progress(quiet) as tell:
             results = running.run(plan, out, index=index, workers=workers, tell=tell)
     except KeyboardInterrupt:
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
-        print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command goes on.", file=sys.stderr)
+        print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
         raise typer.Exit(130) from None
     page = _report(results, out, shlex.join(["lycosa", *sys.argv[1:]]))
     if json:
@@ -97,7 +99,7 @@ def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]
     if file is None:
         if "corpus" not in flags:
             raise InputError(
-                "nothing to run: name a file, or a corpus with --corpus DIR and strategies with --strategy NAME; "
+                "nothing to run: give a file, or a corpus with --corpus DIR and strategies with --strategy NAME; "
                 "'lycosa lab index' makes a corpus"
             )
         stem = Path(flags["corpus"]).resolve().name.removesuffix(".index")

@@ -23,7 +23,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     with _explaining(path):
         if path.exists() and not path.is_file():
             if path.is_dir():
-                raise InputError(f"{path} is a directory: name a file with --out")
+                raise InputError(f"{path} is a directory: give a file with --out")
             with open(path, "wb") as device:  # a pipe or a device can't be replaced
                 yield device
             return

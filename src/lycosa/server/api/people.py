@@ -67,7 +67,7 @@ def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> A
             by.record("changed a role", row["name"], f"{row['role']} to {wanted.role}")
         if wanted.disabled is not None and wanted.disabled != bool(row["disabled"]):
             accounts.set_disabled(database, person, wanted.disabled)
-            by.record("disabled an account" if wanted.disabled else "enabled an account", row["name"])
+            by.record("suspended an account" if wanted.disabled else "reactivated an account", row["name"])
         return Account(**_row(by, person))
 
 

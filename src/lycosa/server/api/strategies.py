@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES
+from lycosa.estimators import GROUPS, STRATEGIES
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.people.wishes import STRATEGY
 from lycosa.refresh.detectors import DEFAULT as DETECTING
@@ -37,22 +37,22 @@ class Choice(BaseModel):
     automatic: bool = Field(description="Whether it is what automatic means.")
     paper: str
     parameters: dict[str, str] = Field(description="What it may be told, as in best-first,merge=sum.")
-    model: str = Field(description="The kind of model of one's own that it goes by: rules, browsing; or none.")
+    model: str = Field(description="The kind of model of one's own that it uses: rules, browsing; or none.")
+    group: str = Field("", description="The heading to list it under.")
 
 
 @router.get("/strategies")
 def list_strategies(person: Person = needs("read")) -> list[Choice]:
     """How a crawl may choose what to fetch next."""
-    return _choices(
-        {name: entry for name, entry in STRATEGIES.items() if name in GUIDES or name in TAUGHT},
-        STRATEGY, strategy_parameters,
-    )  # fmt: skip
+    groups = {name: title for title, names in GROUPS.items() for name in names}
+    offered = {name: STRATEGIES[name] for name in groups if name in GUIDES or name in TAUGHT}
+    return _choices(offered, STRATEGY, strategy_parameters, groups)
 
 
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
-    return _choices(JUDGES, JUDGE, judge_parameters)
+    return _choices(JUDGES, JUDGE, judge_parameters, {})
 
 
 @router.get("/detectors")
@@ -66,7 +66,9 @@ def list_detectors(person: Person = needs("read")) -> list[Choice]:
     ]
 
 
-def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[str], Any]) -> list[Choice]:
+def _choices(
+    entries: Mapping[str, Any], automatic: str, parameters: Callable[[str], Any], groups: Mapping[str, str]
+) -> list[Choice]:
     return [
         Choice(
             name=name,
@@ -75,6 +77,7 @@ def _choices(entries: Mapping[str, Any], automatic: str, parameters: Callable[[s
             paper=entry.paper,
             parameters=choices(parameters(name)),
             model=TAUGHT.get(name, ""),
+            group=groups.get(name, ""),
         )
         for name, entry in entries.items()
         if _there(name)

@@ -38,7 +38,7 @@ password.addEventListener("submit", (event) => {
   const {old, new: fresh} = password.elements;
   const wrong = {};
   if (!old.value) wrong.old = "Enter your password.";
-  if ([...fresh.value].length < Number(fresh.dataset.least)) wrong.new = `At least ${fresh.dataset.least} characters, please.`;
+  if ([...fresh.value].length < Number(fresh.dataset.least)) wrong.new = `At least ${fresh.dataset.least} characters.`;
   if (Object.keys(wrong).length) return complain(password, {name: "ApiError", message: "", fields: wrong});
   attempt($("button", password), async () => {
     try {
@@ -47,7 +47,7 @@ password.addEventListener("submit", (event) => {
       return complain(password, error.status === 401 ? Object.assign(error, {fields: {old: error.message}}) : error);
     }
     password.reset();
-    toast("The password is changed. Other browsers are signed out.");
+    toast("Password changed. Other browsers are signed out.");
     return showSessions();
   });
 });
@@ -68,7 +68,7 @@ async function showSessions() {
     {title: "Last used", cell: (one) => ago(one.seen)},
     {title: "", class: "tools", cell: (one) => one.current ? "" : h("button", {type: "button", class: "small", onclick: (event) => attempt(event.currentTarget, async () => {
       await del(`/me/sessions/${one.id}`);
-      toast("Signed out there.");
+      toast("That browser is signed out.");
       await showSessions();
     })}, "Sign out", h("span", {class: "unseen"}, ` ${browser(one.agent)}`))},
   ]}));
@@ -80,14 +80,14 @@ async function showTokens() {
   const all = await get("/me/tokens");
   const now = Date.now() / 1000;
   const over = (one) => one.revoked || (one.expires && one.expires < now);
-  fill($("#tokens"), table({label: "Tokens", none: "You have made none.", rows: all, columns: [
-    {title: "For", head: true, cell: (one) => one.name},
-    {title: "May", class: "wide", cell: (one) => one.scopes.join(", ")},
-    {title: "Until", cell: (one) => one.expires ? when(one.expires) : "no end"},
+  fill($("#tokens"), table({label: "Tokens", none: "No tokens yet.", rows: all, columns: [
+    {title: "Name", head: true, cell: (one) => one.name},
+    {title: "Scopes", class: "wide", cell: (one) => one.scopes.join(", ")},
+    {title: "Expires", cell: (one) => one.expires ? when(one.expires) : "never"},
     {title: "Last used", cell: (one) => ago(one.used)},
-    {title: "", class: "tools", cell: (one) => over(one) ? h("span", {class: "badge"}, one.revoked ? "revoked" : "run out") : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
+    {title: "", class: "tools", cell: (one) => over(one) ? h("span", {class: "badge"}, one.revoked ? "revoked" : "expired") : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
       await del(`/me/tokens/${one.id}`);
-      toast(`The token ${one.name} is revoked.`);
+      toast(`Token ${one.name} revoked.`);
       await showTokens();
     })}, "Revoke", h("span", {class: "unseen"}, ` ${one.name}`))},
   ]}));
@@ -99,12 +99,12 @@ token.addEventListener("submit", (event) => {
   calm(token);
   const name = token.elements.name.value.trim();
   const scopes = [...token.querySelectorAll("[name=scope]:checked")].map((box) => box.value);
-  if (!name) return complain(token, {name: "ApiError", message: "", fields: {name: "Say what it is for."}});
-  if (!scopes.length) return complain(token, {name: "ApiError", message: "Choose at least one thing that it may do."});
+  if (!name) return complain(token, {name: "ApiError", message: "", fields: {name: "Enter a name."}});
+  if (!scopes.length) return complain(token, {name: "ApiError", message: "Choose at least one scope."});
   attempt($("button", token), async () => {
     let made;
     try { made = await post("/me/tokens", {name, scopes, days: token.elements.days.value ? Number(token.elements.days.value) : null}); } catch (error) { return complain(token, error); }
-    fill($("#made"), h("div", {class: "notice good"}, h("p", null, `The token for ${made.name}. Copy it now: it is not shown again.`), h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.token), copier(made.token))));
+    fill($("#made"), h("div", {class: "notice good"}, h("p", null, `Token ${made.name} created. Copy it now: it will not be shown again.`), h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.token), copier(made.token))));
     token.reset();
     token.closest("details").open = false;
     $("#made code").focus();
@@ -116,12 +116,12 @@ token.addEventListener("submit", (event) => {
 
 $("#delete").addEventListener("click", async () => {
   const secret = h("input", {type: "password", id: "farewell", autocomplete: "current-password", required: true});
-  const sure = await ask({title: "Delete your account?", text: "Everything of yours is deleted, now and for good. Download it first if you may want it.", yes: "Delete everything", danger: true,
+  const sure = await ask({title: "Delete your account?", text: "All your data is deleted immediately and permanently. Export it first if you want to keep it.", yes: "Delete everything", danger: true,
     content: h("div", {class: "field"}, h("label", {for: "farewell"}, "Your password"), secret)});
   if (!sure) return;
   attempt($("#delete"), async () => {
     await del("/me", {password: secret.value});
-    later("Your account is deleted.");
+    later("Your account was deleted.");
     location.assign("/sign-in");
   });
 });

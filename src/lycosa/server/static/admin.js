@@ -17,8 +17,8 @@ async function people() {
       ["admin", "member", "reader"].map((role) => h("option", {value: role}, role)))},
     {title: "Since", cell: (one) => when(one.created)},
     {title: "", class: "tools", cell: (one) => h("div", {class: "row"},
-      h("button", {type: "button", class: "small", onclick: (event) => change(event.currentTarget, one, {disabled: !one.disabled})}, one.disabled ? "Reactivate" : "Suspend", words(one.name)),
-      one.disabled || one.name === myName ? null : h("button", {type: "button", class: "small", onclick: () => renew(one)}, "New password", words(one.name)),
+      h("button", {type: "button", class: "small", onclick: (event) => one.disabled ? change(event.currentTarget, one, {disabled: false}) : suspend(event.currentTarget, one)}, one.disabled ? "Reactivate" : "Suspend", words(one.name)),
+      one.disabled || one.name === myName ? null : h("button", {type: "button", class: "small", onclick: () => renew(one)}, "Reset password", words(one.name)),
       h("button", {type: "button", class: "small danger", onclick: () => remove(one)}, "Delete", words(one.name)))},
   ]}));
 }
@@ -26,25 +26,32 @@ async function people() {
 async function change(control, one, wanted) {
   const done = await attempt(control, async () => {
     await patch(`/people/${one.id}`, wanted);
-    toast(wanted.role ? `${one.name} is ${wanted.role} now.` : `${one.name} is ${wanted.disabled ? "suspended" : "active again"}.`);
+    toast(wanted.role ? `${one.name} is now ${wanted.role}.` : `${one.name} is ${wanted.disabled ? "suspended" : "active again"}.`);
     return true;
   });
   if (!done && wanted.role) control.value = one.role;
   if (done) await people();
 }
 
+async function suspend(control, one) {
+  const text = one.name === myName
+    ? "You are signed out immediately and cannot sign in again until another admin reactivates your account. Your running crawls are paused."
+    : `${one.name} is signed out immediately and cannot sign in until you reactivate the account. Running crawls are paused; nothing is deleted.`;
+  if (await ask({title: `Suspend ${one.name}?`, text, yes: "Suspend", danger: true})) await change(control, one, {disabled: true});
+}
+
 async function renew(one) {
-  const sure = await ask({title: `A new password for ${one.name}?`, text: `You get a link, for ${one.name} only: whoever opens it chooses the password, once, within a day. ${one.name} is told that you made it. The old password holds until it is used.`, yes: "Make the link"});
+  const sure = await ask({title: `Reset the password of ${one.name}?`, text: `You get a link to send to ${one.name}. Anyone who opens it can choose the new password, once, within a day. ${one.name} is notified that you created it. The old password works until the link is used.`, yes: "Create link"});
   if (sure) await attempt(null, async () => {
     const made = await post(`/people/${one.id}/reset`, {});
-    dialog(`A link for ${one.name}`, h("div", null, h("p", null, "Send it to them; it is not shown again."),
+    dialog(`Link for ${one.name}`, h("div", null, h("p", null, "Send it to them. It will not be shown again."),
       h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.link), copier(made.link, "Copy the link"))));
   });
 }
 
 async function remove(one) {
-  const sure = await ask({title: `Delete ${one.name}?`, text: "The account, its interests and all their crawls are deleted for good, also for those they are shared with.", yes: "Delete", danger: true});
-  if (sure) await attempt(null, async () => { await del(`/people/${one.id}`); toast(`${one.name} is deleted.`); await people(); });
+  const sure = await ask({title: `Delete ${one.name}?`, text: "The account, its interests and all their crawls are deleted permanently, including for the people they are shared with.", yes: "Delete", danger: true});
+  if (sure) await attempt(null, async () => { await del(`/people/${one.id}`); toast(`${one.name} was deleted.`); await people(); });
 }
 
 // -- invitations
@@ -53,15 +60,15 @@ async function invitations() {
   const all = await get("/invitations");
   const now = Date.now() / 1000;
   fill($("#invitations"), table({label: "Invitations", rows: all, none: "No invitations.", columns: [
-    {title: "For", head: true, cell: (one) => one.note || h("span", {class: "note"}, "no note")},
-    {title: "As", class: "short", cell: (one) => one.role},
-    {title: "By", class: "short", cell: (one) => one.made_by || "first start"},
-    {title: "State", cell: (one) => one.used ? ["used ", ago(one.used)] : one.expires < now ? "run out" : ["good until ", when(one.expires)]},
+    {title: "Note", head: true, cell: (one) => one.note || h("span", {class: "note"}, "no note")},
+    {title: "Role", class: "short", cell: (one) => one.role},
+    {title: "Created by", class: "short", cell: (one) => one.made_by || "first start"},
+    {title: "State", cell: (one) => one.used ? ["used ", ago(one.used)] : one.expires < now ? "expired" : ["valid until ", when(one.expires)]},
     {title: "", class: "tools", cell: (one) => one.used || one.expires < now ? "" : h("button", {type: "button", class: "small danger", onclick: (event) => attempt(event.currentTarget, async () => {
       await del(`/invitations/${one.id}`);
-      toast("The invitation is taken back.");
+      toast("Invitation revoked.");
       await invitations();
-    })}, "Take back", words(one.note))},
+    })}, "Revoke", words(one.note))},
   ]}));
 }
 
@@ -73,7 +80,7 @@ invite.addEventListener("submit", (event) => {
     let made;
     const {role, note, days} = invite.elements;
     try { made = await post("/invitations", {role: role.value, note: note.value.trim(), days: Number(days.value)}); } catch (error) { return complain(invite, error); }
-    fill($("#invited"), h("div", {class: "notice good"}, h("p", null, `A link for one ${made.role}${made.note ? ` (${made.note})` : ""}. Send it to them; it is not shown again.`),
+    fill($("#invited"), h("div", {class: "notice good"}, h("p", null, `Link for one ${made.role}${made.note ? ` (${made.note})` : ""}. Send it to them. It will not be shown again.`),
       h("div", {class: "secret"}, h("code", {tabindex: "0"}, made.link), copier(made.link, "Copy the link"))));
     note.value = "";
     $("#invited code").focus();
@@ -105,8 +112,8 @@ entry.addEventListener("submit", (event) => {
   calm(entry);
   const {preference, url, title, note} = entry.elements;
   const wrong = {};
-  if (!preference.value.trim()) wrong.preference = "Say for which preference.";
-  if (!url.value.trim()) wrong.url = "Give an address.";
+  if (!preference.value.trim()) wrong.preference = "Enter a subject.";
+  if (!url.value.trim()) wrong.url = "Enter an address.";
   if (Object.keys(wrong).length) return complain(entry, {name: "ApiError", message: "", fields: wrong});
   attempt($("button", entry), async () => {
     try { await post("/catalogue", {preference: preference.value.trim(), url: url.value.trim(), title: title.value.trim(), note: note.value.trim()}); } catch (error) { return complain(entry, error); }
@@ -119,7 +126,7 @@ entry.addEventListener("submit", (event) => {
 
 function edit(preference, one) {
   const inputs = {preference, url: one.url, title: one.title, note: one.note};
-  const labels = {preference: "Preference", url: "Address", title: "Title", note: "Note"};
+  const labels = {preference: "Subject", url: "Address", title: "Title", note: "Note"};
   const form = h("form", {novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     attempt($("button", form), async () => {
@@ -131,7 +138,7 @@ function edit(preference, one) {
   }}, h("p", {class: "form-error", role: "alert", tabindex: "-1"}),
   Object.entries(inputs).map(([name, value]) => field({id: `edit-${name}`, label: labels[name], control: h("input", {name, value})})),
   h("div", {class: "actions"}, h("button", {type: "submit", class: "primary"}, "Save")));
-  const box = dialog("Edit a starting point", form);
+  const box = dialog("Edit seed", form);
 }
 
 // -- the audit log
@@ -145,7 +152,7 @@ async function audit(before = null) {
   older.hidden = told.length < 50;
   fill($("#audit"), table({label: "Audit log", rows: entries, columns: [
     {title: "When", class: "when", head: true, cell: (one) => when(one.at)},
-    {title: "Who", class: "short", cell: (one) => one.name || h("span", {class: "note"}, "nobody")},
+    {title: "Who", class: "short", cell: (one) => one.name || h("span", {class: "note"}, "not signed in")},
     {title: "What", cell: (one) => [one.action, one.subject ? [": ", h("b", null, one.subject)] : null, one.detail ? h("span", {class: "note"}, ` ${one.detail}`) : null]},
     {title: "From", class: "short", cell: (one) => one.address || "–"},
   ]}));
@@ -156,9 +163,9 @@ older.addEventListener("click", () => attempt(older, () => audit(entries[entries
 // -- the server: whatever it tells of itself; names that we know are said in words
 
 const NAMES = {
-  url: "Address", schema_version: "Version of the schema", crawls: "Crawls at once", crawls_per_person: "Crawls at once, each person",
-  max_budget: "Pages of a crawl, at most", max_interests: "Interests of a person, at most", max_models: "Models of a person, at most", concurrency: "Requests at once, each crawl",
-  delay: "Seconds between requests to a host", beat: "Last heard of", pid: "Process number", told: "What it does", in_flight: "Requests under way", pages: "Pages since it began",
+  url: "Address", schema_version: "Schema version", crawls: "Concurrent crawls", crawls_per_person: "Concurrent crawls per person",
+  max_budget: "Maximum pages per crawl", max_interests: "Maximum interests per person", max_models: "Maximum models per person", concurrency: "Concurrent requests per crawl",
+  delay: "Seconds between requests to a host", beat: "Last heartbeat", pid: "Process ID", told: "Status", in_flight: "Requests in flight", pages: "Pages since it started",
 };
 const TIMES = new Set(["beat", "started", "since", "at"]);
 const title = (name) => NAMES[name] || name.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
@@ -177,15 +184,15 @@ function value(name, told) {
 async function server() {
   const [health, told] = await Promise.all([get("/health", null, {quiet: true}), get("/server")]);
   const parts = Object.entries(told);
-  const well = (is) => h("span", {class: `badge ${is ? "good" : "bad"}`}, is ? "answers" : "does not answer");
+  const well = (is) => h("span", {class: `badge ${is ? "good" : "bad"}`}, is ? "up" : "down");
   fill($("#server"),
-    h("section", {class: "card", "aria-labelledby": "server-health"}, h("h3", {id: "server-health"}, health.status === "ok" ? "All is well" : "Something is amiss"),
+    h("section", {class: "card", "aria-labelledby": "server-health"}, h("h3", {id: "server-health"}, health.status === "ok" ? "All systems working" : "Something is wrong"),
       h("dl", {class: "pairs"},
         h("div", null, h("dt", null, "Database"), h("dd", null, well(health.database))),
         h("div", null, h("dt", null, "Crawl process"), h("dd", null, well(health.crawl_process))),
-        parts.filter(([, one]) => plain(one)).map(([name, one]) => h("div", null, h("dt", null, name === "database" ? "Kind of database" : title(name)), h("dd", null, value(name, one)))))),
+        parts.filter(([, one]) => plain(one)).map(([name, one]) => h("div", null, h("dt", null, name === "database" ? "Database type" : title(name)), h("dd", null, value(name, one)))))),
     parts.filter(([, one]) => !plain(one)).map(([name, one]) => h("section", {class: "card", "aria-label": title(name)}, h("h3", null, title(name)), h("div", null, value(name, one)))),
-    h("div", {class: "actions"}, h("button", {type: "button", onclick: (event) => attempt(event.currentTarget, server)}, "Ask again")));
+    h("div", {class: "actions"}, h("button", {type: "button", onclick: (event) => attempt(event.currentTarget, server)}, "Refresh")));
 }
 
 const PARTS = {people, invitations, catalogue, audit: () => audit(), server};

@@ -93,7 +93,7 @@ async function explain(answer) {
       message += `${message ? "; " : ""}${name ? name + ": " : ""}${msg}`;
     }
   }
-  if (!message) message = {404: "There is no such thing, or it is not shared with you.", 413: "This is too large.", 503: "The database cannot be reached just now. Try again in a few seconds."}[answer.status] || `The server answered ${answer.status}.`;
+  if (!message) message = {404: "Not found, or not shared with you.", 413: "Too large.", 503: "The database is not available right now. Try again in a few seconds."}[answer.status] || `The server answered ${answer.status}.`;
   if (answer.status === 429 && wait && !/try again/i.test(message)) message += ` Try again in ${wait > 90 ? Math.ceil(wait / 60) + " minutes" : wait + " seconds"}.`;
   return new ApiError(message.charAt(0).toUpperCase() + message.slice(1), answer.status, fields, wait);
 }

@@ -29,7 +29,7 @@ function entry(context, change) {
     el("p", { class: "result-facts" }, [
       el("span", { text: shown(change.host, 80) || hostOf(change.url) }),
       ago(change.at),
-      change.magnitude && !change.summary ? el("span", { text: `size of the change ${change.magnitude.toFixed(2)}` }) : "",
+      change.magnitude && !change.summary ? el("span", { text: `amount of change ${change.magnitude.toFixed(2)}` }) : "",
       original(change.url),
     ]),
     change.summary ? el("p", { class: "excerpt" }, el("bdi", { text: shown(change.summary, 400) })) : "",
@@ -45,10 +45,10 @@ export function mount(panel, context) {
   let since = null; // null: since the last visit
 
   panel.replaceChildren(
-    section("What is new or changed", el("div", {}, [tools, said, list])),
-    section("As a feed", el("div", {}, [
-      el("p", { class: "note", text: "A feed reader can follow these changes by a secret address. Whoever has the address can read them: make a new one, and the old one is dead." }),
-      el("div", { class: "row" }, [button("Make an address", make), button("Revoke it", revoke)]),
+    section("New and changed pages", el("div", {}, [tools, said, list])),
+    section("Feed", el("div", {}, [
+      el("p", { class: "note", text: "Follow these changes in a feed reader, at a secret address. Anyone who has the address can read them. Creating a new address revokes the old one." }),
+      el("div", { class: "row" }, [button("Create address", make), button("Revoke address", revoke)]),
       feeds,
     ])),
   );
@@ -56,37 +56,37 @@ export function mount(panel, context) {
   async function make() {
     const { atom, json } = await call("POST", `/interests/${context.interest.id}/feed`);
     const line = (name, address) => el("p", { class: "secret" }, [el("strong", { text: name }), el("code", { text: address }), copier(address)]);
-    feeds.replaceChildren(line("Atom", atom), line("JSON", json), el("p", { class: "note", text: "These are shown once. Keep them, or make new ones." }));
+    feeds.replaceChildren(line("Atom", atom), line("JSON", json), el("p", { class: "note", text: "Shown only once: copy them now." }));
   }
 
   async function revoke() {
     await call("DELETE", `/interests/${context.interest.id}/feed`);
-    feeds.replaceChildren(el("p", { class: "note", role: "status", text: "No address leads to these changes any more." }));
+    feeds.replaceChildren(el("p", { class: "note", role: "status", text: "The feed's address was revoked." }));
   }
 
   async function load() {
     if (!context.crawl) {
-      said.textContent = "Nothing was crawled yet.";
+      said.textContent = "Nothing has been crawled yet.";
       return;
     }
     const answer = await call("GET", `/interests/${context.interest.id}/changes`, { since, limit: 200 });
     const visit = answer.last_visit;
     tools.replaceChildren(
-      since === null ? button("All that is known", () => ((since = 0), load()), { class: "small" }) : button("Since the last visit", () => ((since = null), load()), { class: "small" }),
+      since === null ? button("All changes", () => ((since = 0), load()), { class: "small" }) : button("Since your last visit", () => ((since = null), load()), { class: "small" }),
       button("Mark as seen", seen, { class: "small" }),
-      context.may.run && ["finished", "stopped", "failed"].includes(context.crawl.state) ? button("Look at some now", some, { class: "small" }) : "",
+      context.may.run && ["finished", "stopped", "failed"].includes(context.crawl.state) ? button("Revisit some now", some, { class: "small" }) : "",
     );
     const from = since === 0 ? "in all" : visit ? `since ${when(visit)}` : "so far";
-    said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. A finished crawl looks again at its pages if the settings say how often, or when you ask for it.`;
+    said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. Pages of a finished crawl are revisited at the interval in the settings, or when you choose Revisit.`;
     list.replaceChildren(...answer.changes.map((change) => entry(context, change)));
   }
 
   async function some() {
     const pieces = el("textarea", { id: "look-now", class: "addresses", rows: "3", spellcheck: "false", required: true });
-    const content = field({ id: "look-now", label: "Pages whose address has one of these", hint: "Pieces of addresses, one a line: /news/", control: pieces });
-    if (await ask({ title: "Look at some pages now", text: "Their hosts are asked for them before any others. Pages that are due are looked at, too.", yes: "Look now", content })) {
+    const content = field({ id: "look-now", label: "Pages whose address contains", hint: "Parts of addresses, one per line: /news/", control: pieces });
+    if (await ask({ title: "Revisit some pages now", text: "These pages are fetched first, followed by pages that are due.", yes: "Revisit", content })) {
       await call("POST", `/crawls/${context.crawl.id}/refresh`, { now: pieces.value.split("\n").map((line) => line.trim()).filter(Boolean) });
-      tell("They are being looked at");
+      tell("Revisiting …");
       await context.reload();
     }
   }

@@ -27,7 +27,7 @@ function load() {
     script.addEventListener("error", () => {
       loading = null;
       script.remove();
-      failed(new Error("the curves' script could not be loaded"));
+      failed(new Error("the chart script could not be loaded"));
     });
     document.head.append(script);
   });

@@ -6,7 +6,6 @@ import { ask } from "./shell.js";
 
 const MOST = 6;
 const DRAWN = 3; // the newest ones are open
-const FIRST = new Set(["scent", "best-first", "breadth-first", "shark-search", "opic", "link-context", "pagerank", "random"]); // of so many that may be chosen
 
 export function mount(panel, context) {
   const choices = el("div");
@@ -18,7 +17,7 @@ export function mount(panel, context) {
 
   const chooser = el("fieldset", {}, [
     el("legend", { text: "Strategies" }),
-    el("p", { class: "hint", text: `Up to ${MOST}. Nothing is fetched: the pages of the recorded crawl are walked in the order each strategy would have chosen.` }),
+    el("p", { class: "hint", text: `Up to ${MOST}. Nothing is fetched: each strategy replays the recorded pages in the order it would have chosen.` }),
     choices,
     el("div", { class: "actions" }, [start]),
     said,
@@ -29,7 +28,7 @@ export function mount(panel, context) {
   const chosen = () => [...choices.querySelectorAll("input:checked")].map((box) => box.value);
   choices.addEventListener("change", () => {
     const many = chosen();
-    said.textContent = many.length > MOST ? `${many.length} are chosen: ${MOST} at most.` : "";
+    said.textContent = many.length > MOST ? `${many.length} selected: at most ${MOST}.` : "";
   });
 
   async function offer() {
@@ -43,12 +42,12 @@ export function mount(panel, context) {
         el("span", {}, [el("b", { text: strategy.name }), el("span", { class: "note", text: shown(strategy.summary, 160) })]),
       ]);
     const known = strategies.filter((strategy) => strategy.name !== "automatic");
-    const near = known.filter((strategy) => FIRST.has(strategy.name) || strategy.automatic || strategy.name === wished);
-    const far = known.filter((strategy) => !near.includes(strategy));
-    choices.replaceChildren(
-      el("div", { class: "checks" }, near.map(box)),
-      far.length ? el("details", {}, [el("summary", { text: `${count(far.length)} more` }), el("div", { class: "checks" }, far.map(box))]) : "",
-    );
+    const groups = [...new Set(known.map((strategy) => strategy.group))];
+    choices.replaceChildren(...groups.map((title, place) => {
+      const members = known.filter((strategy) => strategy.group === title);
+      const open = place === 0 || members.some((strategy) => strategy.name === wished);
+      return el("details", { class: "choices", open }, [el("summary", { text: `${title} (${count(members.length)})` }), el("div", { class: "checks" }, members.map(box))]);
+    }));
   }
 
   async function begin() {
@@ -58,7 +57,7 @@ export function mount(panel, context) {
       return;
     }
     await call("POST", `/interests/${context.interest.id}/comparisons`, { crawl: context.crawl.id, strategies });
-    said.textContent = "Asked for: it begins as soon as nothing else is being compared.";
+    said.textContent = "Queued. It starts when no other comparison is running.";
     await load();
   }
 
@@ -67,17 +66,17 @@ export function mount(panel, context) {
     const figure = el("figure", { class: "curve" });
     const lines = curves.map((curve) => ({ name: curve.strategy, x: pages.slice(0, curve.found.length), y: curve.found, last: count(curve.found.at(-1)) }));
     if (recorded?.length) {
-      lines.unshift({ name: "as it was crawled", x: pages.slice(0, recorded.length), y: recorded, last: count(recorded.at(-1)) });
+      lines.unshift({ name: "the recorded crawl", x: pages.slice(0, recorded.length), y: recorded, last: count(recorded.at(-1)) });
     }
     // what tells them apart is how early the finds come: the mean share of finds over the crawl
     const early = (y) => (y.at(-1) ? y.reduce((sum, one) => sum + one, 0) / y.length / y.at(-1) : 0);
     const most = Math.max(...lines.map((one) => one.y.at(-1) ?? 0));
     const sum = (y) => y.reduce((total, one) => total + one, 0);
     const best = lines.reduce((a, b) => (sum(b.y) > sum(a.y) ? b : a));
-    figure.say = `Over the whole walk, ${best.name} was ahead; the most that was found is ${count(most)} in ${count(pages.at(-1))} pages.`;
+    figure.say = `${best.name} did best overall; the most relevant pages any strategy reached is ${count(most)} of ${count(pages.at(-1))} pages.`;
     figure.lines = lines;
-    const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The curves as numbers" }, el("table", {}, [
-      el("caption", { text: "How early the finds come: 100% would be all of them on the first page" }),
+    const table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Values of the curves" }, el("table", {}, [
+      el("caption", { text: "How early the relevant pages come: 100% would mean all of them at once" }),
       el("thead", {}, el("tr", {}, ["Strategy", "Relevant", "Earliness"].map((name, place) => el("th", { scope: "col", class: place ? "number" : "", text: name })))),
       el("tbody", {}, lines.map((one) => el("tr", {}, [el("th", { scope: "row", text: one.name }), el("td", { class: "number", text: count(one.y.at(-1)) }), el("td", { class: "number", text: percent(early(one.y)) })]))),
     ]));
@@ -89,16 +88,16 @@ export function mount(panel, context) {
     const body = el("div");
     const fold = el("details", { class: "fold", open }, [
       el("summary", {}, [comparison.strategies.join(", "), " ", el("span", { class: `badge ${{ finished: "good", failed: "bad", running: "live" }[comparison.state] ?? "warn"}`, text: comparison.state })]),
-      el("p", { class: "note" }, ["asked for ", ago(comparison.created)]),
+      el("p", { class: "note" }, ["requested ", ago(comparison.created)]),
       comparison.reason ? el("p", { class: "notice bad", text: shown(comparison.reason, 400) }) : "",
-      done ? body : comparison.state === "failed" ? "" : el("p", { class: "loading", text: comparison.state === "queued" ? "Waiting for its turn …" : "Under way …" }),
+      done ? body : comparison.state === "failed" ? "" : el("p", { class: "loading", text: comparison.state === "queued" ? "Queued …" : "Running …" }),
       context.may.run ? el("div", { class: "actions" }, [button("Delete", () => remove(comparison), { class: "small danger" })]) : "",
     ]);
     const paint = () => {
       if (done && fold.open) {
         if (!body.childElementCount) body.replaceChildren(...picture(comparison));
         const figure = body.querySelector("figure");
-        draw(figure, { across: "pages walked", up: "relevant", curves: figure.lines, says: figure.say });
+        draw(figure, { across: "pages", up: "relevant", curves: figure.lines, says: figure.say });
       }
     };
     fold.addEventListener("toggle", paint);
@@ -107,7 +106,7 @@ export function mount(panel, context) {
   }
 
   async function remove(comparison) {
-    if (await ask({ title: "Delete this comparison?", text: "Its curves are gone then; the crawl stays.", yes: "Delete", danger: true })) {
+    if (await ask({ title: "Delete this comparison?", text: "Its curves are deleted; the crawl is kept.", yes: "Delete", danger: true })) {
       await call("DELETE", `/comparisons/${comparison.id}`);
       await load();
     }
@@ -137,7 +136,7 @@ export function mount(panel, context) {
       seen.set(one.id, { state: one.state, element });
       element.paint();
     }
-    if (!all.length) list.replaceChildren(el("p", { class: "note", text: "None yet." }));
+    if (!all.length) list.replaceChildren(el("p", { class: "note", text: "No comparisons yet." }));
     if (!panel.hidden && all.some((one) => ["queued", "running"].includes(one.state))) {
       timer = setTimeout(() => load().catch(() => {}), 2000);
     }
@@ -147,7 +146,7 @@ export function mount(panel, context) {
     async show() {
       asking.hidden = !context.may.run;
       start.disabled = !context.crawl || !context.crawl.pages;
-      if (!context.crawl?.pages) said.textContent = "There must be a crawl first.";
+      if (!context.crawl?.pages) said.textContent = "Run a crawl first.";
       await Promise.all([context.may.run ? offer() : null, load()]);
       seen.forEach(({ element }) => element.paint());
     },

@@ -70,7 +70,7 @@ export function diffTable(found) {
   if (found.rows?.length) {
     parts.push(
       el("table", { class: "diff" }, [
-        el("caption", { class: "unseen", text: "What was removed and what was added" }),
+        el("caption", { class: "unseen", text: "Removed and added text" }),
         el("thead", {}, [
           el("tr", {}, [
             el("th", { scope: "col" }, el("span", { class: "unseen", text: "Kind" })),
@@ -82,7 +82,7 @@ export function diffTable(found) {
       ]),
     );
   } else {
-    parts.push(el("p", { class: "note", text: "The text that can be read is the same." }));
+    parts.push(el("p", { class: "note", text: "The visible text is the same." }));
   }
   if ((found.rows?.length ?? 0) > most) {
     parts.push(el("p", { class: "note", text: `${found.rows.length - most} more rows are not shown.` }));

@@ -9,22 +9,22 @@ const right = (side) => side.labels - (side.said - side.hits) - (side.yes - side
 // The effect in words. What counts is what the judge said of a page just before that was labelled: it could not know.
 export function effectWords(effect) {
   const labelled = effect.yes + effect.no;
-  if (!labelled) return "Nothing is labelled yet.";
+  if (!labelled) return "No pages labelled yet.";
   if (labelled === 1 || !effect.before || !effect.after) {
-    return `${count(labelled)} labelled so far: the judge learns from each, and ranks all pages by it.`;
+    return `${count(labelled)} labelled so far. The judge learns from each label and ranks all pages accordingly.`;
   }
-  return `The judge had ${count(right(effect.after))} of ${count(effect.after.labels)} labelled pages right just before you labelled them (when they were fetched: ${count(right(effect.before))}).`;
+  return `The judge was right about ${count(right(effect.after))} of ${count(effect.after.labels)} labelled pages just before you labelled them (${count(right(effect.before))} when they were fetched).`;
 }
 
 function measures(effect) {
   const rows = [
-    ["Precision", "precision", "of what it calls relevant, how much is"],
-    ["Recall", "recall", "of what is relevant, how much it calls so"],
-    ["Accuracy", "accuracy", "how much it gets right"],
+    ["Precision", "precision", "share of pages judged relevant that are"],
+    ["Recall", "recall", "share of relevant pages judged relevant"],
+    ["Accuracy", "accuracy", "share of pages judged correctly"],
   ];
   return el("table", { class: "measures" }, [
-    el("caption", { text: `On ${count(effect.after.labels)} labelled pages: what the judge said when they were fetched, and just before each was labelled` }),
-    el("thead", {}, el("tr", {}, ["", "Fetched", "Labelled"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
+    el("caption", { text: `The judge on ${count(effect.after.labels)} labelled pages: when they were fetched, and just before each was labelled` }),
+    el("thead", {}, el("tr", {}, ["", "When fetched", "Before labelling"].map((name) => el("th", { scope: "col", class: name ? "number" : "", text: name })))),
     el("tbody", {}, rows.map(([name, key, meaning]) =>
       el("tr", {}, [
         el("th", { scope: "row" }, [name, el("span", { class: "note", text: ` ${meaning}` })]),
@@ -37,7 +37,7 @@ function measures(effect) {
 function moves(context, moved) {
   if (!moved?.length) return "";
   return el("div", {}, [
-    el("h3", { text: "Pages that moved most since they were fetched" }),
+    el("h3", { text: "Pages whose rank changed most since they were fetched" }),
     el("ul", { class: "plain-list" }, moved.map((page) => {
       const up = page.after < page.before; // a rank: the smaller, the better
       return el("li", {}, [
@@ -53,11 +53,11 @@ export function mount(panel, context) {
   const effect = el("div", { role: "status" });
   const list = el("ul", { class: "labels" });
   const said = el("p", { class: "note" });
-  panel.replaceChildren(section("How the judge agrees with you", effect), section("Labelled pages", el("div", {}, [said, list])));
+  panel.replaceChildren(section("How well the judge agrees with you", effect), section("Labelled pages", el("div", {}, [said, list])));
 
   function row(label) {
     const back = context.may.feedback
-      ? button("Take back", async () => {
+      ? button("Remove", async () => {
           const answer = await call("PUT", `/interests/${context.interest.id}/feedback`, { url: label.url, label: null });
           document.dispatchEvent(new CustomEvent("labelled", { detail: { url: label.url, label: null, effect: answer.effect } }));
           await load();
@@ -77,7 +77,7 @@ export function mount(panel, context) {
     const answer = await call("GET", `/interests/${context.interest.id}/feedback`);
     const known = answer.effect;
     effect.replaceChildren(el("p", { class: "lead", text: effectWords(known) }), known.before && known.after ? measures(known) : "", moves(context, known.moved));
-    said.textContent = answer.labels.length ? "" : !context.may.feedback ? "Nobody has said yes or no to a page yet." : "Say yes or no to pages in the results: the judge learns from it, and ranks results and waiting links anew.";
+    said.textContent = answer.labels.length ? "" : !context.may.feedback ? "No pages labelled yet." : "Label pages yes or no in the results. The judge learns from your labels and ranks results and waiting links again.";
     list.replaceChildren(...answer.labels.map(row));
   }
 

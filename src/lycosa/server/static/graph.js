@@ -52,7 +52,7 @@ function leadsTo(start, end, parent) {
 }
 
 export function mount(panel, context) {
-  const stage = svg("svg", { class: "graph", role: "group", tabindex: "0", "aria-label": "The best pages and their paths from the starting points. Arrow keys move the view, plus and minus zoom. Tab goes to the pages; there the arrow keys go from page to page." });
+  const stage = svg("svg", { class: "graph", role: "group", tabindex: "0", "aria-label": "The best pages and their paths from the seeds. Arrow keys pan, plus and minus zoom. Tab moves to the pages; there, the arrow keys move from page to page." });
   const world = svg("g");
   stage.append(world);
   const card = el("aside", { class: "graph-card", "aria-live": "polite" });
@@ -157,9 +157,9 @@ export function mount(panel, context) {
     card.replaceChildren(
       el("h3", {}, el("bdi", { text: shown(node.title, 160) || shown(node.url, 160) })),
       el("p", { class: "address" }, el("bdi", { text: shown(node.url, 200) })),
-      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "starting point" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
+      el("p", { class: "row" }, [scoreBar(node.score, context.threshold), node.seed ? el("span", { class: "badge", text: "seed" }) : "", node.found ? el("span", { class: "badge good", text: "relevant" }) : ""]),
       step?.parent
-        ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" by “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "step")} from the start` : ""])
+        ? el("p", { class: "why" }, ["from ", el("bdi", { text: shown(step.parent_title, 90) || shown(step.parent, 90) }), ...(step.anchor ? [" via “", el("bdi", { text: shown(step.anchor, 90) }), "”"] : []), node.depth ? `, ${plural(node.depth, "link")} from a seed` : ""])
         : "",
       el("p", { class: "row" }, [yesNo(context, known), button("Read", () => read(context, known), { class: "small" }), original(node.url)]),
     );
@@ -226,15 +226,15 @@ export function mount(panel, context) {
     size = { left: -14, top: -14, width: Math.max(...spots.map((spot) => spot.x)) + across + 14, height: Math.max(...spots.map((spot) => spot.y)) + 28 };
     fit();
     table.replaceChildren(el("details", {}, [
-      el("summary", { text: "The same as a table" }),
+      el("summary", { text: "Show as a table" }),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pages and their paths" }, el("table", {}, [
-        el("thead", {}, el("tr", {}, ["Page", "Relevance", "Steps", "From", "By"].map((name) => el("th", { scope: "col", text: name })))),
+        el("thead", {}, el("tr", {}, ["Page", "Relevance", "Links from a seed", "From", "Link text"].map((name) => el("th", { scope: "col", text: name })))),
         el("tbody", {}, nodes.map((node) => {
           const step = stepTo(node.id);
           return el("tr", {}, [
             el("th", { scope: "row" }, el("button", { class: "link", type: "button", onclick: () => read(context, { ...node, why: step }) }, el("bdi", { text: shown(node.title, 100) || shown(node.url, 100) }))),
             el("td", { class: "number", text: node.score == null ? "–" : node.score.toFixed(2) }),
-            el("td", { class: "number", text: node.seed ? "start" : String(node.depth ?? "") }),
+            el("td", { class: "number", text: node.seed ? "seed" : String(node.depth ?? "") }),
             el("td", {}, el("bdi", { text: shown(step.parent_title, 80) || shown(step.parent, 80) })),
             el("td", {}, el("bdi", { text: shown(step.anchor, 80) })),
           ]);
@@ -245,7 +245,7 @@ export function mount(panel, context) {
 
   async function load(again = false) {
     if (!context.crawl) {
-      note.textContent = "Nothing was crawled yet.";
+      note.textContent = "Nothing has been crawled yet.";
       return;
     }
     const key = `${context.crawl.id} ${context.crawl.pages}`;
@@ -254,15 +254,15 @@ export function mount(panel, context) {
     tools.hidden = false;
     const graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });
     if (!graph.nodes.length) {
-      note.textContent = "No page is relevant yet.";
+      note.textContent = "No relevant pages yet.";
       world.replaceChildren();
       frame.hidden = true;
       return;
     }
     frame.hidden = false;
     const found = graph.nodes.filter((node) => node.found).length;
-    note.textContent = `${count(graph.nodes.length)} pages, ${count(found)} of them found: ${graph.truncated ? "the best, not all, " : ""}with the paths that led there. Squares are starting points; the larger, the more relevant. Click the graph, then the wheel zooms.`;
-    card.replaceChildren(el("p", { class: "note", text: "Choose a page to see where it came from." }));
+    note.textContent = `${count(graph.nodes.length)} pages, ${count(found)} of them relevant${graph.truncated ? " (only the best are shown)" : ""}, with the paths that led to them. Squares are seeds; larger means more relevant. Click the graph to zoom with the mouse wheel.`;
+    card.replaceChildren(el("p", { class: "note", text: "Select a page to see where it came from." }));
     paint(graph);
   }
 

@@ -16,9 +16,9 @@ import * as suggestions from "./suggestions.js";
 
 const PARTS = { live, results, graph, changes, feedback, suggestions, compare, sharing, settings };
 const UNDER_WAY = ["queued", "running", "paused"];
-const SAID = { queued: "waits for its turn", running: "runs", paused: "is paused", stopped: "is stopped", finished: "is finished", failed: "has failed" };
+const SAID = { queued: "is queued", running: "is running", paused: "is paused", stopped: "was stopped", finished: "has finished", failed: "has failed" };
 
-const JUDGING = { labels: "The judge learns from your labels … ", threshold: "The new threshold is being applied … ", topic: "Its pages are being judged again … " };
+const JUDGING = { labels: "Learning from your labels … ", threshold: "Applying the new threshold … ", topic: "Judging its pages again … " };
 
 const main = document.getElementById("main");
 const id = main.dataset.interest;
@@ -101,9 +101,9 @@ function note() {
   const crawl = context.crawl;
   if (!crawl) return context.may.run ? [] : ["Its owner can start it."];
   const parts = [];
-  if (chosen) parts.push(`This is crawl ${crawl.number}, not the newest. `);
+  if (chosen) parts.push(`This is crawl ${crawl.number}, not the latest. `);
   if (crawl.state === "queued") {
-    parts.push(crawl.place_in_queue ? `Place ${crawl.place_in_queue} in the queue: it begins as soon as there is room. ` : "In the queue. ");
+    parts.push(crawl.place_in_queue ? `Number ${crawl.place_in_queue} in the queue. ` : "In the queue. ");
   } else if (UNDER_WAY.includes(crawl.state) && crawl.wanted !== "run" && crawl.state === "running") {
     parts.push(crawl.wanted === "pause" ? "Pausing … " : "Stopping … ");
   } else if (crawl.reason) {
@@ -117,7 +117,7 @@ function note() {
     parts.push(`Its pages could not be judged again: ${shown(crawl.judging_failed, 300)}. `);
   }
   if (crawl.ended) parts.push("Ended ", ago(crawl.ended), ". ");
-  if (crawl.due) parts.push("Looks again ", ago(crawl.due), ".");
+  if (crawl.due) parts.push("Next revisit ", ago(crawl.due), ".");
   return parts;
 }
 
@@ -128,7 +128,7 @@ async function act(name, body) {
 
 async function start() {
   const again = context.crawl !== null;
-  if (again && !(await ask({ title: "Start a new crawl?", text: "A new crawl begins at the starting points. What the earlier ones found stays, under Settings.", yes: "Start" }))) {
+  if (again && !(await ask({ title: "Start a new crawl?", text: "A new crawl starts from the seeds. Earlier crawls and their pages are kept under Settings.", yes: "Start" }))) {
     return;
   }
   await call("POST", `/interests/${id}/crawls`);
@@ -139,8 +139,8 @@ async function start() {
 
 async function more() {
   const pages = el("input", { id: "more-pages", type: "number", min: 1, max: 100000, value: String(Math.max(10, Math.min(1000, context.crawl.budget))), required: true });
-  const content = el("div", { class: "field" }, [el("label", { for: "more-pages", text: "Pages more" }), pages]);
-  if (await ask({ title: "More pages", text: "The crawl goes on where it ended.", yes: "Go on", content })) {
+  const content = el("div", { class: "field" }, [el("label", { for: "more-pages", text: "Additional pages" }), pages]);
+  if (await ask({ title: "Fetch more pages", text: "The crawl continues where it ended.", yes: "Continue", content })) {
     await act("more", { pages: Number.parseInt(pages.value, 10) });
     location.hash = "live";
   }
@@ -150,7 +150,7 @@ function actions() {
   const crawl = context.crawl;
   if (!context.may.run) return [];
   if (!crawl) return [button("Start", start, { class: "primary" })];
-  if (chosen) return [button("Show the newest crawl", () => choose(null))];
+  if (chosen) return [button("Show the latest crawl", () => choose(null))];
   const state = crawl.state;
   const made = [];
   if (["queued", "running"].includes(state) && crawl.wanted === "run") made.push(button("Pause", () => act("pause")));
@@ -160,7 +160,7 @@ function actions() {
   if (UNDER_WAY.includes(state) && crawl.wanted !== "stop") made.push(button("Stop", () => act("stop")));
   if (state === "finished" || state === "stopped") {
     made.push(button("More pages", more));
-    made.push(button("Look again", () => act("refresh")));
+    made.push(button("Revisit", () => act("refresh")));
   }
   if (!UNDER_WAY.includes(state)) made.push(button("New crawl", start));
   return made;

@@ -9,7 +9,7 @@ import {topics} from "./topics.js";
 const form = $("#interest");
 const interest = $("#main").dataset.interest;
 const fields = form.elements;
-const KINDS = {bookmarks: "file of bookmarks", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
+const KINDS = {bookmarks: "bookmarks file", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
 const MOST = {examples: 100, seeds: 1000};
 const OFTEN = ["always", "frequently", "infrequently", "detect"];
 let kept = null;
@@ -35,7 +35,7 @@ function append(name, urls) {
   const all = [...new Set([...lines(name), ...urls])];
   fields[name].value = all.slice(0, MOST[name]).join("\n");
   fields[name].rows = Math.min(12, Math.max(4, all.length));
-  if (all.length > MOST[name]) toast(`Only the first ${number(MOST[name])} were taken: that is the most.`, "bad");
+  if (all.length > MOST[name]) toast(`Only the first ${number(MOST[name])} were added, the maximum.`, "bad");
 }
 
 // -- the catalogue, strategies and judges
@@ -57,9 +57,9 @@ function byModel(all, strategies) {
   const wished = kept ? kept.wishes : {model: "", targets: [], strategy_model: ""};
   const judging = all.filter((one) => one.kind === "classifier");
   targets = wished.targets;
-  const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of its owner's"}] : some); // of an interest that is shared
+  const known = (some, id) => (id && !some.some((one) => one.id === id) ? [...some, {id, name: "a model of the owner"}] : some); // of an interest that is shared
   $("#by-model").hidden = !known(judging, wished.model).length;
-  fill(fields.model, h("option", {value: ""}, "None: by words or examples"), known(judging, wished.model).map((one) => h("option", {value: one.id}, one.name)));
+  fill(fields.model, h("option", {value: ""}, "None: use words or examples"), known(judging, wished.model).map((one) => h("option", {value: one.id}, one.name)));
   fields.model.value = wished.model;
   const judge = () => {
     const model = fields.model.value;
@@ -73,7 +73,7 @@ function byModel(all, strategies) {
     const needed = (strategies.find((one) => one.name === fields.strategy.value.split(",")[0]) || {}).model || "";
     $("#taught").hidden = !needed;
     const fitting = known(all.filter((one) => one.kind === needed), needed ? wished.strategy_model : "");
-    fill(fields.strategy_model, fitting.length ? fitting.map((one) => h("option", {value: one.id}, one.name)) : h("option", {value: ""}, needed ? `You have none of the kind ${needed} yet` : ""));
+    fill(fields.strategy_model, fitting.length ? fitting.map((one) => h("option", {value: one.id}, one.name)) : h("option", {value: ""}, needed ? `You have no ${needed} model yet` : ""));
     if (fitting.some((one) => one.id === wished.strategy_model)) fields.strategy_model.value = wished.strategy_model;
   };
   fields.strategy.addEventListener("change", guide);
@@ -83,7 +83,7 @@ function byModel(all, strategies) {
 function noticing(all) {
   const chosen = new Set(kept ? kept.wishes.detect : []);
   fill($("#detectors"), all.map(({name, summary, automatic}) => h("label", {class: "check"}, h("input", {type: "checkbox", name: "detect", value: name, checked: chosen.has(name)}),
-    h("span", null, name, automatic ? " (usual)" : "", h("span", {class: "note"}, ` ${summary}`)))));
+    h("span", null, name, automatic ? " (default)" : "", h("span", {class: "note"}, ` ${summary}`)))));
 }
 
 function preferences(all, error) {
@@ -92,18 +92,22 @@ function preferences(all, error) {
   const chosen = new Set(kept ? kept.wishes.preferences : []);
   return fill(place, h("div", {class: "checks"}, all.map(({preference, seeds}) => h("div", null,
     h("label", {class: "check"}, h("input", {type: "checkbox", name: "preferences", value: preference, checked: chosen.has(preference)}), h("span", null, preference)),
-    h("details", {class: "seeds"}, h("summary", null, plural(seeds.length, "starting point"), h("span", {class: "unseen"}, ` for ${preference}`)),
+    h("details", {class: "seeds"}, h("summary", null, plural(seeds.length, "seed"), h("span", {class: "unseen"}, ` for ${preference}`)),
       h("ul", null, seeds.map((seed) => h("li", null, outside(seed.url, seed.title || short(seed.url)), seed.note ? h("span", {class: "note"}, ` ${seed.note}`) : null))))))));
 }
+
+const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function options(name, all) {
   const select = fields[name];
   const now = kept ? kept.wishes[name] : "automatic";
   const automatic = all.find((one) => one.automatic);
-  const known = [{name: "automatic", label: "Automatic", summary: automatic && automatic.name !== "automatic" ? `Takes ${automatic.name}: ${automatic.summary}` : (automatic ? automatic.summary : "")},
+  const known = [{name: "automatic", label: "Automatic (recommended)", summary: automatic && automatic.name !== "automatic" ? `Uses ${automatic.name}: ${automatic.summary}.` : (automatic ? automatic.summary : "")},
     ...all.filter((one) => one.name !== "automatic")];
   if (!known.some((one) => one.name === now)) known.push({name: now, summary: ""});
-  fill(select, known.map((one) => h("option", {value: one.name}, one.label || one.name)));
+  const option = (one) => h("option", {value: one.name}, one.label || (one.summary ? `${one.name}: ${clip(one.summary, 90)}` : one.name));
+  const groups = [...new Set(known.map((one) => one.group || ""))].filter(Boolean);
+  fill(select, known.filter((one) => !one.group).map(option), groups.map((label) => h("optgroup", {label}, known.filter((one) => one.group === label).map(option))));
   select.value = now;
   const tell = () => { $(`#${name}-summary`).textContent = (known.find((one) => one.name === select.value) || {}).summary || ""; };
   select.addEventListener("change", tell);
@@ -133,7 +137,7 @@ function choose(name, {form: kind, urls}) {
   const boxes = urls.map(({url}) => h("input", {type: "checkbox", value: url, checked: true}));
   const rows = urls.map(({url, title}, at) => h("li", null, h("label", {class: "check"}, boxes[at], h("span", null, title || short(url), title ? h("span", {class: "note address"}, short(url)) : null))));
   const count = h("p", {class: "note", role: "status"});
-  const tell = () => { count.textContent = `${number(boxes.filter((box) => box.checked).length)} of ${number(boxes.length)} chosen`; };
+  const tell = () => { count.textContent = `${number(boxes.filter((box) => box.checked).length)} of ${number(boxes.length)} selected`; };
   const filter = h("input", {type: "search", id: "import-filter", oninput: () => {
     const text = filter.value.toLowerCase();
     rows.forEach((row, at) => { row.hidden = !(urls[at].url + " " + (urls[at].title || "")).toLowerCase().includes(text); });
@@ -141,19 +145,19 @@ function choose(name, {form: kind, urls}) {
   const set = (on) => { boxes.forEach((box, at) => { if (!rows[at].hidden) box.checked = on; }); tell(); };
   const take = (to) => {
     const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
-    if (!chosen.length) return toast("Nothing is chosen.", "bad");
+    if (!chosen.length) return toast("Nothing is selected.", "bad");
     append(to, chosen);
     box.close();
-    toast(`${plural(chosen.length, "address", "addresses")} added as ${to === "seeds" ? "starting points" : "examples"}.`);
+    toast(`${plural(chosen.length, "address", "addresses")} added as ${to === "seeds" ? "seeds" : "examples"}.`);
     return fields[to].focus();
   };
   const box = dialog(`From ${name}`, h("div", null,
-    h("p", null, `Choose what to take of this ${KINDS[kind] || "file"}. “All” and “None” change those that are shown.`),
-    h("div", {class: "field"}, h("label", {for: "import-filter"}, "Show only those with"), filter),
+    h("p", null, `Choose what to import from this ${KINDS[kind] || "file"}. “All” and “None” apply to the addresses shown.`),
+    h("div", {class: "field"}, h("label", {for: "import-filter"}, "Filter"), filter),
     h("div", {class: "row"}, h("button", {type: "button", class: "small", onclick: () => set(true)}, "All"), h("button", {type: "button", class: "small", onclick: () => set(false)}, "None"), count),
     h("ul", {class: "urls", onchange: tell, tabindex: "0", "aria-label": "Addresses in the file"}, rows),
     h("div", {class: "actions"},
-      h("button", {type: "button", class: "primary", onclick: () => take("seeds")}, "Add as starting points"),
+      h("button", {type: "button", class: "primary", onclick: () => take("seeds")}, "Add as seeds"),
       h("button", {type: "button", onclick: () => take("examples")}, "Add as examples"))), {wide: true});
   tell();
 }
@@ -202,19 +206,19 @@ function gather() {
 
 function check({wishes}) {
   const wrong = {};
-  if (wishes.model && !wishes.targets.length) wrong.targets = "Mark at least one topic.";
-  if (!$("#taught").hidden && !wishes.strategy_model) wrong.strategy_model = "This strategy goes by a model: train or upload one first, or choose another strategy.";
-  if (!wishes.words && !wishes.examples.length && !wishes.model) wrong.words = "Say what you look for, in words or by an example.";
+  if (wishes.model && !wishes.targets.length) wrong.targets = "Select at least one topic.";
+  if (!$("#taught").hidden && !wishes.strategy_model) wrong.strategy_model = "This strategy needs a model: train or upload one first, or choose another strategy.";
+  if (!wishes.words && !wishes.examples.length && !wishes.model) wrong.words = "Say what you are looking for, in words or with an example page.";
   for (const key of ["examples", "seeds"]) {
     const bad = odd(key);
-    if (bad) wrong[key] = `${bad} is no address of a web page. One looks like this: https://example.org/reefs`;
-    else if (wishes[key].length > MOST[key]) wrong[key] = `${number(wishes[key].length)} are too many: ${number(MOST[key])} are the most.`;
+    if (bad) wrong[key] = `${bad} is not a web address. Example: https://example.org/reefs`;
+    else if (wishes[key].length > MOST[key]) wrong[key] = `${number(wishes[key].length)} are too many: the maximum is ${number(MOST[key])}.`;
   }
-  if (!wishes.seeds.length && !wishes.preferences.length && !wrong.seeds) wrong.seeds = "Give an address to begin from, or choose something of the catalogue below.";
+  if (!wishes.seeds.length && !wishes.preferences.length && !wrong.seeds) wrong.seeds = "Enter a seed, or choose a subject from the catalogue below.";
   const most = Number(fields.budget.max);
-  if (!Number.isInteger(wishes.budget) || wishes.budget < 1 || wishes.budget > most) wrong.budget = `A whole number from 1 to ${number(most)}.`;
-  for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(wishes[key]) || wishes[key] < 0) wrong[key] = "A whole number, 0 or more.";
-  if (!(wishes.threshold >= 0)) wrong.threshold = "A number, 0 or more.";
+  if (!Number.isInteger(wishes.budget) || wishes.budget < 1 || wishes.budget > most) wrong.budget = `Enter a whole number from 1 to ${number(most)}.`;
+  for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(wishes[key]) || wishes[key] < 0) wrong[key] = "Enter a whole number, 0 or more.";
+  if (!(wishes.threshold >= 0)) wrong.threshold = "Enter a number, 0 or more.";
   if (Object.keys(wrong).some((key) => ["max_depth", "host_budget", "threshold"].includes(key))) $("#advanced").open = true;
   return wrong;
 }
@@ -234,14 +238,14 @@ form.addEventListener("submit", (event) => {
       try {
         await post(`/interests/${made.id}/crawls`);
         place = "#live";
-        later("The crawl is on its way.");
-      } catch (error) { later(`It is saved, but no crawl was started: ${error.message}`); }
+        later("The crawl has been queued.");
+      } catch (error) { later(`Saved, but no crawl was started: ${error.message}`); }
     } else if (button.value === "judge") {
       try {
         await post(`/interests/${made.id}/judge`);
         place = "#results";
-        later("The pages are being judged again.");
-      } catch (error) { later(`It is saved, but the pages are not judged again: ${error.message}`); }
+        later("Judging the pages again.");
+      } catch (error) { later(`Saved, but the pages were not judged again: ${error.message}`); }
     } else later("Saved.");
     location.assign(`/interests/${made.id}${place}`);
     return undefined;

@@ -18,7 +18,7 @@ export async function askByName(name, title, text) {
   return (await ask({ title, text, yes: "Delete", danger: true, content })) && typed.value.trim() === asked;
 }
 
-const AGAIN = { "": "never by itself", "6h": "every 6 hours", "1d": "every day", "7d": "every week" };
+const AGAIN = { "": "never automatically", "6h": "every 6 hours", "1d": "every day", "7d": "every week" };
 
 function wishes(interest) {
   const wished = interest.wishes ?? {};
@@ -26,23 +26,23 @@ function wishes(interest) {
   const facts = [
     ["Words", wished.words],
     ["Examples", list(wished.examples)],
-    ["Starting points", list(wished.seeds)],
+    ["Seeds", list(wished.seeds)],
     ["From the catalogue", list(wished.preferences)],
     ["Strategy", typeof wished.strategy === "string" ? words(wished.strategy) : ""],
-    ["Topics of a model", list(wished.targets)],
-    ["Judge", wished.model ? "a classifier of its owner's" : typeof wished.judge === "string" ? words(wished.judge) : ""],
-    ["Threshold", wished.threshold ? String(wished.threshold) : "as the judge says"],
+    ["Model topics", list(wished.targets)],
+    ["Judge", wished.model ? "a classifier of the owner" : typeof wished.judge === "string" ? words(wished.judge) : ""],
+    ["Threshold", wished.threshold ? String(wished.threshold) : "the judge's default"],
     ["Pages to fetch", wished.budget ? count(wished.budget) : ""],
-    ["Only on hosts", list(wished.hosts)],
-    ["Only in domains", list(wished.domains)],
-    ["Never where the address has", list(wished.exclude)],
+    ["Only these hosts", list(wished.hosts)],
+    ["Only these domains", list(wished.domains)],
+    ["Skipped addresses", list(wished.exclude)],
     ["Languages", list(wished.languages)],
-    ["Left out if opted out of", { training: "training and mining", all: "anything" }[wished.respect_opt_outs]],
-    ["Looks again", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
-    ["Frequently", wished.frequently?.length ? `${list(wished.frequently)} (every ${wished.frequent} at least)` : ""],
+    ["Skipped if opted out of", { training: "training and mining", all: "anything" }[wished.respect_opt_outs]],
+    ["Revisits", AGAIN[interest.look_again] ?? `every ${interest.look_again}`],
+    ["Frequently", wished.frequently?.length ? `${list(wished.frequently)} (at least every ${wished.frequent})` : ""],
     ["Infrequently", wished.infrequently?.length ? `${list(wished.infrequently)} (every ${wished.infrequent})` : ""],
-    ["Always, never from a cache", list(wished.always)],
-    ["Changes are noticed by", list(wished.detect)],
+    ["Always, bypassing caches", list(wished.always)],
+    ["Change detectors", list(wished.detect)],
   ].filter(([, value]) => value);
   return el("dl", { class: "wishes" }, facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", {}, el("bdi", { text: shown(String(value), 600) }))])));
 }
@@ -51,7 +51,7 @@ export function mount(panel, context) {
   const crawlPath = () => `/crawls/${context.crawl.id}`;
 
   async function removeCrawl(crawl) {
-    if (await ask({ title: `Delete crawl ${crawl.number}?`, text: "Its pages, its archive and its index are removed for good.", yes: "Delete", danger: true })) {
+    if (await ask({ title: `Delete crawl ${crawl.number}?`, text: "Its pages, archive and index are deleted permanently.", yes: "Delete", danger: true })) {
       await call("DELETE", `/crawls/${crawl.id}`);
       await context.reload();
       await show();
@@ -60,7 +60,7 @@ export function mount(panel, context) {
 
   async function remove() {
     const { id, name } = context.interest;
-    if (await askByName(name, "Delete this interest?", "Its crawls, archives, labels, shares and feeds are removed for good, for everybody.")) {
+    if (await askByName(name, "Delete this interest?", "Its crawls, archives, labels, shares and feeds are deleted permanently, for everybody it is shared with.")) {
       await call("DELETE", `/interests/${id}`);
       later("The interest was deleted");
       location.assign("/");
@@ -69,7 +69,7 @@ export function mount(panel, context) {
 
   async function again() {
     await call("POST", `/interests/${context.interest.id}/judge`);
-    tell("The pages are being judged again");
+    tell("Judging the pages again");
     await context.reload();
   }
 
@@ -78,35 +78,35 @@ export function mount(panel, context) {
     const own = context.interest.mode === "own";
     const link = (text, path, params) => el("a", { class: "button", href: href(path, params), download: true, text });
     panel.replaceChildren(...[
-      section("What is looked for", el("div", {}, [
+      section("What this interest looks for", el("div", {}, [
         wishes(context.interest),
         context.may.edit ? el("a", { class: "button", href: `/interests/${encodeURIComponent(context.interest.id)}/edit`, text: "Edit" }) : "",
         " ",
         context.may.run && crawls.length ? button("Judge again", again) : "",
-        context.may.run && crawls.length ? el("p", { class: "note", text: "Judge again applies words, examples, judge and threshold to the pages that are there. Nothing is fetched." }) : "",
+        context.may.run && crawls.length ? el("p", { class: "note", text: "Judge again applies the words, examples, judge and threshold to the pages already fetched. Nothing is fetched." }) : "",
       ])),
       section("Crawls", crawls.length
         ? el("ul", { class: "crawls" }, crawls.map((crawl) => el("li", {}, [
             el("strong", { text: `Crawl ${crawl.number}` }),
             badge(crawl),
-            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} relevant, begun `, ago(crawl.started ?? crawl.created)]),
+            el("span", { class: "note" }, [`${count(crawl.pages)} pages, ${count(crawl.found)} relevant, started `, ago(crawl.started ?? crawl.created)]),
             crawl.id === context.crawl?.id ? el("span", { class: "badge", text: "shown" }) : button("Show", () => context.choose(crawl), { class: "small" }),
             context.may.run ? button("Delete", () => removeCrawl(crawl), { class: "small danger", "aria-label": `Delete crawl ${crawl.number}` }) : "",
           ])))
-        : el("p", { class: "note", text: "None yet." })),
+        : el("p", { class: "note", text: "No crawls yet." })),
       context.crawl
         ? section("Export", el("div", {}, [
-            el("p", { class: "note", text: "The pages of the crawl that is shown: as lines of JSON, as a table, or as a web archive that other tools read." }),
+            el("p", { class: "note", text: "The pages of this crawl as JSON Lines, as a table, or as a web archive for other tools." }),
             el("div", { class: "row" }, [
-              link("JSON lines", `${crawlPath()}/export`, { form: "jsonl" }),
+              link("JSON Lines", `${crawlPath()}/export`, { form: "jsonl" }),
               link("Table (CSV)", `${crawlPath()}/export`, { form: "csv" }),
               link("Web archive (WARC)", `${crawlPath()}/export`, { form: "warc" }),
               link("For ReplayWeb.page (WACZ)", `${crawlPath()}/export`, { form: "wacz" }),
-              own ? link("Everything of this interest", `/interests/${context.interest.id}/export`) : "",
+              own ? link("Everything in this interest", `/interests/${context.interest.id}/export`) : "",
             ]),
           ]))
         : "",
-      own && context.may.write ? section("Delete", el("div", {}, [el("p", { class: "note", text: "Everything of this interest, for good." }), button("Delete this interest", remove, { class: "danger" })])) : "",
+      own && context.may.write ? section("Delete", el("div", {}, [el("p", { class: "note", text: "Deletes this interest and all its crawls permanently." }), button("Delete this interest", remove, { class: "danger" })])) : "",
     ].filter((part) => part !== ""));
   }
 

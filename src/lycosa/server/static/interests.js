@@ -16,7 +16,7 @@ function card(interest) {
     crawl ? h("dl", null,
       h("div", null, h("dt", null, "Relevant"), h("dd", null, number(crawl.found))),
       h("div", null, h("dt", null, "Pages"), h("dd", null, number(crawl.pages), crawl.pages < crawl.budget ? h("span", {class: "note"}, ` of ${number(crawl.budget)}`) : null)),
-      h("div", null, h("dt", null, "Harvest"), h("dd", null, crawl.pages ? percent(crawl.harvest) : "–"))) : h("p", {class: "note"}, "No crawl yet."),
+      h("div", null, h("dt", null, "Harvest rate"), h("dd", null, crawl.pages ? percent(crawl.harvest) : "–"))) : h("p", {class: "note"}, "No crawl yet."),
     crawl && BUSY.has(crawl.state) && crawl.task === "crawl" ? h("progress", {max: crawl.budget, value: crawl.pages, "aria-label": `Pages of ${interest.name}`}) : null,
     crawl && crawl.state === "failed" ? h("p", {class: "note"}, crawl.reason) : null,
     h("div", {class: "foot"}, badge(crawl),
@@ -29,7 +29,7 @@ function card(interest) {
 
 const MANY = 12;
 const filter = h("input", {type: "search", id: "filter", autocomplete: "off", oninput: () => narrow()});
-const among = h("div", {class: "field", hidden: true}, h("label", {for: "filter"}, "Show only those with"), filter);
+const among = h("div", {class: "field", hidden: true}, h("label", {for: "filter"}, "Filter"), filter);
 list.before(among);
 
 // Where there are many, those whose name or words have what is typed.
@@ -44,12 +44,12 @@ function show(interests) {
   if (!interests.length) {
     const may = list.dataset.may;
     return fill(list, empty(may ? "What are you curious about?" : "Nothing is shared with you yet",
-      may ? "Describe it in a few words, or by pages you like. Lycosa follows the links that lead to more of it, and keeps what it finds for you." : "When somebody shares an interest with you, it appears here.",
-      may ? h("a", {class: "button primary", href: "/interests/new"}, "Make your first interest") : null));
+      may ? "Describe it in a few words, or with example pages. Lycosa follows the links that lead to more of the same and keeps the relevant pages for you." : "When somebody shares an interest with you, it appears here.",
+      may ? h("a", {class: "button primary", href: "/interests/new"}, "Create your first interest") : null));
   }
-  const parts = [["Yours", interests.filter((one) => one.mode === "own")], ["Shared with you", interests.filter((one) => one.mode !== "own")]].filter(([, some]) => some.length);
+  const parts = [["Your interests", interests.filter((one) => one.mode === "own")], ["Shared with you", interests.filter((one) => one.mode !== "own")]].filter(([, some]) => some.length);
   return fill(list, parts.map(([title, some], at) => h("section", {"aria-label": title},
-    parts.length > 1 || title !== "Yours" ? h("p", {class: "lead"}, title) : null, h("ul", {class: "cards-grid"}, some.map(card)), at < parts.length - 1 ? h("hr") : null)));
+    parts.length > 1 || title !== "Your interests" ? h("p", {class: "lead"}, title) : null, h("ul", {class: "cards-grid"}, some.map(card)), at < parts.length - 1 ? h("hr") : null)));
 }
 
 let drawn = "";

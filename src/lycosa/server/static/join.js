@@ -9,22 +9,22 @@ const form = $("#join");
 const LEAST = Number(form.dataset.least);
 const state = $("#state");
 const ROLES = {
-  admin: "As an admin you can do everything a member can, and keep accounts, invitations and the catalogue of starting points.",
-  member: "As a member you make interests, let them be crawled, and share what you like.",
-  reader: "As a reader you see what others share with you.",
+  admin: "As an admin, you can do everything a member can, and manage accounts, invitations and the seed catalogue.",
+  member: "As a member, you create interests, run crawls and share what you like.",
+  reader: "As a reader, you see what others share with you.",
 };
 
 async function begin() {
-  if (!code) return refuse("There is no invitation in this address", "Open the whole link that you were given, with everything after the #.");
+  if (!code) return refuse("This address has no invitation", "Open the complete link you were given, including everything after the #.");
   let told;
   try { told = await get("/invitations/check", {code}, {open: true}); } catch (error) {
-    if (error.status === 404 || error.status === 422) return refuse("This link does not work any more", "It was used, taken back, or has run out. Ask whoever sent it for a new one.");
+    if (error.status === 404 || error.status === 422) return refuse("This link is no longer valid", "It was used, revoked or has expired. Ask the person who sent it for a new one.");
     return refuse("That did not work", error.message);
   }
   if (told.name) return renew(told);
   $("#title").textContent = told.role === "admin" ? "Welcome to Lycosa" : "Join Lycosa";
-  fill(state, h("p", {class: "lead"}, told.role === "admin" ? "This server is yours to keep. Make your account, then your first interest." : "You are invited."),
-    h("p", {class: "note"}, ROLES[told.role] || "", " The invitation holds until ", when(told.expires), "."));
+  fill(state, h("p", {class: "lead"}, told.role === "admin" ? "You are the first admin of this server. Create your account, then your first interest." : "You are invited."),
+    h("p", {class: "note"}, ROLES[told.role] || "", " The invitation is valid until ", when(told.expires), "."));
   form.hidden = false;
   $("#name").focus();
 }
@@ -33,13 +33,13 @@ let whose = "";  // the account that gets a new password, if the link is for tha
 
 function renew(told) {
   whose = told.name;
-  $("#title").textContent = "A new password";
+  $("#title").textContent = "Choose a new password";
   fill(state, h("p", {class: "lead"}, `For your account, ${whose}.`),
-    h("p", {class: "note"}, "Wherever you are signed in, you are signed out. The link holds until ", when(told.expires), "."));
+    h("p", {class: "note"}, "You will be signed out everywhere. The link is valid until ", when(told.expires), "."));
   form.elements.name.value = whose;
   $("#name-hint").hidden = true;
   form.elements.name.readOnly = true;  // stays, so that a password manager knows whose it is
-  $("button", form).textContent = "Take this password";
+  $("button", form).textContent = "Set password";
   form.hidden = false;
   form.elements.password.focus();
 }
@@ -64,10 +64,10 @@ form.addEventListener("submit", (event) => {
   const {name, password, again} = values();
   const wrong = {};
   const met = rules({name, password});
-  if (!name.trim()) wrong.name = "Choose a name.";
-  if (!met.length) wrong.password = `At least ${LEAST} characters, please.`;
-  else if (!met.name) wrong.password = "Your name is no password.";
-  else if (password !== again) wrong.again = "This is not the same password.";
+  if (!name.trim()) wrong.name = "Enter a user name.";
+  if (!met.length) wrong.password = `At least ${LEAST} characters.`;
+  else if (!met.name) wrong.password = "The password must differ from your user name.";
+  else if (password !== again) wrong.again = "The passwords do not match.";
   if (Object.keys(wrong).length) return complain(form, {name: "ApiError", message: "", fields: wrong});
   attempt($("button", form), async () => {
     try {

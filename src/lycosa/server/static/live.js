@@ -9,12 +9,12 @@ const KEPT = 200;
 export function mount(panel, context) {
   const numbers = el("dl", { class: "numbers" });
   const figure = el("figure", { class: "curve" });
-  const feed = el("ol", { class: "feed", "aria-label": "Pages as they come in, newest first" });
+  const feed = el("ol", { class: "feed", "aria-label": "Pages as they arrive, newest first" });
   const hosts = el("div");
   const errors = el("div");
   const said = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const line = el("p", { class: "note connection" });
-  const hold = button("Hold the list", () => toggle(), { class: "small", "aria-pressed": "false" });
+  const hold = button("Pause the list", () => toggle(), { class: "small", "aria-pressed": "false" });
   let source = null;
   let last = 0; // the newest visit that is shown: after a reconnection, older ones are not shown again
   let held = null; // visits that wait while the list is held
@@ -25,10 +25,10 @@ export function mount(panel, context) {
   const nothing = el("div", { class: "empty", hidden: true });
   const body = el("div", {}, [
     numbers,
-    section("Harvest: how many of the fetched pages are about it", figure),
+    section("Harvest: relevant pages among those fetched", figure),
     el("div", { class: "columns" }, [
-      section("Pages as they come in", el("div", {}, [el("p", { class: "row" }, [hold, line]), feed])),
-      el("div", {}, [section("Hosts and their waits", hosts), section("What went wrong", errors)]),
+      section("Pages as they arrive", el("div", {}, [el("p", { class: "row" }, [hold, line]), feed])),
+      el("div", {}, [section("Hosts", hosts), section("What went wrong", errors)]),
     ]),
   ]);
   panel.replaceChildren(said, nothing, body);
@@ -42,7 +42,7 @@ export function mount(panel, context) {
       held = [];
     }
     hold.setAttribute("aria-pressed", String(held !== null));
-    hold.textContent = held ? "Go on" : "Hold the list";
+    hold.textContent = held ? "Resume the list" : "Pause the list";
   }
 
   function row(visit) {
@@ -76,9 +76,9 @@ export function mount(panel, context) {
     const facts = [
       ["Pages", gone(crawl)],
       ["Relevant", count(crawl.found)],
-      ["Harvest", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
-      ["Pages a minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
-      ["Waiting links", progress.frontier == null ? "–" : count(progress.frontier)],
+      ["Harvest rate", percent(crawl.harvest ?? (crawl.pages ? crawl.found / crawl.pages : null))],
+      ["Pages per minute", progress.rate == null ? "–" : count(Math.round(progress.rate))],
+      ["Links waiting", progress.frontier == null ? "–" : count(progress.frontier)],
       ["Being fetched", count((progress.in_flight ?? []).length)],
     ];
     numbers.replaceChildren(...facts.map(([name, value]) => el("div", {}, [el("dt", { text: name }), el("dd", { text: value })])));
@@ -91,11 +91,11 @@ export function mount(panel, context) {
 
   function hostTable(list) {
     if (!list?.length) {
-      hosts.replaceChildren(el("p", { class: "note", text: "No host has been asked yet." }));
+      hosts.replaceChildren(el("p", { class: "note", text: "No requests yet." }));
       return;
     }
     const rows = list.slice(0, 100).map((host) => {
-      const waits = host.ready_in > 0.05 ? `${host.ready_in.toFixed(1)} s` : host.in_flight ? "asking now" : "–";
+      const waits = host.ready_in > 0.05 ? `${host.ready_in.toFixed(1)} s` : host.in_flight ? "requesting" : "–";
       return el("tr", {}, [
         el("th", { scope: "row" }, el("bdi", { text: shown(host.host, 120) })),
         el("td", { class: "number", text: count(host.pages) }),
@@ -107,7 +107,7 @@ export function mount(panel, context) {
     hosts.replaceChildren(
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Hosts" }, [
         el("table", {}, [
-          el("thead", {}, el("tr", {}, ["Host", "Pages", "Relevant", "Waits", "Why"].map((name, place) =>
+          el("thead", {}, el("tr", {}, ["Host", "Pages", "Relevant", "Wait", "Reason"].map((name, place) =>
             el("th", { scope: "col", class: place === 1 || place === 2 ? "number" : "", text: name })))),
           el("tbody", {}, rows),
         ]),
@@ -117,7 +117,7 @@ export function mount(panel, context) {
 
   function errorList(list) {
     if (!list?.length) {
-      errors.replaceChildren(el("p", { class: "note", text: "Nothing so far." }));
+      errors.replaceChildren(el("p", { class: "note", text: "No errors." }));
       return;
     }
     errors.replaceChildren(
@@ -125,7 +125,7 @@ export function mount(panel, context) {
         el("li", {}, [
           el("strong", { text: `${count(error.count)} × ${shown(words(error.cause), 80)}` }),
           el("p", { class: "note", text: shown(error.meaning, 300) }),
-          error.example ? el("p", { class: "why" }, ["as in ", el("bdi", { text: shown(error.example, 160) })]) : "",
+          error.example ? el("p", { class: "why" }, ["for example ", el("bdi", { text: shown(error.example, 160) })]) : "",
         ]))),
     );
   }
@@ -133,18 +133,18 @@ export function mount(panel, context) {
   function plot(given) {
     curve = given ?? curve;
     if (!curve?.pages?.length) {
-      figure.replaceChildren(el("p", { class: "note", text: "The curve begins with the first page." }));
+      figure.replaceChildren(el("p", { class: "note", text: "The curve appears with the first page." }));
       return;
     }
     const at = curve.pages.length - 1;
     const [pages, found, breadth] = [curve.pages[at], curve.found[at], curve.breadth?.[at]];
     const half = curve.pages.findIndex((x) => x >= pages / 2);
     const middle = curve.breadth
-      ? ` Halfway, this crawl had ${count(curve.found[half])}, breadth-first order of the same pages would have had ${count(curve.breadth[half])}.`
+      ? ` Halfway, this crawl had ${count(curve.found[half])}; breadth-first order would have had ${count(curve.breadth[half])}.`
       : "";
     const curves = [{ name: "this crawl", x: curve.pages, y: curve.found, last: count(found) }];
     if (curve.breadth) curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
-    draw(figure, { across: "pages fetched", up: "relevant", curves, says: `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first takes links in the order they were seen, without choosing.` });
+    draw(figure, { across: "pages fetched", up: "relevant", curves, says: `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.` });
   }
 
   function take(progress) {
@@ -185,7 +185,7 @@ export function mount(panel, context) {
     if (!context.crawl) {
       nothing.replaceChildren(
         el("h2", { text: "Not started yet" }),
-        el("p", { text: context.may.run ? "Start it above: pages appear here as they come in." : "When its owner starts it, pages appear here as they come in." }),
+        el("p", { text: context.may.run ? "Choose Start above. Pages appear here as they arrive." : "Pages appear here once the owner starts a crawl." }),
       );
     }
     nothing.hidden = Boolean(context.crawl);

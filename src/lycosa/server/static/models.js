@@ -5,20 +5,20 @@ import {$, ago, fill, h, number, percent, plural} from "./dom.js";
 import {ask, attempt, calm, complain, dialog, empty, later, toast} from "./shell.js";
 import {topics} from "./topics.js";
 
-const KINDS = {classifier: "classifier", rules: "rules between classes", browsing: "browsed paths", directory: "directory of topics"};
+const KINDS = {classifier: "classifier", rules: "rules between classes", browsing: "browsing paths", directory: "topic directory"};
 const HINTS = {
-  classifier: "Of one interest it learns relevant and irrelevant; of several, or of a directory's topics, each is a class.",
-  rules: "It learns which classes of pages link to which, from one interest's crawl.",
-  browsing: "It learns which pages lead to relevant ones, from one interest's crawl.",
+  classifier: "From one interest it learns relevant and irrelevant. With several interests, or topics of a directory, each is a class.",
+  rules: "Learns which classes of pages link to which, from one interest's crawl.",
+  browsing: "Learns which pages lead to relevant ones, from one interest's crawl.",
 };
-const STATES = {queued: "waits", training: "is trained", failed: "failed"};
+const STATES = {queued: "queued", training: "training", failed: "failed"};
 let all = [];
 let marked = null; // {directory, topics}: classes for a classifier
 let timer = 0;
 
 async function load() {
   all = await get("/models");
-  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("None yet", "Upload a model, or train one on what your interests have found."));
+  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("No models yet", "Upload a model, or train one on the pages of your interests."));
   fill($("#model") || h("p"), all.filter((one) => one.kind === "classifier" && one.state === "ready").map((one) => h("option", {value: one.id}, one.name)));
   clearTimeout(timer);
   if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(() => load().catch(() => {}), 1500);
@@ -29,7 +29,7 @@ function facts({about, size}) {
   return [
     about.classifier, classes ? plural(classes, "class", "classes") : "", about.rules ? plural(about.rules, "rule") : "",
     about.topics ? plural(about.topics, "topic") : "", about.pages ? plural(about.pages, "page") : "", about.relevant ? `${number(about.relevant)} relevant` : "",
-    about.accuracy ? `${percent(about.accuracy)} right on pages held out (largest class: ${percent(about.majority)})` : "",
+    about.accuracy ? `${percent(about.accuracy)} correct on held-out pages (largest class: ${percent(about.majority)})` : "",
     size ? `${number(Math.max(1, Math.round(size / 1000)))} kB` : "",
   ].filter(Boolean).join(" · ");
 }
@@ -51,7 +51,7 @@ function card(model) {
 
 function remove(button, model) {
   attempt(button, async () => {
-    if (!(await ask({title: `Delete ${model.name}?`, text: "Crawls that began with it keep their copy. It cannot be undone.", yes: "Delete", danger: true}))) return;
+    if (!(await ask({title: `Delete ${model.name}?`, text: "Crawls that use it keep their copy. This cannot be undone.", yes: "Delete", danger: true}))) return;
     await del(`/models/${model.id}`);
     await load();
     toast("Deleted.");
@@ -62,12 +62,12 @@ function remove(button, model) {
 
 function browse(model) {
   let chosen = [];
-  const said = h("p", {class: "note", role: "status"}, model.kind === "directory" ? "Mark topics by clicking them." : "The classes that it tells apart. Mark them where you make an interest that goes by it.");
+  const said = h("p", {class: "note", role: "status"}, model.kind === "directory" ? "Select topics by clicking them." : "The classes it distinguishes. Select them when you create an interest that uses this model.");
   const begin = h("button", {type: "button", class: "primary", disabled: true}, "New interest from these");
   const teach = h("button", {type: "button", disabled: true}, "Train a classifier on these");
   const tree = topics(model.id, [], (now) => {
     chosen = now;
-    said.textContent = now.length ? `Marked: ${now.join(", ")}` : "Mark topics by clicking them.";
+    said.textContent = now.length ? `Selected: ${now.join(", ")}` : "Select topics by clicking them.";
     for (const one of [begin, teach]) one.disabled = !now.length;
   });
   const box = dialog(model.name, h("div", null, said, tree, model.kind === "directory" ? h("div", {class: "actions"}, begin, teach) : null), {wide: true});
@@ -91,8 +91,8 @@ function showMarked() {
   if (!marked) return;
   $("#kind").value = "classifier";
   kinds();
-  fill(place, h("p", {class: "notice"}, `Classes are topics of the directory: ${marked.topics.join(", ")}. Pages are those of them that the interests above have fetched. `,
-    h("button", {type: "button", class: "small", onclick: () => { marked = null; showMarked(); }}, "Learn from yes and no instead")));
+  fill(place, h("p", {class: "notice"}, `Classes: the directory's topics ${marked.topics.join(", ")}. Pages: those of these topics that the interests above have fetched. `,
+    h("button", {type: "button", class: "small", onclick: () => { marked = null; showMarked(); }}, "Learn from labels instead")));
 }
 
 // -- uploading and training
@@ -110,7 +110,7 @@ $("#upload")?.addEventListener("submit", (event) => {
   calm(form);
   const file = form.elements.file.files[0];
   if (!file) return complain(form, {name: "ApiError", message: "", fields: {file: "Choose a file."}});
-  if (file.size > 64e6) return complain(form, {name: "ApiError", message: "", fields: {file: "It is larger than 64 MB."}});
+  if (file.size > 64e6) return complain(form, {name: "ApiError", message: "", fields: {file: "The file is larger than 64 MB."}});
   return attempt($("button", form), async () => {
     try { await upload("/models", file, {name: form.elements.name.value.trim()}); } catch (error) { return complain(form, error); }
     form.reset();
@@ -134,7 +134,7 @@ $("#train")?.addEventListener("submit", (event) => {
     showMarked();
     kinds();
     await load();
-    return toast("It is being trained.");
+    return toast("Training started.");
   });
 });
 
@@ -143,7 +143,7 @@ async function begin() {
   if (!$("#train")) return;
   const own = (await get("/interests")).filter((one) => one.mode === "own" && one.crawl);
   fill($("#interests"), own.length ? own.map((one) => h("label", {class: "check"}, h("input", {type: "checkbox", name: "interest", value: one.id}),
-    h("span", null, h("bdi", null, one.name), h("span", {class: "note"}, ` ${number(one.labels.yes)} yes, ${number(one.labels.no)} no, ${plural(one.crawl.pages, "page")}`)))) : h("p", {class: "note"}, "None of your interests has crawled anything yet."));
+    h("span", null, h("bdi", null, one.name), h("span", {class: "note"}, ` ${number(one.labels.yes)} yes, ${number(one.labels.no)} no, ${plural(one.crawl.pages, "page")}`)))) : h("p", {class: "note"}, "None of your interests has any pages yet."));
   $("#kind").addEventListener("change", kinds);
   kinds();
 }

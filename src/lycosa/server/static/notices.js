@@ -23,7 +23,7 @@ export function bell(button, count, panel, unfold) {
       ? h("ul", null, told.notices.slice(0, 30).map((notice) => h("li", {class: notice.read ? null : "unread"},
         notice.interest ? h("a", {href: `/interests/${notice.interest}${notice.kind === "changes" ? "#changes" : ""}`}, notice.text) : h("span", null, notice.text),
         h("p", {class: "note"}, notice.read ? null : h("span", {class: "unseen"}, "New. "), ago(notice.at)))))
-      : h("p", {class: "note"}, "Nothing to tell. When a crawl ends, pages change or somebody shares an interest with you, it is said here."));
+      : h("p", {class: "note"}, "No notices. You are notified here when a crawl ends, pages change, or somebody shares an interest with you."));
     mark(0);
     if (told.unread) post("/me/notices/read", {ids: null}, {quiet: true}).catch(() => {});
   };

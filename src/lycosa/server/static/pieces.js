@@ -49,9 +49,9 @@ export function words(name) {
 }
 
 const OUTCOMES = {
-  redirect: "leads elsewhere", gone: "not there", broken: "its server failed", busy: "host too busy", denied: "not allowed", refused: "not public",
-  "unknown-host": "no such host", unreachable: "no connection", timeout: "no answer", slow: "too slow", loop: "goes in circles",
-  unwanted: "no text", invalid: "made no sense", unreadable: "could not be read", crashed: "our mistake", unchanged: "as before",
+  redirect: "redirect", gone: "not found", broken: "server error", busy: "host too busy", denied: "not allowed", refused: "not public",
+  "unknown-host": "no such host", unreachable: "no connection", timeout: "no answer", slow: "too slow", loop: "redirect loop",
+  unwanted: "no text", invalid: "invalid response", unreadable: "unreadable", crashed: "internal error", unchanged: "unchanged",
 };
 
 // How far a crawl is. Looking again may find pages beyond what was asked for.
@@ -61,7 +61,7 @@ export const gone = ({ pages, budget }) => (pages > budget ? count(pages) : `${c
 export const outcome = (name) => OUTCOMES[name] ?? words(name);
 
 export function original(url) {
-  return outside(url, "original", { class: "away", title: "Opens the page itself in a new tab; no referrer is sent" });
+  return outside(url, "original", { class: "away", title: "Opens the original page in a new tab; no referrer is sent" });
 }
 
 // How relevant a page was judged, as a bar and a number.
@@ -79,10 +79,10 @@ export function scoreBar(score, threshold) {
 export function why(reason, brief = false) {
   const holder = (children) => el(brief ? "span" : "p", { class: brief ? "" : "why" }, children);
   if (!reason || !reason.kind) return holder([]);
-  if (reason.kind === "seed") return holder(["a starting point"]);
+  if (reason.kind === "seed") return holder(["a seed"]);
   const parent = shown(reason.parent_title, 90) || shown(reason.parent, 90);
   const parts = [reason.kind === "link" ? "from " : `${words(reason.kind)} from `, el("bdi", { class: "parent", title: shown(reason.parent, 300), text: parent || "an unknown page" })];
-  if (reason.anchor) parts.push(" by “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
+  if (reason.anchor) parts.push(" via “", el("bdi", { text: shown(reason.anchor, 90) }), "”");
   const score = Number(reason.score);
   if (score) {  // what the strategy made of it; each has a scale of its own
     parts.push(`, chosen with score ${Math.abs(score) < 0.01 ? score.toPrecision(2) : score.toFixed(2)}`);
@@ -120,7 +120,7 @@ document.addEventListener("labelled", (event) => {
   }
 });
 
-const LEFT = { "signed out": "You have signed out elsewhere.", "not shared any more": "This is not shared with you any more.", deleted: "This crawl was deleted." };
+const LEFT = { "signed out": "You signed out in another window.", "not shared any more": "This is no longer shared with you.", deleted: "This crawl was deleted." };
 
 // Follow a crawl's events; `on.status` is told how the connection is, `on.ended` why it is over. Returns {close}.
 // A stream that ends because the server does is made again.
@@ -132,7 +132,7 @@ export function openEvents(path, after, on) {
     after,
     on: { visit: on.visit, progress: on.progress, state: on.state, end: ({ reason }) => { end = /server|stopping/.test(reason ?? "") ? null : reason ?? ""; } },
     done: () => end !== null,
-    lost: (gone) => on.status(gone ? "The connection was lost; it is being made again." : ""),
+    lost: (gone) => on.status(gone ? "Connection lost. Reconnecting …" : ""),
     signal: stopper.signal,
   }).then(
     () => stopper.signal.aborted || (on.status(LEFT[end] ?? ""), on.ended(end)),

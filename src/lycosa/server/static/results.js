@@ -8,10 +8,10 @@ import { slider, unsure } from "./threshold.js";
 const SIZE = 20;
 const ORDERS = { relevance: "relevance", frequency: "word frequency", date: "date", novelty: "novelty" };
 const TEXTS = {
-  relevance: "By what the judge says now, your yes and no included.",
-  frequency: "By how often the words of the interest stand in the page.",
-  date: "The newest first.",
-  novelty: "Pages first that say what those above, and those you know, do not.",
+  relevance: "By the judge's current score, including what it learned from your labels.",
+  frequency: "By how often the words of the interest occur in the page.",
+  date: "Newest first.",
+  novelty: "Pages first that say what the pages above them, and pages you know, do not.",
 };
 
 function select(name, label, choices, chosen, more = {}) {
@@ -24,8 +24,8 @@ function input(name, label, type, chosen, more = {}) {
 
 function none(crawl) {
   return crawl.pages && !["queued", "running"].includes(crawl.state)
-    ? `None of the ${plural(crawl.pages, "page")} that were fetched is about it. Other words or starting points may help: Settings, Edit.`
-    : "Nothing relevant yet.";
+    ? `None of the ${plural(crawl.pages, "page")} fetched is relevant. Other words or seeds may help: Settings, Edit.`
+    : "No relevant pages yet.";
 }
 
 export function mount(panel, context) {
@@ -47,11 +47,11 @@ export function mount(panel, context) {
     const more = narrowed();
     form.replaceChildren(
       el("div", { class: "search-line" }, [
-        el("label", { class: "unseen", for: "q", text: "Search in what was archived" }),
-        el("input", { id: "q", name: "q", type: "search", value: values.q ?? "", placeholder: "Search in what was archived", maxlength: 500, autocomplete: "off" }),
+        el("label", { class: "unseen", for: "q", text: "Search the archived pages" }),
+        el("input", { id: "q", name: "q", type: "search", value: values.q ?? "", placeholder: "Search the archived pages", maxlength: 500, autocomplete: "off" }),
         el("button", { type: "submit", text: "Search" }),
       ]),
-      el("div", { class: "row" }, [select("order", "Order by ", ORDERS, values.order || "relevance", { disabled: Boolean(values.q) })]),
+      el("div", { class: "row" }, [select("order", "Sort by ", ORDERS, values.order || "relevance", { disabled: Boolean(values.q) })]),
       el("details", { class: "more-filters", open: more }, [
         el("summary", { text: "Filters" }),
         el("div", { class: "filter-grid" }, [
@@ -61,7 +61,7 @@ export function mount(panel, context) {
           input("until", "To", "date", values.until ?? ""),
           select("changed", "Changed", { "": "either", true: "only changed" }, values.changed ?? ""),
           select("labelled", "Labelled", { "": "all", any: "yes or no", yes: "yes", no: "no", none: "not yet" }, values.labelled ?? ""),
-          select("all", "Pages", { "": "relevant ones", all: "others that were fetched" }, values.all ?? "", { disabled: Boolean(values.q) }),
+          select("all", "Pages", { "": "relevant", all: "not relevant" }, values.all ?? "", { disabled: Boolean(values.q) }),
           button("Clear filters", () => change({ q: values.q, order: values.order, threshold: values.threshold }, true), { class: "small" }),
         ]),
       ]),
@@ -104,7 +104,7 @@ export function mount(panel, context) {
 
   async function load() {
     if (!context.crawl) {
-      said.textContent = "Nothing was crawled yet.";
+      said.textContent = "Nothing has been crawled yet.";
       return;
     }
     const mine = ++turn;
@@ -132,7 +132,7 @@ export function mount(panel, context) {
       line.show(answer, threshold);
       foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
-      said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page is like that." : none(context.crawl);
+      said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page matches these filters." : none(context.crawl);
       turnPage(answer.total, offset);
     } catch (error) {
       if (mine === turn) {
@@ -173,7 +173,7 @@ export function mount(panel, context) {
         learning = false;
         fresh.replaceChildren(button("The judge has learned from your labels: rank again", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
-        fresh.replaceChildren(button(`${plural(context.crawl.found - foundThen, "page")} more: show`, load, { class: "small" })); // a list that is being read does not move by itself
+        fresh.replaceChildren(button(`Show ${plural(context.crawl.found - foundThen, "more page")}`, load, { class: "small" })); // a list that is being read does not move by itself
       }
     },
   };

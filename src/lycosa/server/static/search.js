@@ -26,9 +26,9 @@ function clean(letters) {
 
 export async function search(context, q, { changed, ...filters }) {
   const found = await call("GET", `/crawls/${context.crawl.id}/search`, { q, ...filters, changed });
-  const says = [found.total ? found.total === 1 ? "1 page has these words." : `${count(found.total)} pages have these words.` : "No page has these words."];
+  const says = [found.total ? found.total === 1 ? "1 page matches." : `${count(found.total)} pages match.` : "No page matches."];
   if (found.behind) says.push(`About ${found.behind.toLocaleString("en")} pages are still being indexed.`);
-  if (found.loosened) says.push("No page had all of them: these have some.");
+  if (found.loosened) says.push("No page contains all the words; these contain some of them.");
   return {
     total: found.total,
     says: says.join(" "),

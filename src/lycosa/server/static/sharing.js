@@ -1,31 +1,27 @@
 // Who else may see the interest: people by name, to read or to edit.
 
+import { picker } from "./people_picker.js";
 import { ago, button, call, el, section, shown, tell } from "./pieces.js";
 import { ask, complain, calm } from "./shell.js";
 
-const MODES = { read: "may read", edit: "may edit and crawl" };
+const MODES = { read: "can read", edit: "can edit and crawl" };
 
 export function mount(panel, context) {
   const list = el("ul", { class: "shares" });
   const said = el("p", { class: "note" });
-  const names = el("datalist", { id: "share-names" });
-  const name = el("input", { id: "share-name", name: "name", list: "share-names", maxlength: 200, required: true, autocomplete: "off", "aria-describedby": "share-name-error" });
+  let taken = new Set();
+  const people = picker({
+    id: "share-name", label: "Name", hint: "Type at least two letters, then choose a person.",
+    left: (one) => !taken.has(one) && one !== context.person.name,
+  });
+  const name = people.input;
   const mode = el("select", { id: "share-mode", name: "mode" }, Object.entries(MODES).map(([value, text]) => el("option", { value, text })));
   const form = el("form", { class: "share-form" }, [
-    el("div", { class: "field" }, [el("label", { for: "share-name", text: "Name" }), name, names, el("p", { class: "field-error", id: "share-name-error" })]),
-    el("div", { class: "field" }, [el("label", { for: "share-mode", text: "What they may do" }), mode]),
+    people.box,
+    el("div", { class: "field" }, [el("label", { for: "share-mode", text: "Permission" }), mode]),
     el("button", { type: "submit", class: "primary", text: "Share" }),
     el("p", { class: "form-error", tabindex: "-1" }),
   ]);
-  let turn = 0;
-
-  name.addEventListener("input", async () => {
-    const mine = ++turn;
-    const begins = name.value.trim();
-    if (begins.length < 2) return;
-    const found = await call("GET", "/people/names", { begins }).catch(() => []);
-    if (mine === turn) names.replaceChildren(...found.map((one) => el("option", { value: one })));
-  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     calm(form);
@@ -40,7 +36,7 @@ export function mount(panel, context) {
   });
 
   function row(share) {
-    const to = el("select", { "aria-label": `What ${shown(share.person.name, 60)} may do`, value: share.mode }, Object.entries(MODES).map(([value, text]) => el("option", { value, text })));
+    const to = el("select", { "aria-label": `Permission of ${shown(share.person.name, 60)}`, value: share.mode }, Object.entries(MODES).map(([value, text]) => el("option", { value, text })));
     to.addEventListener("change", async () => {
       try {
         await call("PUT", `/interests/${context.interest.id}/shares`, { name: share.person.name, mode: to.value });
@@ -54,10 +50,10 @@ export function mount(panel, context) {
       el("strong", {}, el("bdi", { text: shown(share.person.name, 80) })),
       to,
       el("span", { class: "note" }, ["since ", ago(share.created)]),
-      button("Take away", async () => {
+      button("Remove", async () => {
         await call("DELETE", `/interests/${context.interest.id}/shares/${encodeURIComponent(share.person.id)}`);
         await load();
-      }, { class: "small", "aria-label": `Take the interest away from ${shown(share.person.name, 60)}` }),
+      }, { class: "small", "aria-label": `Stop sharing with ${shown(share.person.name, 60)}` }),
     ]);
   }
 
@@ -65,11 +61,12 @@ export function mount(panel, context) {
     if (context.interest.mode !== "own") return;
     const shares = await call("GET", `/interests/${context.interest.id}/shares`);
     list.replaceChildren(...shares.map(row));
-    said.textContent = shares.length ? "" : "Nobody else sees this interest.";
+    taken = new Set(shares.map((share) => share.person.name));
+    said.textContent = shares.length ? "" : "Only you can see this interest.";
   }
 
   async function leave() {
-    if (await ask({ title: "Leave this interest?", text: "You will not see it any more, unless it is shared with you again.", yes: "Leave", danger: true })) {
+    if (await ask({ title: "Leave this interest?", text: "You will no longer see it unless it is shared with you again.", yes: "Leave", danger: true })) {
       await call("DELETE", `/interests/${context.interest.id}/shares/${encodeURIComponent(context.person.id)}`);
       location.assign("/");
     }
@@ -79,13 +76,13 @@ export function mount(panel, context) {
     async show() {
       if (context.interest.mode === "own") {
         if (!panel.contains(list)) {
-          panel.replaceChildren(section("Shared with", el("div", {}, [said, list])), ...(context.may.write ? [section("Share with somebody", form)] : []));
+          panel.replaceChildren(section("Shared with", el("div", {}, [said, list])), ...(context.may.write ? [section("Share with someone", form)] : []));
         }
         await load();
       } else {
         panel.replaceChildren(
           el("p", {}, ["This interest belongs to ", el("strong", { text: shown(context.interest.owner.name, 80) }), ` and is shared with you: you ${MODES[context.interest.mode] ?? ""}.`]),
-          button("Leave it", leave, { class: "danger" }),
+          button("Leave", leave, { class: "danger" }),
         );
       }
     },

@@ -157,7 +157,7 @@ export function complain(form, error) {
 
 export function copier(text, label = "Copy") {
   const button = h("button", {type: "button", class: "small", onclick: async () => {
-    try { await navigator.clipboard.writeText(text); words.textContent = "Copied"; } catch { words.textContent = "Select it and copy"; }
+    try { await navigator.clipboard.writeText(text); words.textContent = "Copied"; } catch { words.textContent = "Select and copy it"; }
     setTimeout(() => { words.textContent = label; }, 2000);
   }}, icon("copy"));
   const words = h("span", {"aria-live": "polite"}, label);
@@ -168,7 +168,7 @@ export function copier(text, label = "Copy") {
 // -- things that many pages show
 
 const STATES = {
-  queued: ["Waiting", "warn"], running: ["Running", "live"], paused: ["Paused", "warn"],
+  queued: ["Queued", "warn"], running: ["Running", "live"], paused: ["Paused", "warn"],
   stopped: ["Stopped", ""], finished: ["Finished", "good"], failed: ["Failed", "bad"],
 };
 
@@ -176,7 +176,7 @@ export function badge(crawl) {
   if (!crawl) return h("span", {class: "badge"}, "Not started");
   const [word, kind] = STATES[crawl.state] || [crawl.state, ""];
   const looking = crawl.state === "running" && crawl.task === "refresh";
-  return h("span", {class: `badge ${kind}`, title: crawl.reason || null}, looking ? "Looking again" : word);
+  return h("span", {class: `badge ${kind}`, title: crawl.reason || null}, looking ? "Revisiting" : word);
 }
 
 export const empty = (title, text, ...actions) =>

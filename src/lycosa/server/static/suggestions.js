@@ -9,7 +9,7 @@ export function mount(panel, context) {
     row.remove();
     (next?.querySelector("button") ?? panel).focus();
     if (said === "accepted") {
-      tell(kind === "page" ? "Added to the examples" : "Added: the next crawl starts with it");
+      tell(kind === "page" ? "Added to the examples" : "Added. It takes effect with the next crawl");
       await context.reload();
     }
   }
@@ -36,16 +36,16 @@ export function mount(panel, context) {
   async function load() {
     const found = await call("GET", `/interests/${context.interest.id}/suggestions`);
     if (!found.allowed) {
-      panel.replaceChildren(el("p", { class: "notice" }, ["You have switched suggestions off. ", el("a", { href: "/account", text: "Your account" }), " has the switch."]));
+      panel.replaceChildren(el("p", { class: "notice" }, ["Suggestions are turned off. Turn them on in ", el("a", { href: "/account", text: "your account" }), "."]));
       return;
     }
     panel.replaceChildren(
-      el("p", { class: "note" }, ["Made from this interest, its labels and the results you opened; nothing leaves your account. ", el("a", { href: "/account", text: "Switch them off" }), "."]),
-      group("Starting points", "None yet: they are pages and hosts that led to pages you liked.", found.seeds.map((seed) =>
+      el("p", { class: "note" }, ["Based on this interest, its labels and the results you opened. Only you see them. ", el("a", { href: "/account", text: "Turn them off" }), "."]),
+      group("Seeds", "None yet. Pages and hosts that led to pages you labelled yes are suggested here.", found.seeds.map((seed) =>
         row("seed", seed.url, [named(seed), el("p", { class: "address" }, el("bdi", { text: shown(seed.url, 200) }))], seed.why, original(seed.url)))),
-      group("Words", "None yet: they come from pages you said yes to.", found.terms.map((term) =>
+      group("Words", "None yet. Words from pages you labelled yes are suggested here.", found.terms.map((term) =>
         row("term", term.term, el("strong", {}, el("bdi", { text: shown(term.term, 80) })), term.why, ""))),
-      group("Pages from your other interests", "None: your other interests have found nothing that fits.", found.pages.map((page) =>
+      group("Pages from your other interests", "None. No page of your other interests fits.", found.pages.map((page) =>
         row("page", page.url, [named(page), el("p", { class: "row" }, [scoreBar(page.score, context.threshold), el("a", { href: `/interests/${encodeURIComponent(page.interest.id)}`, text: shown(page.interest.name, 80) })])], page.why, original(page.url)))),
     );
   }

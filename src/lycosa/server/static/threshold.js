@@ -53,8 +53,8 @@ export function slider(context, changed) {
       range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
       if (document.activeElement !== range || asked === null) range.value = String(asked ?? answer.kept);
       box.querySelector("#threshold-note").textContent = answer.probability
-        ? "From which probability a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones."
-        : "From which score a page counts as relevant. Lower finds more pages, and more that are not on the topic; higher finds fewer, and surer ones.";
+        ? "The lowest probability that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages."
+        : "The lowest score that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages.";
       draw();
     },
   };
@@ -64,12 +64,12 @@ export function slider(context, changed) {
 export function unsure(context) {
   const list = el("ol", { class: "plain-list" });
   const said = el("p", { class: "note", role: "status" });
-  const box = el("details", { class: "unsure-pages", hidden: true }, [el("summary", { text: "Say yes or no to these" }), said, list]);
+  const box = el("details", { class: "unsure-pages", hidden: true }, [el("summary", { text: "Label the least certain pages" }), said, list]);
 
   async function load() {
     if (!box.open || !context.crawl) return;
     const pages = await call("GET", `/crawls/${context.crawl.id}/unsure`);
-    said.textContent = pages.length ? "The judge is least sure of these pages: a word on them teaches it most." : "There is no page that the judge is unsure of.";
+    said.textContent = pages.length ? "The judge is least certain about these pages, so labelling them teaches it most." : "The judge is certain about every page.";
     list.replaceChildren(...pages.map((page) => el("li", {}, [
       scoreBar(page.score, context.threshold),
       el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),

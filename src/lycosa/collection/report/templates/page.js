@@ -52,7 +52,7 @@
     at = Math.max(0, Math.min(pages.length - 1, index));
     rule.hidden = false;
     rule.style.left = 100 * pages[at] / pages[pages.length - 1] + "%";
-    reading.textContent = "After " + number(pages[at]) + " pages: " + number(found[at]) + " finds; breadth first " + number(breadth[at]) + ".";
+    reading.textContent = "After " + number(pages[at]) + " pages: " + number(found[at]) + " relevant; breadth-first " + number(breadth[at]) + ".";
   };
   const hide = () => { rule.hidden = true; reading.textContent = ""; };
   plot.addEventListener("pointermove", (event) => {
