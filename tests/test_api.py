@@ -153,7 +153,7 @@ def test_errors_speak_python(reefs: Path, tmp_path: Path) -> None:
         (lambda: lycosa.crawl("coral"), r"no seed: pass seeds=\["),
         (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: pass topic="),
         (lambda: lycosa.crawl("coral", "http://a.test", bugdet=3), r"unknown option 'bugdet'; did you mean 'budget'\?"),
-        (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^budget is 0: it has to be 1 or more"),
+        (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^budget is 0: it must be 1 or more"),
         (lambda: lycosa.crawl("coral", "http://a.test", budget="3"), r"crawl\(\): budget is '3'"),
         (lambda: list(lycosa.crawl("coral", "http://a.test", proxy="http://127.0.0.1:1")), r"leave out proxy="),
         (

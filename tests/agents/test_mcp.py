@@ -210,10 +210,12 @@ def test_words_of_pages_are_marked(tmp_path: Path) -> None:
             assert "Ignore" not in head + tail
             assert not {"\u202e", "\U000e0069", "\u200b"} & set(read)
             assert len(inside) == LONGEST_READ
-            assert tail.endswith(f"Go on with offset={LONGEST_READ}.")
+            assert tail.endswith(f"Continue with offset={LONGEST_READ}.")
             rest = await _ask(client, "read", handle="evil", url="http://evil.test/", offset=LONGEST_READ)
             assert mark not in rest
-            assert re.search(rf"(Go on with offset={2 * LONGEST_READ}|This is the end: \d+ characters in all)\.$", rest)
+            assert re.search(
+                rf"(Continue with offset={2 * LONGEST_READ}|This is the end: \d+ characters in all)\.$", rest
+            )
 
     asyncio.run(agent())
     assert visible("na\u200d\u00efve") == "na\u200d\u00efve"
@@ -242,7 +244,7 @@ def test_limits_hold(web: tuple[Web, Server], tmp_path: Path) -> None:
 
     asyncio.run(agent())
     for wrong in ({"pages": 0}, {"seconds": float("inf")}, {"at_once": -1}):
-        with pytest.raises(lycosa.InputError, match=r"it has to be 1 or more"):
+        with pytest.raises(lycosa.InputError, match=r"it must be 1 or more"):
             Limits(**wrong)
 
 

@@ -51,7 +51,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["reefs", *SEED, "--strategy", "worst-first"], "there is no strategy 'worst-first': do you mean best-first"),
         (["reefs", "--seeds", "nowhere.txt"], "cannot read the seeds in"),
         (["reefs", "--seeds", "empty.txt"], "names no seeds"),
-        (["reefs", *SEED, "--budget", "0"], "--budget is 0: it has to be 1 or more"),
+        (["reefs", *SEED, "--budget", "0"], "--budget is 0: it must be 1 or more"),
         (["reefs", *SEED, "--concurrency", "0"], "--concurrency is 0"),
         (["reefs", *SEED, "--delay", "-1"], "--delay is -1.0"),
         (["reefs"], "no seed"),
@@ -96,7 +96,7 @@ def test_a_directory_that_is_in_use(server: Server, crawled: Path, tmp_path: Pat
     finally:
         lock.release()
     for name in ("show", "resume"):
-        assert "holds no crawl" in command.complaint(name, tmp_path)
+        assert "contains no crawl" in command.complaint(name, tmp_path)
 
 
 def test_a_budget_of_requests_says_what_it_was_spent_on(server: Server, tmp_path: Path, command: Command) -> None:

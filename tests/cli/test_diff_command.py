@@ -186,7 +186,7 @@ def test_versions_are_chosen_by_number_or_time(
         ("3", "", "--from and --to both mean version 3 of 3"),
         ("", "1", "version 1 has none before it"),
         ("2025-12-31", "", "no version is as old as 2025-12-31: the first is of 1 January 2026, 00:00 UTC"),
-        ("soon", "", "--from 'soon' is no moment"),
+        ("soon", "", "--from 'soon' is not a date or time"),
     ],
 )
 def test_what_does_not_exist_is_refused(reefs: Path, from_: str, to: str, says: str) -> None:

@@ -88,7 +88,7 @@ def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["nowhere"], "nowhere holds no crawl"),
+        (["nowhere"], "nowhere contains no crawl"),
         (["{reefs}", "--format", "xml"], "unknown format 'xml': choose one of jsonl, csv,"),
         (["{reefs}", "--out", "t.odt"], "cannot tell the format from the name t.odt"),
         (["{reefs}", "--out", "no/t.csv"], "cannot write no/t.csv: No such file or directory"),

@@ -105,5 +105,5 @@ def test_asked_one_by_one(command: Command, crawl: Path, monkeypatch: pytest.Mon
 def test_errors(command: Command, crawl: Path) -> None:
     """One line that says what to do."""
     assert "judging fetches nothing" in command.complaint("judge", crawl, "--example", "http://elsewhere.test/")
-    assert "holds no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")
+    assert "contains no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")
     assert "--yes or --no" in command.complaint("label", crawl, f"{HOST}ring0")

@@ -123,7 +123,7 @@ def test_some_of_the_words_are_labelled_as_such(command: Command, reefs: Path) -
     [
         (["coral", "--since", "soon"], "--since 'soon' is not a day"),
         (["coral", "--limit", "0"], "a limit of 0"),
-        (["coral", "--threshold", "nan"], "the threshold is nan: it has to be 0 or more"),
+        (["coral", "--threshold", "nan"], "the threshold is nan: it must be 0 or more"),
         (["coral", "--host", "a b"], "is not a host"),
         ([""], "nothing to look for"),
         (["--", "-coral"], "only leaves pages out"),
@@ -136,7 +136,7 @@ def test_bad_input_is_one_line(words: list[str], told: str, command: Command, re
 
 def test_no_crawl_no_search(command: Command, tmp_path: Path) -> None:
     """A directory without a crawl is told, and nothing is made in it."""
-    assert "holds no crawl" in command.complaint("search", tmp_path, "coral")
+    assert "contains no crawl" in command.complaint("search", tmp_path, "coral")
     assert [] == list(tmp_path.iterdir())
 
 

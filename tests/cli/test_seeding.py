@@ -38,8 +38,8 @@ def nowhere(*_: object) -> Iterator[Fetch]:
         (".", "cannot read the seeds in .: Is a directory"),
         ("typo.txt", "typo.txt names no seeds, line 2 ('not an address') can't be read"),
         ("empty.txt", "empty.txt names no seeds"),
-        ("--delay=-1", "--delay is -1.0: it has to be 0 or more"),
-        ("--limit=-1", "--limit has to be 0 or more"),
+        ("--delay=-1", "--delay is -1.0: it must be 0 or more"),
+        ("--limit=-1", "--limit must be 0 or more"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(

@@ -62,7 +62,7 @@ def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["dump.tsv", "--mark", "Arts"], "is no table of this command"),
+        (["dump.tsv", "--mark", "Arts"], "is not a table of this command"),
         (["dump.tsv", "--mark", "Art", "--out", "x.tsv"], "the directory has no class 'Art': did you mean Arts"),
         (["dump.tsv", "-b", "Sport"], "has no class 'Sport'"),
         (["dump.tsv", "dump.tsv", "--mark", "Arts"], "say with --out where"),

@@ -91,7 +91,7 @@ def test_any_version_can_be_shown(
         ({"version": 0}, r"no version 0: choose --version 1 to 2, or -1"),
         ({"at": "2025-12-31"}, r"not known by then: its first version is of 2026-01-01"),
         ({"at": "2026-01-02", "version": 1}, r"give one of them"),
-        ({"at": "soonish"}, r"--at 'soonish' is no moment"),
+        ({"at": "soonish"}, r"--at 'soonish' is not a date or time"),
     ],
 )
 def test_a_version_that_there_is_not(given: dict[str, Any], why: str, crawl: Path) -> None:

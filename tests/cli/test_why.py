@@ -92,8 +92,8 @@ def test_bad_input(crawl: Crawl, tmp_path: Path, command: Command) -> None:
         place.mkdir()
     (untouched / "crawl.toml").write_bytes((made / "crawl.toml").read_bytes())
     for place, told in (
-        (tmp_path / "missing", "holds no crawl"),
-        (empty, "holds no crawl"),
+        (tmp_path / "missing", "contains no crawl"),
+        (empty, "contains no crawl"),
         (untouched, "nothing has been crawled in"),
         (made, "beta is unknown to the crawl"),
     ):

@@ -298,7 +298,7 @@ def test_checksums(run: Command, tmp_path: Path, tiny: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("prepare", "told"),
     [
-        (lambda source: source.write_bytes(b"noise"), "is no package or archive that can be unpacked"),
+        (lambda source: source.write_bytes(b"noise"), "is not a package or archive that can be unpacked"),
         (lambda source: source.write_bytes(tar({"data.noun": b"x"})), "has not all of WordNet's files: index.noun"),
         (lambda source: source.write_bytes(tar({f"d/{n}": b"x\n" for n in FILES})), "WordNet is damaged"),
         (lambda source: source.mkdir(), "has not all of WordNet's files"),

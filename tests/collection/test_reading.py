@@ -117,7 +117,7 @@ def test_a_harmed_archive_is_told(harm: str, made: Path, tmp_path: Path) -> None
 
 def test_a_directory_without_a_crawl_is_told(tmp_path: Path) -> None:
     """Nothing to read is said in one line, with what to do."""
-    with pytest.raises(InputError, match="holds no crawl"):
+    with pytest.raises(InputError, match="contains no crawl"):
         Collection(tmp_path)
     (tmp_path / "crawl.toml").write_text("")
     with pytest.raises(InputError, match="nothing has been crawled"):

@@ -35,7 +35,7 @@ class Kettle:
 
     def __post_init__(self) -> None:
         if self.litres <= 0:
-            raise ValueError(f"litres is {self.litres}: it has to be more than 0")
+            raise ValueError(f"litres is {self.litres}: it must be more than 0")
 
 
 # -- parse ---------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_truth(text: str, expected: bool) -> None:
 )
 def test_a_bad_value_is_refused(key: str, text: str, wanted: str) -> None:
     """The message names the parameter, what was typed, and what it has to be."""
-    with pytest.raises(InputError, match=f"{key} of kettle is .* it has to be (a )?{wanted}"):
+    with pytest.raises(InputError, match=f"{key} of kettle is .* it must be (a )?{wanted}"):
         build(Kettle, {"litres": "1", key: text}, "kettle")
 
 
@@ -200,7 +200,7 @@ def test_known_facts_are_given_to_those_who_take_them() -> None:
 
 def test_what_the_class_refuses_is_told() -> None:
     """A ValueError of the class becomes an InputError with its name."""
-    with pytest.raises(InputError, match=r"kettle: litres is -1\.0: it has to be more than 0"):
+    with pytest.raises(InputError, match=r"kettle: litres is -1\.0: it must be more than 0"):
         build(Kettle, {"litres": "-1"}, "kettle")
 
 

@@ -104,8 +104,8 @@ def test_a_crawl_is_spread() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("best-first,spread=-1", "it has to be from 0"),
-        ("best-first,spread=5", "it has to be from 0"),
+        ("best-first,spread=-1", "it must be from 0"),
+        ("best-first,spread=5", "it must be from 0"),
         ("lr_fl,spread=.5", "not for a regression"),
         ("mab_var,spread=.5", "has no parameter 'spread'"),
     ],

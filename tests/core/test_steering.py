@@ -402,7 +402,7 @@ def test_they_go_together() -> None:
 @pytest.mark.parametrize("bad", ["batch=0", "batch=-3", "q=1.5", "q=-.1", "zeta=2", "zeta=-1", "ties=last"])
 def test_bad_values(bad: str) -> None:
     """A value that makes no sense is refused, and what it has to be is told."""
-    with pytest.raises(InputError, match="has to be"):
+    with pytest.raises(InputError, match="must be"):
         strategy(f"breadth-first,{bad}")
 
 

@@ -127,5 +127,5 @@ def test_what_a_resumed_crawl_knows_of_failures(tmp_path: Path) -> None:
 
 def test_a_negative_budget_of_requests() -> None:
     """Is refused in one line."""
-    with pytest.raises(InputError, match="--max-requests is -1: it has to be 0 or more"):
+    with pytest.raises(InputError, match="--max-requests is -1: it must be 0 or more"):
         make_crawl("coral", [START], max_requests=-1)

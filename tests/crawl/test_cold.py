@@ -152,7 +152,7 @@ def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
     for at in range(100, len(data), 200):
         data[at] ^= 1
     (place / COLD).write_bytes(data)
-    with pytest.raises(InputError, match="damaged: remove it, then go on"):
+    with pytest.raises(InputError, match="damaged: remove it, then continue"):
         resumed(place, budget=PAGES + 400)
 
 

@@ -264,7 +264,7 @@ def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
     """A directory that holds no crawl is named, with what to do."""
     for command in ("resume", "show"):
         ended = run(command, str(tmp_path))
-        assert f"{tmp_path} holds no crawl" in ended.complaint
+        assert f"{tmp_path} contains no crawl" in ended.complaint
 
 
 def _other_format(log: Path) -> None:

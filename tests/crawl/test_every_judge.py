@@ -236,7 +236,7 @@ def test_another_background_is_another_judge(world: World, tmp_path: Path) -> No
         ({"topic": "coral", "strategy": "rules,file={rules}"}, "needs to know the classes of pages: give it model="),
         ({**MODEL, "strategy": "rules"}, "rules need a file: train them"),
         ({**MODEL, "strategy": "rules,file=nowhere.tsv"}, "cannot read the rules in nowhere.tsv: No such file"),
-        ({**MODEL, "strategy": "rules,file={model}"}, "not UTF-8 text|holds no rules"),
+        ({**MODEL, "strategy": "rules,file={model}"}, "not UTF-8 text|contains no rules"),
         ({**MODEL, "targets": ["football"], "strategy": "rules,file={rules}"}, "football"),
         ({"topic": "coral", "background": "nowhere.zst"}, "nowhere.zst"),
         ({"topic": "coral", "background": "{model}"}, "background"),

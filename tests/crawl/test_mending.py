@@ -210,6 +210,6 @@ def test_the_commands(crawl: Path, served: Server) -> None:
     ended = run("mend", str(crawl))
     assert 0 == ended.code, ended.err
     assert f"made again: event {seq}, page" in ended.out
-    assert f"Go on with: lycosa resume {crawl}" in ended.out
+    assert f"Continue with: lycosa resume {crawl}" in ended.out
     assert 26 == summarise(crawl).pages + sum(visit.is_page for visit in lycosa.resume(crawl, budget=26))
     assert mend(crawl).whole

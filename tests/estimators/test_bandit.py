@@ -228,7 +228,7 @@ def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
     """Pages pay beta, copies and failures 0; redirects, retries, seeds and other strategies' visits are no pulls."""
     made = bandit("epsilon")
     table, frontier = start(made)
-    assert [0, 0] == made.pulls_, "the seed is no arm's merit"
+    assert [0, 0] == made.pulls_, "the seed is not an arm's merit"
     learn(made, table, frontier, visit)
     assert ([0, pulls], mean) == (made.pulls_, float(made.mean(1)))
 

@@ -37,7 +37,7 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("tres,q=.5", "q and spread are not for a strategy that draws"),
         ("deep-deep,gamma=1", "take a number from 0 to below 1"),
         ("deep-deep,eps=2", "eps=2 is a probability"),
-        ("deep-deep,temperature=0", "it has to be above 0"),
+        ("deep-deep,temperature=0", "it must be above 0"),
         ("deep-deep,sample=0", "take 1 or more"),
         ("personalised,levels=-1", "levels=-1 irrelevant pages are followed: take 0 or more"),
         ("fish-search,width=-1", "neither can be below 0"),
@@ -57,25 +57,25 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("otie,d=0", "d is 0"),
         ("otie,page=1.5", "page is 1.5"),
         ("otie,refetch=yes", "otie has no parameter 'refetch'"),
-        ("pagerank,damping=1", "damping is 1.0: it has to be at least 0 and below 1"),
+        ("pagerank,damping=1", "damping is 1.0: it must be at least 0 and below 1"),
         ("pagerank,damping=-.1", "damping is -0.1: it has to"),
-        ("pagerank,iterations=0", "iterations is 0 .* have to be 1 or more"),
-        ("pagerank,period=0", "period 0: both have to be 1 or more"),
-        ("pagerank,iterations=1001", "it has to be 1000 or fewer"),
+        ("pagerank,iterations=0", "iterations is 0 .* must be 1 or more"),
+        ("pagerank,period=0", "period 0: both must be 1 or more"),
+        ("pagerank,iterations=1001", "it must be 1000 or fewer"),
         ("nr,eta=1.1", "eta is 1.1: it has to lie"),
         ("nr,eta=-.1", "eta is -0.1: it has to lie"),
-        ("nr,iterations=0", "iterations is 0 .* have to be 1 or more"),
-        ("nr,iterations=10000000", "it has to be 1000 or fewer"),
-        ("nr,period=0", "period 0: both have to be 1 or more"),
-        ("lr_fl,ridge=1e-320", "it has to be above 0"),
-        ("lr_sl,ridge=0", "it has to be above 0"),
+        ("nr,iterations=0", "iterations is 0 .* must be 1 or more"),
+        ("nr,iterations=10000000", "it must be 1000 or fewer"),
+        ("nr,period=0", "period 0: both must be 1 or more"),
+        ("lr_fl,ridge=1e-320", "it must be above 0"),
+        ("lr_sl,ridge=0", "it must be above 0"),
         ("ehrig,df=2", "df is 2"),
         ("ehrig,floor=-1", "floor is -1"),
         ("ehrig,measure=li", "measure of ehrig is 'li'"),
         ("ssrm,a=0", "a is 0"),
         ("ssrm,measure=any-1", "measure of ssrm is 'any-1'"),
         ("context-graph,least=2", "least is 2"),
-        ("context-graph,layers=-1", "layers has to be 0"),
+        ("context-graph,layers=-1", "layers must be 0"),
         ("context-graph,fewest=0", "fewest 1 or more"),
         ("hmm,k=0", "k is 0"),
         ("hmm,epsilon=-1", "epsilon is -1"),
@@ -113,12 +113,12 @@ def test_what_can_be_typed(text: str, told: str) -> None:
 @each(
     [
         (lambda: Apprentice(least=0), "least is 0"),
-        (lambda: Distiller(iterations=0), "iterations is 0 .* have to be 1 or more"),
-        (lambda: Distiller(period=0), "period 0: both have to be 1 or more"),
-        (lambda: Distiller(same_host="no"), "same_host is 'no': it has to be auto, keep or drop"),  # type: ignore[arg-type]
-        (lambda: FirstLevel("x"), "kind is 'x': it has to be deg, n, e, ne"),  # type: ignore[arg-type]
-        (lambda: SecondLevel("deg"), "kind is 'deg': it has to be n, e or ne"),  # type: ignore[arg-type]
-        (lambda: Regression("tl"), "has to be fl or sl"),  # type: ignore[arg-type]
+        (lambda: Distiller(iterations=0), "iterations is 0 .* must be 1 or more"),
+        (lambda: Distiller(period=0), "period 0: both must be 1 or more"),
+        (lambda: Distiller(same_host="no"), "same_host is 'no': it must be auto, keep or drop"),  # type: ignore[arg-type]
+        (lambda: FirstLevel("x"), "kind is 'x': it must be deg, n, e, ne"),  # type: ignore[arg-type]
+        (lambda: SecondLevel("deg"), "kind is 'deg': it must be n, e or ne"),  # type: ignore[arg-type]
+        (lambda: Regression("tl"), "must be fl or sl"),  # type: ignore[arg-type]
         (lambda: Regression(ridge=float("nan")), "above 0"),
     ]
 )

@@ -172,7 +172,7 @@ def test_a_rule_that_was_removed_leaves_the_others_alone(tmp_path: Path, paper: 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "holds no rules"),
+        ("", "contains no rules"),
         ("A\tB\t1\t1\n", "its first line should be"),
         (f"{HEADER}\n", "train them again"),
         (f"{HEADER[:-1]}7\nA\tB\t1\t1\n", "another version"),

@@ -152,7 +152,7 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
     behind = replace(cell, ahead=cell.ahead._replace(low=-0.3, high=-0.1))
     claim = lab.nowhere_behind([cell, behind], quick=False)
     assert claim.verdict == "does not hold"
-    assert "x, words, 3 start pages, 20 pages: nb-links is ahead" in claim.evidence
+    assert "x, words, 3 seeds, 20 pages: nb-links is ahead" in claim.evidence
 
 
 def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,4 +163,4 @@ def test_compare_on_the_command_line(
     assert 0 == run(monkeypatch, "lab", "compare", str(a), str(b), "--json")
     assert "compare" == json.loads(capsys.readouterr().out)["key"]
     assert 2 == run(monkeypatch, "lab", "compare", str(a), str(tmp_path / "nothing"))
-    assert "is no report" in capsys.readouterr().err
+    assert "is not a report" in capsys.readouterr().err

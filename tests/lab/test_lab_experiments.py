@@ -64,10 +64,10 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         ("strategys = []", "unknown key 'strategys': do you mean strategies"),
         ("topics = ['Science']", "unknown key 'topics': do you mean subjects?"),
         ("xyzzy = 1", "unknown key 'xyzzy': there are name, corpus, strategies"),
-        ("hops = 'two'", "hops is 'two': it has to be a whole number"),
-        ("hops = true", "hops is True: it has to be a whole number"),
-        ("told = 3", "told is 3: it has to be a text"),
-        ("budgets = [100, '300']", "budgets is '300': it has to be a whole number"),
+        ("hops = 'two'", "hops is 'two': it must be a whole number"),
+        ("hops = true", "hops is True: it must be a whole number"),
+        ("told = 3", "told is 3: it must be a text"),
+        ("budgets = [100, '300']", "budgets is '300': it must be a whole number"),
         ("= 3", "is not valid TOML"),
     ],
 )
@@ -86,7 +86,7 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"strategies": ["best-frist"]}, "there is no strategy 'best-frist': do you mean best-first"),
-        ({"strategies": ["best-first,merge=some"]}, "it has to be max or"),
+        ({"strategies": ["best-first,merge=some"]}, "it must be max or"),
         ({"strategies": ["fl_n,depth=3"]}, "fl_n has no parameter 'depth'"),
         ({"strategies": []}, "no strategy to compare"),
         ({"strategies": ["fl_n", "fl_n"]}, "strategies has 'fl_n' twice"),
@@ -100,7 +100,7 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
         ({"told": "truth"}, "set mode to 'as-published'"),
         ({"budgets": []}, "name one at least"),
         ({"budgets": [100, 0]}, "budgets are [0, 100]"),
-        ({"repetitions": 0}, "repetitions is 0: it has to be 1 or more"),
+        ({"repetitions": 0}, "repetitions is 0: it must be 1 or more"),
     ],
 )
 def test_what_cannot_work_is_refused(settings: dict[str, object], said: str) -> None:

@@ -83,7 +83,7 @@ def test_a_file_of_floors_is_written_as_it_is_read(tmp_path: Path) -> None:
 def test_what_is_no_file_of_floors_is_an_error(tmp_path: Path) -> None:
     """Other TOML, and no file at all, are told apart."""
     (tmp_path / "a.toml").write_text("[a]\ncolour = 'red'\n")
-    with pytest.raises(InputError, match="is no file of floors"):
+    with pytest.raises(InputError, match="is not a file of floors"):
         read_gates(tmp_path / "a.toml")
     with pytest.raises(InputError, match="cannot read the floors"):
         read_gates(tmp_path / "b.toml")

@@ -218,7 +218,7 @@ def test_a_strategy_that_ends_the_program_fails_alone_and_in_one_line(
 )
 def test_senseless_numbers_are_refused_before_memory_is_asked_for_them(key: str, value: Any) -> None:
     """The message names the setting and what it may be."""
-    with pytest.raises(InputError, match=f"{key} is .*it has to be .* or (less|more)"):
+    with pytest.raises(InputError, match=f"{key} is .*it must be .* or (less|more)"):
         Experiment("x", "x", ["best-first"], **{key: value}).check()
 
 
@@ -245,7 +245,7 @@ def test_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str
 def test_a_place_of_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str) -> None:
     """The corpus is a text, the topics are texts."""
     (tmp_path / "b.toml").write_text(f"[[places]]\n{text}\n")
-    with pytest.raises(InputError, match="it has to be a text"):
+    with pytest.raises(InputError, match="it must be a text"):
         Board.load(tmp_path / "b.toml")
 
 

@@ -280,7 +280,7 @@ def test_a_full_disk_is_a_store_error(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(StoreError, match="No space left on device; make room"):
+    with pytest.raises(StoreError, match="No space left on device; free some space"):
         write_index(web(), tmp_path / "x", source="s")
     assert [] == list(tmp_path.iterdir())
 

@@ -57,7 +57,7 @@ def test_a_board_of_ones_own_is_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="names no corpus"):
         Board.load(file)
     file.write_text("colour = 1\n[[places]]\ncorpus = 'x'\n")
-    with pytest.raises(InputError, match="is no board"):
+    with pytest.raises(InputError, match="is not a board"):
         Board.load(file)
 
 

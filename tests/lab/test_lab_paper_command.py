@@ -155,7 +155,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
             "freshness, or all",
         ),
         (["freshness", "--corpus", "nothing"], "freshness has a web of its own, which changes: leave out --corpus"),
-        (["otie", "--corpus", "nothing"], "is no index"),
+        (["otie", "--corpus", "nothing"], "is not an index"),
         (["gouriten", "--topics", "30"], "gouriten chooses its topics itself: --topics is for otie, batsakis"),
     ],
 )

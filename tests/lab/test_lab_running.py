@@ -343,7 +343,7 @@ def test_subjects_that_cannot_be_reached_are_left_out(tmp_path: Path) -> None:
     results = run(plan(), tmp_path / "both", index=lone, subjects=[near, far], workers=1)
     assert ["near"] == list(results.subjects)
     assert any(line.startswith("Left out: far: ") for line in results.remarks)
-    with pytest.raises(InputError, match="nothing to hunt is left: Left out: far"):
+    with pytest.raises(InputError, match="nothing to look for is left: Left out: far"):
         run(plan(), tmp_path / "far", index=lone, subjects=[far], workers=1)
 
 
@@ -519,7 +519,7 @@ def test_the_command_says_what_is_wrong(
     for words, said in [
         ([], "nothing to run"),
         ([*base, "--topic", "no such thing", "--out", str(tmp_path / "a")], "no class 'no such thing'"),
-        ([*base, "--out", str(tmp_path / "mine")], "is no experiment"),
+        ([*base, "--out", str(tmp_path / "mine")], "is not an experiment"),
         (["--corpus", str(tmp_path / "mine"), "--strategy", "best-first"], "lycosa lab index"),
     ]:
         assert 2 == command(monkeypatch, "lab", "run", *words)

@@ -190,7 +190,7 @@ def test_twenty_examples_of_a_large_class(tmp_path: Path) -> None:
     assert (10, 20, 88 // 4) == (len(ten.examples), len(twenty.examples), len(most.examples))
     assert set(ten.examples) < set(twenty.examples)
     plan = Experiment("mine", "my.index", ["fl_n"], examples=0)
-    with pytest.raises(InputError, match="examples is 0: it has to be 1 or more"):
+    with pytest.raises(InputError, match="examples is 0: it must be 1 or more"):
         plan.check()
 
 

@@ -175,7 +175,7 @@ def test_seeds_named_twice_count_once(seen: NDArray[np.bool_] | None) -> None:
 @pytest.mark.parametrize("seed", [-1, 5])
 def test_a_seed_that_is_no_node_is_refused(seed: int) -> None:
     """A seed beyond the corpus is an error that says how many nodes there are."""
-    with pytest.raises(InputError, match=f"seed {seed} is no node.*0 to 4"):
+    with pytest.raises(InputError, match=f"seed {seed} is not a node.*0 to 4"):
         simulate(Guide.given(LINE), strategy("fl_n"), [seed], 2)
 
 

@@ -172,7 +172,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     database.run("CREATE TABLE thing (name TEXT)")
     database.insert("thing", {"name": "kept"})
     database.run("PRAGMA max_page_count = 3")
-    with pytest.raises(NoRoom, match="make room"), database.transaction():
+    with pytest.raises(NoRoom, match="free some space"), database.transaction():
         database.insert("thing", {"name": "x" * 100_000})
     assert ["kept"] == names(database)
     database.close()

@@ -107,7 +107,7 @@ def test_tampered_backups(whole: bytes, tmp_path: Path) -> None:
     ("name", "content", "why"),
     [
         ("models/model-0", b"https://a.example/\tSky\n", "not what its row tells of"),
-        ("models/stranger", b"https://a.example/\tSky\n", "which is no model"),
+        ("models/stranger", b"https://a.example/\tSky\n", "which is not a model"),
         ("models/../crawls", b"x", "no backup has a member"),
     ],
 )
@@ -141,7 +141,7 @@ def test_rubbish_of_a_stranger_removes_nothing(tmp_path: Path) -> None:
     assert [] == erasing.sweep([crawls / "../../victim", crawls / "linked", crawls / ".."])
     assert (tmp_path / "victim").is_dir()
     for name in ("../../victim", "..", "", "a/b", "a.b", "x" * 65):
-        with pytest.raises(InputError, match="is no crawl"):
+        with pytest.raises(InputError, match="is not a crawl"):
             settings.crawl_directory(name)
 
 

@@ -39,7 +39,7 @@ def test_how_often_to_look_again_is_a_time() -> None:
     """What is no time, or too short a one, is refused."""
     assert "1d" == interests.checked_again("1d\n")
     for text in ("often", "1s", "-1d", "599"):
-        with pytest.raises(InputError, match="how often to look again"):
+        with pytest.raises(InputError, match="how often to revisit pages"):
             interests.checked_again(text)
 
 

@@ -37,21 +37,21 @@ def test_automatic_of_before_is_the_judge_of_before() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"words": ""}, "nothing to hunt"),
+    ({"words": ""}, "nothing to look for"),
     ({"seeds": []}, "nowhere to start"),
     ({"words": "coral\x00reefs"}, "cannot be shown"),
     ({"words": "coral \ud800"}, "cannot be shown"),
-    ({"words": 7}, "has to be text"),
+    ({"words": 7}, "must be text"),
     ({"words": "x" * 501}, "501 characters"),
-    ({"seeds": "https://reefs.example/"}, "has to be a list"),
+    ({"seeds": "https://reefs.example/"}, "must be a list"),
     ({"seeds": [f"https://reefs.example/{n}" for n in range(1_001)]}, "1,001 are given"),
     ({"budget": 0}, "from 1 to 10,000"),
     ({"budget": 10_001}, "from 1 to 10,000"),
     ({"budget": True}, "from 1 to 10,000"),
-    ({"threshold": float("nan")}, "has to be a number"),
-    ({"threshold": float("inf")}, "has to be a number"),
-    ({"max_depth": 10**40}, "has to be a number"),
-    ({"languages": ["en-GB"]}, "is no language"),
+    ({"threshold": float("nan")}, "must be a number"),
+    ({"threshold": float("inf")}, "must be a number"),
+    ({"max_depth": 10**40}, "must be a number"),
+    ({"languages": ["en-GB"]}, "is not a language"),
 ]
 
 

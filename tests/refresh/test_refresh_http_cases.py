@@ -167,7 +167,7 @@ CASES = [
         [Look(f"{SINCE}: {ANCIENT}", "ok", 200, "text")],
     ),
     Case(
-        "Last-Modified that is no date",
+        "Last-Modified that is not a date",
         [Says(A, modified="yesterday")] * 2,
         [Look("-", "unchanged", 200, record=IDENTICAL)],
     ),

@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_the_old_feed(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match=r"changes.atom: No space left on device; make room"):
+    with pytest.raises(StoreError, match=r"changes.atom: No space left on device; free some space"):
         written.write()
     assert [2] == _seqs(tmp_path)
     assert sorted([ATOM, JSON]) == sorted(path.name for path in tmp_path.glob("changes.*"))

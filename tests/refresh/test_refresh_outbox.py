@@ -410,7 +410,7 @@ def test_a_full_disk(log: SqliteLog, monkeypatch: pytest.MonkeyPatch) -> None:
             raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(box, "_db", Full())
-    with pytest.raises(StoreError, match=r"told.sqlite: database or disk is full. Nothing is lost.* make room"):
+    with pytest.raises(StoreError, match=r"told.sqlite: database or disk is full. Nothing is lost.* free some space"):
         run_virtual(box.deliver())
     assert [] == target.got
     monkeypatch.setattr(box, "_db", real)
@@ -452,7 +452,7 @@ def test_really_full(log: SqliteLog, tmp_path: Path) -> None:
     box = opened(log)
     pages = box._db.execute("PRAGMA page_count").fetchone()[0]
     box._db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match="make room"):
+    with pytest.raises(StoreError, match="free some space"):
         box._keep(Standing("key", "a name that fills several pages" * 1_000, 0))
     box.close()
 

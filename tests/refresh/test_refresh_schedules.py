@@ -47,7 +47,7 @@ def test_schedules_are_made_by_name() -> None:
         ("adaptive,rate=2", "rate is 2"),
         ("adaptive,least=2d,most=1d", r"least \(2d\) is longer than most \(1d\)"),
         ("automatic,rest=3", "rest is 3"),
-        ("known", "has to be told the true rates"),
+        ("known", "must be told the true rates"),
         ("fixed,when=1d", "no parameter 'when'"),
     ],
 )

@@ -246,7 +246,7 @@ def test_files_that_are_none(tmp_path: Path, fails: Fails) -> None:
     """A file that is not there, or no web archive, ends the command with one line."""
     (tmp_path / "x.warc").write_text("hello")
     assert "there is no " in fails("replay", tmp_path / "none.warc")
-    assert "holds no WARC records" in fails("replay", tmp_path / "x.warc")
+    assert "contains no WARC records" in fails("replay", tmp_path / "x.warc")
 
 
 def test_a_crawl_without_its_proxy(tmp_path: Path, fails: Fails) -> None:

@@ -179,7 +179,7 @@ def test_the_index_in_the_cache_is_that_of_its_file(tmp_path: Path, cache: Path)
 def test_other_files_are_refused(tmp_path: Path) -> None:
     """A file without WARC records is an error that says so, and so is one that is not there."""
     (tmp_path / "a.warc.gz").write_bytes(b"hello")
-    with pytest.raises(InputError, match="holds no WARC records"):
+    with pytest.raises(InputError, match="contains no WARC records"):
         opened(tmp_path / "a.warc.gz")
     with pytest.raises(StoreError, match=r"cannot read .*none.warc: No such file"):
         opened(tmp_path / "none.warc")

@@ -185,7 +185,7 @@ def test_a_record_that_can_not_be_written(tmp_path: Path) -> None:
 def test_what_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
     """Somebody's letter, named by mistake, is not written to."""
     (tmp_path / "letter.txt").write_text("Dear Ann")
-    with pytest.raises(InputError, match="is no record of browsing: it is left as it is"):
+    with pytest.raises(InputError, match="is not a record of browsing: it is left as it is"):
         Recorder(tmp_path / "letter.txt")
     with pytest.raises(InputError, match="is not a file"):
         Recorder(tmp_path)

@@ -335,8 +335,8 @@ def test_an_empty_file_in_a_directory_is_left_out(tmp_path: Path) -> None:
     torn.write_bytes((tmp_path / "good.warc.gz").read_bytes()[:30])
     with Recording([tmp_path]) as recording:
         assert 1 == len(recording)
-        assert any("torn.warc.gz holds no WARC records" in note for note in recording.notes)
-    with pytest.raises(InputError, match=r"torn.warc.gz holds no WARC records"):
+        assert any("torn.warc.gz contains no WARC records" in note for note in recording.notes)
+    with pytest.raises(InputError, match=r"torn.warc.gz contains no WARC records"):
         Recording([torn])
 
 

@@ -244,4 +244,4 @@ def test_options_that_somebody_spoilt(world: CrawlOnSite) -> None:
     (world.directory / "crawl.toml").write_text("[[[")
     for path in ("pages", f"page?url={CORAL}", f"reader?url={CORAL}"):
         answer = world.client.get(f"{API}/crawls/{world.crawl}/{path}")
-        assert (503, True) == (answer.status_code, "tell who runs this server" in answer.text)
+        assert (503, True) == (answer.status_code, "contact the administrator" in answer.text)

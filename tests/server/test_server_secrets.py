@@ -59,7 +59,7 @@ def test_what_the_database_says_of_itself_is_for_the_log(world: World, monkeypat
     for error, status in (
         (DatabaseAway("the database db.internal does not answer (user 'secret')"), 503),
         (StoreError(f"{data}/lycosa.sqlite: disk I/O error, user 'secret'"), 503),
-        (InputError(f"{data}/crawls/1 is no crawl"), 422),
+        (InputError(f"{data}/crawls/1 is not a crawl"), 422),
     ):
         raised.append(error)
         answer = world.alice.get(f"{API}/people/names", params={"begins": "al"})

@@ -66,7 +66,7 @@ def test_it_passes_the_checks() -> None:
 
 @pytest.mark.parametrize(
     ("receiver", "misjudged", "complaint"),
-    [("zoe", 0.0, "nothing is known of the receiver 'zoe'"), ("dan", -1.0, "misjudged is -1.0: it has to be 0")],
+    [("zoe", 0.0, "nothing is known of the receiver 'zoe'"), ("dan", -1.0, "misjudged is -1.0: it must be 0")],
 )
 def test_what_is_refused(receiver: str, misjudged: float, complaint: str) -> None:
     """A receiver that can't be recognised, and an error below zero."""

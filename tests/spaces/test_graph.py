@@ -81,7 +81,7 @@ def test_a_crawl_of_a_file_by_name(files: dict[str, Any], tmp_path: Path) -> Non
         ("a\tb\na b\n", "line 2: 'a b' is not a node, a tab, and the node that it links to"),
         ("a\tb\t1\t2\n", "line 1: .* is not a node, a tab"),
         ("a\t\n", "line 1: .* is not a node, a tab"),
-        ("a\tb\t1\na\tc\thigh\n", "line 2: alpha is 'high'; it has to be a number"),
+        ("a\tb\t1\na\tc\thigh\n", "line 2: alpha is 'high'; it must be a number"),
         ("a\tb\tnan\n", "line 1: alpha is 'nan'"),
         ("# nothing\n", "has no links"),
         ("", "has no links"),
@@ -124,7 +124,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
         GraphSpace(file=str(tmp_path / "none.tsv"))
     with pytest.raises(InputError, match="graph: it needs a file of links"):
         lycosa.crawl(seeds=["a"], space="graph")
-    with pytest.raises(InputError, match="the seed 'z' is nothing that GraphSpace can visit: it has to be a node"):
+    with pytest.raises(InputError, match="the seed 'z' is nothing that GraphSpace can visit: it must be a node"):
         lycosa.crawl(seeds=["z"], space="graph,file=" + str(_small(tmp_path)))
 
 

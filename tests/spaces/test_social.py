@@ -175,7 +175,7 @@ def test_a_seed_that_is_none() -> None:
     for typed in ("\udcff", "#\udcff", "search:\udcff", "https://social.example/@\udcff"):
         node = space("social.example").node(typed)
         assert node is None or "%EF%BF%BD" in node
-    with pytest.raises(InputError, match=r"it has to be an account .*, #tag or search:WORDS"):
+    with pytest.raises(InputError, match=r"it must be an account .*, #tag or search:WORDS"):
         lycosa.crawl("jazz", ["two words"], space="social,server=social.example")
 
 
@@ -761,7 +761,7 @@ def test_a_token_is_not_sent_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(InputError, match="for all to read: name the server with https") as told:
             space(clear)
     monkeypatch.setenv(TOKEN, f"{SECRET}\r\nX-Evil: yes")
-    with pytest.raises(InputError, match="is no access token") as worse:
+    with pytest.raises(InputError, match="is not an access token") as worse:
         space("https://social.example")
     assert SECRET not in str(told.value) + str(worse.value)
 

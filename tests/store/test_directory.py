@@ -29,7 +29,7 @@ def test_a_crawl_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_no_crawl_to_open(tmp_path: Path) -> None:
     """A directory without a crawl can't be gone on with."""
-    with pytest.raises(InputError, match="holds no crawl"):
+    with pytest.raises(InputError, match="contains no crawl"):
         Directory.open(tmp_path)
 
 

@@ -128,7 +128,7 @@ def test_an_archive_that_is_gone(crawls: Path, tmp_path: Path) -> None:
         assert search.find("reefs").unread > 0
     with Recording([tmp_path / "second"]) as recording, pytest.raises(Damaged, match="of an earlier crawl"):
         recording.find(next(iter(bodies(crawls / "second"))))
-    with serve(Web(pages=500), record=False) as server, pytest.raises(InputError, match="is no crawl's directory"):
+    with serve(Web(pages=500), record=False) as server, pytest.raises(InputError, match="is not a crawl's directory"):
         crawled(server, tmp_path / "x", dedupe=[str(tmp_path / "first")])
 
 

@@ -153,7 +153,7 @@ def test_a_log_with_something_else_in_it_is_no_log(tmp_path: Path, statement: st
         database.execute(statement)
     with (
         closing(SqliteLog(tmp_path / "log.sqlite", readonly=True)) as log,
-        pytest.raises(DamagedError, match="is no log of Lycosa"),
+        pytest.raises(DamagedError, match="is not a log of Lycosa"),
     ):
         log.check()
 

@@ -168,7 +168,8 @@ def test_a_store_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert [] == list((tmp_path / "c" / "archive").glob("*.warc.gz"))
         assert before == bodies(tmp_path / "c")
         for address, why in [
-            ("ftp://me:secret@a.test/x", "a password"), ("bucket/x", "is no address"), ("nosuch://x/y", "cannot use"),
+            ("ftp://me:secret@a.test/x", "a password"), ("bucket/x", "is not an address"),
+            ("nosuch://x/y", "cannot use"),
         ]:  # fmt: skip
             with pytest.raises(InputError, match=why):
                 crawl(server, tmp_path / "d", archive_to=address)

@@ -135,9 +135,9 @@ def spoil(directory: Path, name: str, old: str, new: str) -> None:
         ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 1", "line 3: a sense of it is not in data.noun"),
         ("index.noun", "animal n 1 1 @ 1 0 0", "animal n 1 1 @ 1 0 00", "line 3: a sense of it is not a number"),
         ("index.noun", "beast n", "animal n", "'animal' stands there twice"),
-        ("index.verb", "ask v 1", "ask", "line 3: it is no entry: it has too few fields"),
+        ("index.verb", "ask v 1", "ask", "line 3: it is not an entry: it has too few fields"),
         ("noun.exc", "mice mouse", "mice", "noun.exc, line 1: it does not say what 'mice' is a form of"),
-        ("noun.exc", "mice mouse", "", "noun.exc, line 1: it is no form of a word"),
+        ("noun.exc", "mice mouse", "", "noun.exc, line 1: it is not a form of a word"),
     ],
 )
 def test_damage_is_told_with_file_and_line(tmp_path: Path, name: str, old: str, new: str, told: str) -> None:

@@ -213,13 +213,13 @@ def test_every_judge_is_described(name: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "no topic: say what to hunt"),
+        ({}, "no topic: say what to look for"),
         ({"topic": "coral", "regex": "coral"}, r"more than one topic \(topic and regex\)"),
         ({"terms": "x", "examples": ["y"]}, "more than one topic"),
         ({"topic": "   "}, "the topic is empty"),
         ({"topic": "coral", "model": "m"}, r"more than one topic \(topic and model\)"),
         ({"topic": "coral", "judge": "lycosa"}, "there is no judge .lycosa.: choose one of prob.*module:Class"),
-        ({"judge": "keyword"}, "the judge keyword has nothing to go by: say what to hunt in a few words"),
+        ({"judge": "keyword"}, "the judge keyword has nothing to go by: say what to look for in a few words"),
         ({"judge": "regex"}, "the judge regex has nothing to go by: .*--regex PATTERN"),
         ({"judge": "model"}, "the judge model has nothing to go by: .*--model FILE"),
         ({"judge": "vector", "regex": "coral"}, "the judge vector is not made from --regex: say"),
@@ -228,10 +228,10 @@ def test_every_judge_is_described(name: str) -> None:
         ({"judge": "model", "topic": "coral"}, "the judge model is not made from a topic in words: name a model"),
         ({"topic": "coral", "targets": ["Sea"]}, "--target names a class of a model: .*--model FILE"),
         ({"model": "nowhere.model"}, "there is no model nowhere.model: 'lycosa train' makes one"),
-        ({"judge": "vector,tf=huge", "topic": "coral"}, "tf of vector is 'huge': it has to be max or log or raw"),
+        ({"judge": "vector,tf=huge", "topic": "coral"}, "tf of vector is 'huge': it must be max or log or raw"),
         ({"judge": "vector,speed=9", "topic": "coral"}, "vector has no parameter 'speed': it takes"),
         ({"judge": "vector,words=reef", "topic": "coral"}, "vector has no parameter 'words': it takes threshold, tf"),
-        ({"judge": "keyword,window=0", "topic": "coral"}, "keyword: window is 0: it has to be 1"),
+        ({"judge": "keyword,window=0", "topic": "coral"}, "keyword: window is 0: it must be 1"),
         ({"judge": "keyword", "topic": "coral", "background": "b"}, "the judge is keyword, which has no idf"),
         (
             {"judge": "vector,idf=none", "topic": "coral", "background": "b"},

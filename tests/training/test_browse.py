@@ -337,13 +337,13 @@ def test_no_more_pages_than_wanted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"states": 1}, "--states is 1: it has to be 2 to 100"),
+        ({"states": 1}, "--states is 1: it must be 2 to 100"),
         ({"states": 101}, "--states is 101"),
-        ({"clusters": 1}, "--clusters is 1: it has to be 2 to 1,000"),
-        ({"gap": 0}, "--gap is 0: it has to be more than 0 minutes"),
+        ({"clusters": 1}, "--clusters is 1: it must be 2 to 1,000"),
+        ({"gap": 0}, "--gap is 0: it must be more than 0 minutes"),
         ({"gap": float("nan")}, "--gap is nan"),
-        ({"most": 1}, "--most is 1: it has to be 2 or more"),
-        ({"seed": -1}, "--random-seed is -1: it has to be 0 or more"),
+        ({"most": 1}, "--most is 1: it must be 2 or more"),
+        ({"seed": -1}, "--random-seed is -1: it must be 0 or more"),
         ({"unlabelled": "yes"}, "--unlabelled is yes: it is path .* or no"),
     ],
 )
@@ -403,12 +403,12 @@ def test_crawls_that_are_none(tmp_path: Path) -> None:
     """No directory, one that is no crawl, one without pages, one that is damaged."""
     with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a browsing record"):
         train_browse(tmp_path / "nowhere", tmp_path / "out", Pages())
-    with pytest.raises(InputError, match="is no crawl: name a browsing record"):
+    with pytest.raises(InputError, match="is not a crawl: name a browsing record"):
         train_browse(tmp_path, tmp_path / "out", Pages())
     Directory.create(tmp_path / "new", Options()).close()
     with pytest.raises(InputError, match=r"nothing has been crawled in .*new yet"):
         train_browse(tmp_path / "new", tmp_path / "out", Pages())
-    with pytest.raises(InputError, match="has no pages: go on with 'lycosa resume"):
+    with pytest.raises(InputError, match="has no pages: continue with 'lycosa resume"):
         train_browse(crawl(tmp_path / "empty", Visit("http://a/", "page", "gone", 1)), tmp_path / "out", Pages())
     with pytest.raises(DamagedError, match="words without a name"):
         train_browse(crawl(tmp_path / "bad", visit("http://a/", "owl", 0.9)), tmp_path / "out", Pages())

@@ -155,7 +155,7 @@ def test_a_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is no browsing record|has no visits in it"),
+        (b"", "is not a browsing record|has no visits in it"),
         (b"{broken}\n{broken}\n", "all of its 2 lines are broken, the first as it is not JSON. Write one page a line"),
         (b'{"url": 5}\n', "all of its 1 lines are broken, the first as it has no url"),
         (b"[1, 2", "is broken JSON"),

@@ -92,7 +92,7 @@ def test_a_cluster_that_lost_its_pages_takes_the_farthest() -> None:
 
 def test_no_cluster_is_an_error() -> None:
     """k has to be 1 or more."""
-    with pytest.raises(ValueError, match="k is 0: there has to be a cluster"):
+    with pytest.raises(ValueError, match="k is 0: there must be a cluster"):
         kmeans(line(1.0), 0)
 
 

@@ -105,7 +105,7 @@ def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
         (["nowhere"], "there is no .*nowhere"),
         (["empty"], "0 pages with words in them"),
         (["one"], "1 pages with words in them"),
-        (["image.png"], "it is no WARC"),
+        (["image.png"], "it is not a WARC"),
         (["torn.warc.gz"], "cannot read .*torn.warc.gz as a WARC file"),
     ],
 )
@@ -138,7 +138,7 @@ def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
     for name in ("a.html", "a.warc", "out"):
         os.mkfifo(tmp_path / name)
     for name in ("a.html", "a.warc"):
-        with pytest.raises(InputError, match="it is no WARC"):
+        with pytest.raises(InputError, match="it is not a WARC"):
             measure([str(tmp_path / name)])
     with pytest.raises(InputError, match="is not a file"):
         run([str(tmp_path / "pages")], tmp_path / "out")
@@ -152,5 +152,5 @@ def test_no_room_for_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     write(tmp_path, a="coral reef", b="coral sea")
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(InputError, match="temporary file: No space left on device; make room, or set TMPDIR"):
+    with pytest.raises(InputError, match="temporary file: No space left on device; free some space, or set TMPDIR"):
         measure([str(tmp_path)])

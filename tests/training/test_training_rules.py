@@ -241,7 +241,7 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     """No file, and a directory that is no crawl, and a crawl that has not begun."""
     with pytest.raises(InputError, match=r"there is no file or directory .*nowhere: name a table"):
         train_rules(str(tmp_path / "nowhere"), small_model(), paper_web())
-    with pytest.raises(InputError, match="is no crawl: rules need addresses and links"):
+    with pytest.raises(InputError, match="is not a crawl: rules need addresses and links"):
         train_rules(str(tmp_path), small_model(), paper_web())
     Directory.create(tmp_path / "crawl", Options()).close()
     with pytest.raises(InputError, match=r"nothing has been crawled in .*crawl yet"):

@@ -151,7 +151,11 @@ def test_bad_places(tmp_path: Path) -> None:
     """A directory, a directory that is not there, and a file that is no model are not written to."""
     root = write(tmp_path / "pages", {"Sea/Reefs": 3, "Trains": 3})
     (tmp_path / "thesis.doc").write_text("years of work")
-    for name, told in (("pages", "is a directory"), ("no/m", "there is no directory"), ("thesis.doc", "is no model")):
+    for name, told in (
+        ("pages", "is a directory"),
+        ("no/m", "there is no directory"),
+        ("thesis.doc", "is not a model"),
+    ):
         with pytest.raises(InputError, match=told):
             train([str(root)], tmp_path / name, no_pages)
     assert "years of work" == (tmp_path / "thesis.doc").read_text()

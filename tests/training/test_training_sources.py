@@ -194,7 +194,7 @@ def test_rows_that_say_nothing_are_counted(tmp_path: Path) -> None:
     [
         ("", "", "names no address with a class"),
         ("url\tclass\n", "", "names no address with a class"),
-        ("http://a.test/,Sea\n", "", "write an address, a tab and a class a line"),
+        ("http://a.test/,Sea\n", "", "write an address, a tab and a class on each line"),
         ("url\tclass\nhttp://a.test/\tSea\n", "genre", "no column 'genre' of classes: its columns are url, class"),
         ("http://a.test/\tSea\n", "genre", "it has no titles: give a number from 2 on"),
         ("http://a.test/\tSea\n", "1", "no column '1'"),

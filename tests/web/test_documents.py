@@ -137,5 +137,5 @@ def test_groups() -> None:
     """`--documents` is a list of groups, or none."""
     assert chosen("pdf") < chosen("pdf, office")
     for wrong in ("", "word", "pdf,none", "none,none"):
-        with pytest.raises(ValueError, match="it has to be pdf, office"):
+        with pytest.raises(ValueError, match="it must be pdf, office"):
             chosen(wrong)

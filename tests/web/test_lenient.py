@@ -53,7 +53,7 @@ TABLE = [
     Row("`Content-Length` twice, or as `5, 5`, with one value", START + b"Content-Length: 5, 5\r\n" + FIVE,
         "it counts once"),
     Row("`Content-Length` twice, with two values", START + b"Content-Length: 6\r\n" + FIVE, "refused", fails="invalid"),
-    Row("`Content-Length` that is no number, or empty", START + b"Content-Length: many\r\n\r\nhello", UNTIL_CLOSE),
+    Row("`Content-Length` that is not a number, or empty", START + b"Content-Length: many\r\n\r\nhello", UNTIL_CLOSE),
     Row("no length at all", START + b"\r\nhello", UNTIL_CLOSE),
     Row("lines that end in a bare LF", b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 5\n\nhello", "read"),
     Row("lines that end in a bare CR", b"HTTP/1.1 200 OK\rContent-Length: 5\r\rhello", "refused", fails="unreachable"),

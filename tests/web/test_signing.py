@@ -95,5 +95,5 @@ def test_identities_that_are_refused(tmp_path: Path) -> None:
     for told in ("", "[]", '{"agent": "https://a.example", "d": "AA", "crv": "Ed25519"}'):
         file.write_text(told)
         file.chmod(0o600)
-        with pytest.raises(InputError, match="holds no"):
+        with pytest.raises(InputError, match="contains no"):
             Identity.load(file)

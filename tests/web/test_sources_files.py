@@ -61,13 +61,13 @@ def test_a_file_of_feeds_names_seeds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"", "names no seeds: write one URL a line"),
-        (b"# nothing\n", "names no seeds: write one URL a line"),
+        (b"", "names no seeds: write one URL per line"),
+        (b"# nothing\n", "names no seeds: write one URL per line"),
         (b"<urlset></urlset>", "names no seeds"),
         (b"<urlset><url><loc>ftp://a.example/</loc></url></urlset>", "(1 entries are no web address)"),
         (b"<title>A page</title><a href=/b>B</a>", "names no seeds (1 entries are no web address)"),
         (b"\x1f\x8b\x08 broken", "broken: nothing of it could be inflated"),
-        (b"\xff\xd8\xff\xe0 a picture", "are not text: expected one URL a line"),
+        (b"\xff\xd8\xff\xe0 a picture", "are not text: expected one URL per line"),
         (b"\n# mine\nnot an address\n\xe4\n", "names no seeds, line 3 ('not an address'), line 4 ("),
         (b'{"seeds": []}', "is nothing that lists seeds"),
     ],

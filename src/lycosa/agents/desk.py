@@ -69,7 +69,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not 1 <= value < float("inf"):
-                raise InputError(f"the limit of {name.replace('_', ' ')} is {value:g}: it has to be 1 or more")
+                raise InputError(f"the limit of {name.replace('_', ' ')} is {value:g}: it must be 1 or more")
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Desk:
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot write in {root}: {error.strerror}; name another directory") from error
+            raise InputError(f"cannot write in {root}: {error.strerror}; choose another directory") from error
 
     # -- what changes something --------------------------------------------------------------------------------
 
@@ -118,14 +118,15 @@ class Desk:
             "handle": handle,
             "state": "running",
             "budget": options.budget,
-            "next": "Ask for its status; search and read it also while it runs. A host is asked about once a second.",
+            "next": "Check its status; you can search and read it while it runs. Each host gets about one request "
+            "per second.",
         }
 
     async def look_again(self, handle: str) -> Answer:
         """Look at the pages of a collection again, to see what has changed; returns at once."""
         path = self._path(handle)
         if self._runs(handle):
-            raise InputError(f"{handle} is being worked on: ask for its status, and look again when that is over")
+            raise InputError(f"{handle} is busy: check its status, and try again when it is done")
         self._room(new=False)
         again = crawling.revisit(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
@@ -138,7 +139,7 @@ class Desk:
         self._path(handle)
         job = self._jobs.get(handle)
         if job is None or not job.runs:
-            return {"handle": handle, "state": "not running", "next": "What it has can be searched and read."}
+            return {"handle": handle, "state": "not running", "next": "Its pages can be searched and read."}
         job.crawl.stop()
         assert job.task is not None
         await asyncio.wait([job.task], timeout=PATIENCE)
@@ -192,7 +193,7 @@ class Desk:
         """The main part of a page as Markdown, from a character on."""
         path = self._path(handle)
         if not 0 <= offset <= 10_000_000:
-            raise InputError("offset is 0 or more: the number that the answer before named")
+            raise InputError("offset must be 0 or more: use the number from the previous answer")
         text = await self._read(handle, lambda: Collection(path).read(_address(url)))
         return passage(text, _address(url), offset)
 
@@ -234,7 +235,9 @@ class Desk:
             }
             for item in found[-MOST_CHANGES:]
         ]
-        hint = "" if looked else "Nobody has looked again yet: ask for changes with look_again=true, then once more."
+        hint = (
+            "" if looked else "No page has been revisited yet: call changes with look_again=true, then call it again."
+        )
         return {"in_all": len(found), "looked_again": looked, "next": hint, **untrusted({"changes": told})}
 
     # -- inside ------------------------------------------------------------------------------------------------
@@ -278,7 +281,9 @@ class Desk:
     def _room(self, new: bool = True) -> None:
         running = [name for name, job in self._jobs.items() if job.runs]
         if len(running) >= self.limits.at_once:
-            raise InputError(f"{', '.join(running)}: as many run as may at once; wait for one, or stop it")
+            raise InputError(
+                f"{', '.join(running)}: the limit of concurrent collections is reached; wait for one, or stop it"
+            )
         if new and len(self._handles()) >= self.limits.collections:
             raise InputError(f"there are {self.limits.collections} collections, which is the limit: ask the operator")
 
@@ -365,7 +370,7 @@ class Desk:
         except LycosaError as error:
             begun = job is not None and job.runs and not (self.root / handle / LOG).exists()
             raise InputError(
-                "it has only just begun: ask again in a moment" if begun else self._plain(str(error))
+                "it has only just started: try again in a moment" if begun else self._plain(str(error))
             ) from None
 
     def _plain(self, message: str) -> str:

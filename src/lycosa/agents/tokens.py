@@ -19,7 +19,7 @@ LARGEST = 1_000_000
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
-_ADVICE = "write a name and a token a line, as in: ada $(openssl rand -hex 24)"
+_ADVICE = "write a name and a token per line, as in: ada $(openssl rand -hex 24)"
 
 
 class Tokens:

@@ -114,7 +114,7 @@ class Rendering:
     def _count_failure(self, why: str, browser: Chromium) -> None:
         self._failures += 1
         if self._failures == MOST_FAILURES:
-            self.notes.append(f"no page was rendered any more: {why}")
+            self.notes.append(f"pages were no longer rendered: {why}")
 
     async def _show(self, page: Page, sitting: Sitting) -> None:
         clock = _Clock(sitting, self.options.render_time)

@@ -45,7 +45,7 @@ def _judged(topic: Topic, page: Page, what: str, reading: Reading | None = None)
     beta, alphas = judgement.beta, judgement.alphas
     want(
         isinstance(beta, float | int) and math.isfinite(beta),
-        f"beta is {beta!r} ({type(beta).__name__}) for {what}: it has to be a finite Python float; write float(beta)",
+        f"beta is {beta!r} ({type(beta).__name__}) for {what}: it must be a finite Python float; write float(beta)",
     )
     want(
         isinstance(alphas, np.ndarray) and alphas.shape == (len(page.links),),

@@ -40,7 +40,7 @@ def browse(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the model to.")],
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Which pages are relevant: an address, a tab, and yes or no, a line each."),
+        typer.Option(metavar="FILE", help="Which pages are relevant: an address, a tab, and yes or no, one per line."),
     ] = None,
     unlabelled: Annotated[
         str,

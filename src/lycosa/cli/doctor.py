@@ -95,7 +95,7 @@ EXTRAS = (
     ("lab", "plotly", "interactive charts in reports of experiments (lycosa lab)"),
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
-    ("browser", "playwright", "pages that need JavaScript (--render); a Chromium has to be installed, too"),
+    ("browser", "playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
     ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),

@@ -61,7 +61,7 @@ def train_rules(
     if walk < 0:
         raise InputError(f"--walk is {walk}: it must be 0 (no walk) or more")
     known, before = Model.load(model), RuleBook.load(add) if add else RuleBook()
-    check_out(out, HEADER.rpartition(" ")[0].encode(), "holds no rules")  # before hours are spent on fetching
+    check_out(out, HEADER.rpartition(" ")[0].encode(), "contains no rules")  # before hours are spent on fetching
     with progress(quiet or json) as tell:
         look = recorded(pages) if pages else fetched(options)
         learned = training.train_rules(
@@ -158,7 +158,7 @@ MOST_SHOWN = 200
 def _matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     """Rows add up to 1. Columns are called by the number of their row."""
     if level < 0:
-        raise InputError(f"--level is {level}: it has to be 1 or more, or 0 for as many as fit")
+        raise InputError(f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
     deepest = max((name.count("/") + 1 for name in book.classes), default=1)
     fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= MOST_COLUMNS]
     groups = book.grouped(level or fitting[0])

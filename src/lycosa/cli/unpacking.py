@@ -65,7 +65,7 @@ def files_in(place: Path, wanted: Collection[str]) -> dict[str, bytes]:
     try:
         return unpack(packed, wanted)
     except BadArchive as error:
-        raise InputError(f"{place} is no package or archive that can be unpacked: {error}") from error
+        raise InputError(f"{place} is not a package or archive that can be unpacked: {error}") from error
 
 
 def unpack(packed: bytes, wanted: Collection[str]) -> dict[str, bytes]:

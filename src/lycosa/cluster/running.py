@@ -83,7 +83,7 @@ class ClusterCrawl:
         load()  # before anything is written: it may not be installed
         if request.resuming and not shards_in(self.path) and (self.path / NAME).exists():
             raise InputError(
-                f"{self.path} was crawled without a cluster: go on with it in the same way, without --cluster"
+                f"{self.path} was crawled without a cluster: continue with it in the same way, without --cluster"
             )
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
@@ -151,7 +151,7 @@ class ClusterCrawl:
         """How many shards: as many as there are, or were asked for, or the cluster has cores."""
         there = shards_in(self.path)
         if there and self.where.shards not in (0, there):
-            raise InputError(f"{self.path} has {there} shards: go on with as many, with ,shards={there} or without")
+            raise InputError(f"{self.path} has {there} shards: continue with as many, with ,shards={there} or without")
         return there or self.where.shards or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
 
     def _start(self, ray: Any, count: int, options: Options) -> None:

@@ -80,7 +80,7 @@ def compact(directory: Path, tell: Tell = silent) -> Compacted:
         done = Compacted(before=path.stat().st_size)
         if shutil.disk_usage(directory).free < done.before + SPARE:
             raise StoreError(
-                f"cannot write a smaller log beside {path}: that takes {done.before:,} bytes for a while; make room"
+                f"cannot write a smaller log next to {path}: it needs {done.before:,} bytes for a while; free space"
             )
         try:
             _Writing(opened.options, done, tell).write(path, new)
@@ -88,7 +88,7 @@ def compact(directory: Path, tell: Tell = silent) -> Compacted:
             os.replace(new, path)
             _sync(directory)
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"cannot write a smaller log beside {path}: {error}; the log is as it was") from error
+            raise StoreError(f"cannot write a smaller log next to {path}: {error}; the log is unchanged") from error
         finally:
             new.unlink(missing_ok=True)
         if done.outside or done.repeated:

@@ -67,7 +67,7 @@ def measure(directory: Path) -> Disk:
     parts = [Part("log", whole), *inside, Part("addresses, twice", 2 * names, "log")]
     parts.append(Part("columns, and room between rows", max(0, whole - bodies - 2 * names), "log"))
     parts += [Part("archive", archive), Part("responses and requests", min(records, archive), "archive")]
-    parts.append(Part("other records, and files beside them", max(0, archive - records), "archive"))
+    parts.append(Part("other records and accompanying files", max(0, archive - records), "archive"))
     parts += [
         Part(name, sizes.pop(where, 0), cache=True) for name, where in (("snapshot", SNAPSHOT), ("view", shelf.NAME))
     ]

@@ -181,10 +181,10 @@ def _check_guide(options: Options) -> None:
     entry = STRATEGIES.get(parse(options.strategy)[0])
     lacks = {TAXONOMY: not options.model, WORDS: not (options.topic or options.terms)}
     if entry is not None and lacks.get(entry.needs):
-        basis = "classes, which only a model tells" if entry.needs == TAXONOMY else "a topic in words"
+        basis = "classes, which only a model knows" if entry.needs == TAXONOMY else "a topic in words"
         raise InputError(
-            f"the crawl's strategy {parse(options.strategy)[0]} goes by {basis}: it could not go on with this topic, "
-            "begin a new crawl for it"
+            f"the crawl's strategy {parse(options.strategy)[0]} needs {basis}: it could not continue with this topic; "
+            "start a new crawl for it"
         )
 
 

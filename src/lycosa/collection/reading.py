@@ -38,7 +38,7 @@ def check_threshold(threshold: float, probability: bool) -> None:
     """Whether a page can be worth so much."""
     if not math.isfinite(threshold) or threshold < 0.0 or (probability and threshold > 1.0):
         upto = "from 0 to 1" if probability else "0 or more"
-        raise InputError(f"the threshold is {threshold:g}: it has to be {upto}")
+        raise InputError(f"the threshold is {threshold:g}: it must be {upto}")
 
 
 class Collection:

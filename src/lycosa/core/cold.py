@@ -532,7 +532,7 @@ class _File:
             return InputError("the temporary file of cold rows was changed by somebody else: begin again")
         if self.readonly:
             return InputError(f"{self.path} has changed while it was read, as the crawl goes on: ask again")
-        return InputError(f"{self.path} is damaged: remove it, then go on, which takes reading the whole log")
+        return InputError(f"{self.path} is damaged: remove it, then continue, which takes reading the whole log")
 
     def flush(self) -> None:
         """Before a snapshot names what was written: on disk it must not be later than that."""

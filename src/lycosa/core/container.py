@@ -134,7 +134,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], facts: M
     for name, array in arrays.items():
         kind = array.dtype.str[1:]
         if kind not in _TYPES:
-            raise ValueError(f"an array of {array.dtype} cannot be kept: it has to be one of {', '.join(_TYPES)}")
+            raise ValueError(f"an array of {array.dtype} cannot be kept: it must be one of {', '.join(_TYPES)}")
         described.append([name, kind, list(array.shape)])
         parts.append(np.ascontiguousarray(array, _TYPES[kind]).tobytes())
     parts[0] = json.dumps({**header, "arrays": described, "facts": dict(facts)}).encode() + b"\n"

@@ -27,7 +27,7 @@ def seconds(told: float | str, what: str = "the duration") -> float:
     total = float(told) if isinstance(told, int | float) else _read(told)
     if not 0 < total <= _MOST:  # also what is not a number
         raise InputError(
-            f"{what} is {told!r}: it has to be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks"
+            f"{what} is {told!r}: it must be a time of up to a hundred years, such as 90m, 12h, 1d or 2 weeks"
         )
     return total
 

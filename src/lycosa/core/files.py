@@ -40,7 +40,7 @@ def read_input(path: Path, most: int, what: str) -> bytes:
 def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write, under another name until it is complete and on disk; an error leaves what was there before."""
     if not path.name:
-        raise InputError(f"{str(path)!r} is no name of a file")
+        raise InputError(f"{str(path)!r} is not a name of a file")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     temporary.unlink(missing_ok=True)  # of a process of the same number that was killed
     try:

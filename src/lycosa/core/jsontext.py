@@ -29,9 +29,9 @@ def read_json(text: bytes | str, most: int, deepest: int = DEEPEST) -> Any:
     except RecursionError as error:
         raise ValueError(f"it is nested more than {deepest} deep") from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON: {error.msg} at character {error.pos}") from error
+        raise ValueError(f"it is not JSON: {error.msg} at character {error.pos}") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"it is no text: byte {error.start}") from error
+        raise ValueError(f"it is not text: byte {error.start}") from error
     _check(found, deepest)
     return found
 
@@ -55,4 +55,4 @@ def _check(found: Any, deepest: int) -> None:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")

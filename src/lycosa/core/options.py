@@ -463,7 +463,7 @@ class Options:
         for name, low in least.items():
             value = getattr(self, name)
             if not low <= value < float("inf"):
-                raise InputError(f"{flag_of(name)} is {value}: it has to be {low} or more")
+                raise InputError(f"{flag_of(name)} is {value}: it must be {low} or more")
         if self.respect_opt_outs not in ("", "training", "all"):
             raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
@@ -477,7 +477,7 @@ class Options:
         if self.log_format not in ("text", "json"):
             raise InputError(f"--log-format is {self.log_format!r}: choose text or json")
         if not self.operator.isprintable():
-            raise InputError(f"--operator is {self.operator!r}: it has to be one line of text")
+            raise InputError(f"--operator is {self.operator!r}: it must be one line of text")
         self._check_choices()
         if self.feed_url and not self.feed_url.startswith(("http://", "https://")):
             raise InputError(f"--feed-url is {self.feed_url!r}: write it like https://example.org/reefs/")
@@ -485,7 +485,7 @@ class Options:
     def _check_choices(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
-                raise InputError(f"{flag_of(name)} is {getattr(self, name)!r}: it has to be {', '.join(choices)}")
+                raise InputError(f"{flag_of(name)} is {getattr(self, name)!r}: it must be {', '.join(choices)}")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str) -> Options:
@@ -507,7 +507,7 @@ class Options:
             with open(path, "rb") as file:
                 text = file.read(LARGEST + 1)
             if len(text) > LARGEST:
-                raise InputError(f"{path} has more than {LARGEST:,} bytes: it is no file of options")
+                raise InputError(f"{path} has more than {LARGEST:,} bytes: it is not a file of options")
             told = tomllib.loads(_flat(text.decode()))
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
@@ -517,7 +517,7 @@ class Options:
 
     def to_toml(self) -> str:
         """The options as a file that explains itself: what is set, and, commented out, what could be."""
-        lines = ["# A crawl by Lycosa. Change what you like, then go on with: lycosa resume <this directory>"]
+        lines = ["# A crawl by Lycosa. Change what you like, then continue with: lycosa resume <this directory>"]
         for item in fields(self):
             if group := GROUPS.get(item.name):
                 lines += ["", f"# -- {group} --"]
@@ -569,11 +569,11 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
             return [str(value)]
         if isinstance(value, Sequence) and all(isinstance(item, str | PurePath) for item in value):
             return list(map(str, value))
-        raise InputError(f"{where} is {value!r}: it has to be a list of strings")
+        raise InputError(f"{where} is {value!r}: it must be a list of strings")
     if kind is str and isinstance(value, PurePath):
         return str(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise InputError(f"{where} is {value!r}: it has to be of type {kind.__name__}")
+        raise InputError(f"{where} is {value!r}: it must be of type {kind.__name__}")
     return value
 
 

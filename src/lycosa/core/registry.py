@@ -37,7 +37,7 @@ class Registry(dict[str, E]):
     >>> clocks = Registry("clock", "lycosa", {"wall": Entry("spaces.making", "wall_clock", "the time of day")})
     >>> clocks.maker("walls")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    lycosa.core.errors.InputError: there is no clock 'walls': do you mean wall? choose one of wall; ...
+    lycosa.core.errors.InputError: there is no clock 'walls': did you mean wall? choose one of wall; ...
     """
 
     def __init__(self, what: str, package: str, entries: Mapping[str, E], command: str = "") -> None:
@@ -55,8 +55,8 @@ class Registry(dict[str, E]):
             return imported(name, f"the {self.what}")
         near = difflib.get_close_matches(name, self, 4, 0.4)
         choice = f"'{self.command}' lists all" if self.command else f"choose one of {', '.join(self)}"
-        hint = f"do you mean {' or '.join(near)}? " if near else ""
-        raise InputError(f"there is no {self.what} {name!r}: {hint}{choice}; your own is named as module:Class")
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise InputError(f"there is no {self.what} {name!r}: {hint}{choice}; or your own as module:Class")
 
     def make(self, name: str, typed: Mapping[str, str], **known: Any) -> Any:
         """Make one with the parameters that were typed after its name; `known` it gets if it asks for them."""

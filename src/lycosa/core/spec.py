@@ -159,13 +159,13 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     if typing.get_origin(kind) is Literal:
         choices = {str(choice): choice for choice in typing.get_args(kind)}
         if text not in choices:
-            raise InputError(f"{what} is {text!r}: it has to be {describe_type(kind)}")
+            raise InputError(f"{what} is {text!r}: it must be {describe_type(kind)}")
         return choices[text]
     if typing.get_origin(kind) is tuple:
         return tuple(part.strip() for part in text.split("+") if part.strip())
     if kind is bool:
         if text.lower() not in _YES + _NO:
-            raise InputError(f"{what} is {text!r}: it has to be yes or no")
+            raise InputError(f"{what} is {text!r}: it must be yes or no")
         return text.lower() in _YES
     if kind is str:
         return text
@@ -174,5 +174,5 @@ def _typed(text: str, kind: Any, what: str) -> Any:
     except ValueError:
         value = None
     if value is None or not abs(value) < float("inf"):
-        raise InputError(f"{what} is {text!r}: it has to be a {describe_type(kind)}")
+        raise InputError(f"{what} is {text!r}: it must be a {describe_type(kind)}")
     return value

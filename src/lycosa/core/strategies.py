@@ -321,20 +321,20 @@ def steer(
     """Greedy over an estimator, or one of its variants. An estimator may ask for a `batch` of its own."""
     size = int(getattr(estimator, "batch", 1)) if batch is None else batch
     if size < 1:
-        raise ValueError(f"batch is {size}: it has to be 1 (rank after every page) or more")
+        raise ValueError(f"batch is {size}: it must be 1 (rank after every page) or more")
     if not 0 <= q <= 1:
-        raise ValueError(f"q is {q}: it has to be from 0 to 1, the probability of the best row")
+        raise ValueError(f"q is {q}: it must be from 0 to 1, the probability of the best row")
     if not 0 <= zeta <= 1:
-        raise ValueError(f"zeta is {zeta}: it has to be from 0 to 1, a share of the best score")
+        raise ValueError(f"zeta is {zeta}: it must be from 0 to 1, a share of the best score")
     if ties not in ("first", "random"):
-        raise ValueError(f"ties is {ties!r}: it has to be first or random")
+        raise ValueError(f"ties is {ties!r}: it must be first or random")
     if not 0 <= spread <= MOST_SPREAD:
-        raise ValueError(f"spread is {spread}: it has to be from 0 (pages wherever they are) to {MOST_SPREAD:g}")
+        raise ValueError(f"spread is {spread}: it must be from 0 (pages wherever they are) to {MOST_SPREAD:g}")
     if spread and is_linear(estimator):
         raise ValueError("spread is not for a regression: its scores are made of features, none can be discounted")
     greedy = _greedy(estimator, name, seed, ties, q, zeta, spread)
     if dry not in ("rank", "random"):
-        raise ValueError(f"dry is {dry!r}: it has to be rank or random")
+        raise ValueError(f"dry is {dry!r}: it must be rank or random")
     if dry == "random" and is_linear(estimator):
         raise ValueError("dry=random is not for a regression: its scores are made of features, none can be drawn")
     return Batched(greedy, size, dry) if size > 1 else greedy

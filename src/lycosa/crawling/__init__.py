@@ -214,7 +214,7 @@ class Crawl:
             self._work(True)
             assembly = await assemble(request, files)
             if driven := getattr(assembly.engine.space, "driven", ""):
-                raise InputError(f"{request.path or 'this crawl'} is driven by {driven}: go on with it there")
+                raise InputError(f"{request.path or 'this crawl'} is driven by {driven}: continue with it there")
             self.engine = assembly.engine
             if request.keeping is not None:
                 self._crier = self._make_crier()

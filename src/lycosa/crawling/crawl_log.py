@@ -79,7 +79,7 @@ class CrawlLog:
             self._open()
             known = self._reconcile()
         except OSError as error:
-            raise InputError(f"cannot write --log-file {self.path}: {error.strerror}; name another file") from error
+            raise InputError(f"cannot write --log-file {self.path}: {error.strerror}; choose another file") from error
         end = self.log.end()
         for seq, visit in self.log.numbered(f"seq > ? AND {VISITS}", given=(known,)):
             if isinstance(visit, Visit):
@@ -171,7 +171,7 @@ class CrawlLog:
                 raise OSError(28, os.strerror(28))
         except OSError as error:
             self.close()
-            self.note(f"cannot write {self.path} any more ({error.strerror}): 'lycosa resume' completes it")
+            self.note(f"can no longer write {self.path} ({error.strerror}): 'lycosa resume' completes it")
         else:
             self._size += written
 

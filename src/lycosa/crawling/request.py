@@ -116,7 +116,7 @@ class Request:
         driven = getattr(self.space, "driven", "")
         if not seeds.nodes and not seeds.sources and not options.search and not driven:
             raise InputError(
-                "no seed: name a page to start from with --seed URL, a file of them with --seeds FILE, or a search "
+                "no seed: give a page to start from with --seed URL, a file of seeds with --seeds FILE, or a search "
                 "engine with --search URL",
                 python="no seed: pass seeds=['https://...'], a file of them with seed_files=, or a search engine with "
                 "search=",

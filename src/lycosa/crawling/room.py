@@ -42,7 +42,7 @@ class Room:
             return ""  # whoever writes there says what is wrong
         if free < SPARE:
             left = f"the disk of {self.directory} is nearly full, {free / 1e6:,.0f} MB are left"
-            return f"{left}: free some space, then go on"
+            return f"{left}: free some space, then continue"
         if self.most and taken >= self.most:
             return (
                 f"{self.directory} takes {taken / 1e6:,.1f} MB, and --max-disk allows {self.most / 1e6:,.1f} MB: go on "

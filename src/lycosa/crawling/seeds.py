@@ -63,7 +63,7 @@ def _nodes(options: Options, space: Space, notes: list[str], files: bool) -> See
         node = node_of(space, text)
         if node is None:
             entry = SPACES.get(parse(options.space)[0])
-            wanted = f": it has to be {entry.needs}" if entry is not None else ""
+            wanted = f": it must be {entry.needs}" if entry is not None else ""
             raise InputError(f"the seed {text!r} is nothing that {type(space).__name__} can visit{wanted}")
         seeds.nodes.setdefault(node, "page")
     return seeds

@@ -57,7 +57,7 @@ class ByMeaning(SaidByParents):
         """Read the topic; an InputError that names the strategy if it has no words."""
         if not self.words:
             raise InputError(
-                f"the strategy {name} goes by what words mean, and this topic has none: say what to hunt in a few "
+                f"the strategy {name} uses word meanings, and this topic has no words: say what to look for in a few "
                 "words, or with --terms FILE"
             )
         source = self.ontology if isinstance(self.ontology, Ontology) else ontology_at(self.ontology)

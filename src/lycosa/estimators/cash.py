@@ -78,7 +78,7 @@ class CashFlow:
 
     def __post_init__(self) -> None:
         if self.period < 0:
-            raise ValueError(f"period is {self.period}: it has to be a number of steps, or 0 for never")
+            raise ValueError(f"period is {self.period}: it must be a number of steps, or 0 for never")
 
     # -- what OPIC and OTIE do in their own ways ---------------------------------------------------------------
 

@@ -85,7 +85,7 @@ class ContextGraph(SaidByParents):
         if not 0 <= self.least <= 1:
             raise ValueError(f"least is {self.least:g}: it is a probability, from 0 to 1")
         if self.layers < 0 or self.fewest < 1:
-            raise ValueError("layers has to be 0 (all there are) or more, and fewest 1 or more")
+            raise ValueError("layers must be 0 (all there are) or more, and fewest 1 or more")
         browsing = Browsing.of(self.file)
         self.last_ = min(self.layers or browsing.states, browsing.states - 2)
         if self.layers > self.last_:

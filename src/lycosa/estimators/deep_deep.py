@@ -134,7 +134,7 @@ class DeepDeep:
         if not 0 <= self.eps <= 1:
             raise ValueError(f"eps={self.eps:g} is a probability: take a number from 0 to 1")
         if not self.temperature > 0:
-            raise ValueError(f"temperature={self.temperature:g}: it has to be above 0")
+            raise ValueError(f"temperature={self.temperature:g}: it must be above 0")
         if self.switch < 1 or self.sample < 1:
             raise ValueError(f"switch={self.switch} and sample={self.sample} are counts: take 1 or more")
 

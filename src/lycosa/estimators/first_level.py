@@ -60,7 +60,7 @@ class FirstLevel(Unlearned):
 
     def __post_init__(self) -> None:
         if self.kind not in _COLUMN:
-            raise ValueError(f"kind is {self.kind!r}: it has to be {', '.join(_COLUMN)}")
+            raise ValueError(f"kind is {self.kind!r}: it must be {', '.join(_COLUMN)}")
 
     @property
     def proportional(self) -> bool:
@@ -199,7 +199,7 @@ class SecondLevel:
 
     def __post_init__(self) -> None:
         if self.kind not in ("n", "e", "ne"):
-            raise ValueError(f"kind is {self.kind!r}: it has to be n, e or ne")
+            raise ValueError(f"kind is {self.kind!r}: it must be n, e or ne")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Siblings of what the page links to, and of the page itself."""

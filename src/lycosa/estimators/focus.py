@@ -138,7 +138,7 @@ class Distiller:
     def __post_init__(self) -> None:
         check_rounds(self.iterations, self.period)
         if self.same_host not in ("auto", "keep", "drop"):
-            raise ValueError(f"same_host is {self.same_host!r}: it has to be auto, keep or drop")
+            raise ValueError(f"same_host is {self.same_host!r}: it must be auto, keep or drop")
 
     def learn(self, step: Step, table: Table) -> bool:
         """See a visit; whether the hub scores were computed anew."""
@@ -265,7 +265,7 @@ class Apprentice:
 
     def __post_init__(self) -> None:
         if not self.least > 0 or not self.strength > 0:
-            raise ValueError(f"least is {self.least} and strength {self.strength}: both have to be above 0")
+            raise ValueError(f"least is {self.least} and strength {self.strength}: both must be above 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from what the page turned out to be, then judge its links; the rows that may be judged otherwise."""
@@ -465,7 +465,7 @@ class SoftFocus:
 
     def __post_init__(self) -> None:
         if self.hubs < 1:
-            raise ValueError(f"hubs is {self.hubs}: it has to be 1 or more; leave out the distiller for none")
+            raise ValueError(f"hubs is {self.hubs}: it must be 1 or more; leave out the distiller for none")
         self.parents_ = Parents(self.merge)
         self.distiller_ = Distiller() if self.distiller else None
         self.apprentice_ = Apprentice() if self.apprentice else None

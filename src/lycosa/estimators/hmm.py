@@ -69,7 +69,7 @@ class Browsed:
         if self.k < 1:
             raise ValueError(f"k is {self.k}: at least 1 neighbour has to vote")
         if not 0 <= self.smoothing < 1e6:
-            raise ValueError(f"smoothing is {self.smoothing:g}: it has to be 0 or more pages")
+            raise ValueError(f"smoothing is {self.smoothing:g}: it must be 0 or more pages")
         browsing = Browsing.of(file)
         cluster, clusters = browsing.clustering(self.clusters), browsing.clusters(self.clusters)
         self.chain_ = Chain.of(browsing.state, browsing.steps, cluster, browsing.states, clusters, self.smoothing)
@@ -143,7 +143,7 @@ class Hmm(Browsed):
 
     def __post_init__(self) -> None:
         if self.epsilon and not _NARROWEST <= self.epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon:g}: it has to be 0, or {_NARROWEST:g} to 1")
+            raise ValueError(f"epsilon is {self.epsilon:g}: it must be 0, or {_NARROWEST:g} to 1")
         self.set_up(self.file)
 
     def priority(self, step: Step, page: Vector, now: NDArray[np.float64]) -> float:

@@ -109,7 +109,7 @@ class NaiveBayesLinks:
 
     def __post_init__(self) -> None:
         if self.smoothing <= 0:
-            raise ValueError(f"smoothing={self.smoothing:g} is added to every count: it has to be above 0")
+            raise ValueError(f"smoothing={self.smoothing:g} is added to every count: it must be above 0")
         if self.period < 1:
             raise ValueError(f"period={self.period} pages between two rankings: take 1 or more")
         if self.least is not None and not 0 <= self.least <= 1:

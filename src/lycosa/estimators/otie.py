@@ -155,9 +155,9 @@ class Otie(CashFlow):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.a <= 100:
-            raise ValueError(f"a is {self.a}: it has to be above 0, and at most 100")
+            raise ValueError(f"a is {self.a}: it must be above 0, and at most 100")
         if not self.d > 0:
-            raise ValueError(f"d is {self.d}: it has to be above 0")
+            raise ValueError(f"d is {self.d}: it must be above 0")
         if not 0 <= self.page <= 1:
             raise ValueError(f"page is {self.page}: it is a weight, from 0 to 1")
 

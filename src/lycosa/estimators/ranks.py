@@ -66,7 +66,7 @@ class PageRank:
 
     def __post_init__(self) -> None:
         if not 0 <= self.damping < 1:
-            raise ValueError(f"damping is {self.damping}: it has to be at least 0 and below 1")
+            raise ValueError(f"damping is {self.damping}: it must be at least 0 and below 1")
         check_rounds(self.iterations, self.period)
 
     def learn(self, step: Step, table: Table) -> Rows:

@@ -22,9 +22,9 @@ MOST_ROUNDS = 1000
 def check_rounds(iterations: int, period: int) -> None:
     """What estimators that walk all edges again and again, at every `period` visits, are made with."""
     if iterations < 1 or period < 1:
-        raise ValueError(f"iterations is {iterations} and period {period}: both have to be 1 or more")
+        raise ValueError(f"iterations is {iterations} and period {period}: both must be 1 or more")
     if iterations > MOST_ROUNDS:
-        raise ValueError(f"iterations is {iterations}: it has to be {MOST_ROUNDS} or fewer")
+        raise ValueError(f"iterations is {iterations}: it must be {MOST_ROUNDS} or fewer")
 
 
 @dataclass

@@ -207,7 +207,7 @@ class RuleBook:
                 f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
             ) from error
         if not lines[0].startswith(HEADER.rpartition(" ")[0]):
-            raise InputError(f"{path} holds no rules: its first line should be '{HEADER}'")
+            raise InputError(f"{path} contains no rules: its first line should be '{HEADER}'")
         if lines[0].strip() != HEADER:
             raise InputError(
                 f"{path} was written by another version of Lycosa ({lines[0].strip()[2:]}): train it again"
@@ -215,7 +215,7 @@ class RuleBook:
         book = cls()
         rules = [_rule(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if _is_rule(line)]
         if not rules:
-            raise InputError(f"{path} holds no rules: train them again with more pages")
+            raise InputError(f"{path} contains no rules: train them again with more pages")
         stated: dict[str, dict[str, float]] = {}
         for rule in rules:
             if rule.to in stated.setdefault(rule.source, {}):
@@ -296,5 +296,5 @@ def _rule(line: str, where: str) -> Rule:
     except ValueError:
         probability = count = math.nan
     if not 0 <= probability <= 1 or not 0 <= count <= MOST_CASES:
-        raise InputError(f"{where}: {str(fields[2:])[:100]} has to be a probability between 0 and 1, and a count")
+        raise InputError(f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

@@ -75,7 +75,7 @@ class Rules(SaidByParents):
         if not 1 <= self.depth <= DEEPEST:
             raise ValueError(f"depth is {self.depth}: a path has 1 to {DEEPEST} links")
         if self.period < 1:
-            raise ValueError(f"period is {self.period}: it has to be 1 page or more")
+            raise ValueError(f"period is {self.period}: it must be 1 page or more")
         if not self.file:
             raise InputError("rules need a file: train them with 'lycosa train rules', then --strategy rules,file=FILE")
         # A book of someone else's is copied: it changes while it is refined.

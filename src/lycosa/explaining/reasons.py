@@ -267,7 +267,7 @@ class Reasons:
                 None,
             )
             if errand is not None and errand[0] != "seed":
-                return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page to hunt")
+                return Why(node, "errand", f"it was fetched as an errand ({errand[0]}), not as a page of the crawl")
             found = self.collection.view().origin(self.collection.log, node)
             if found.parent:
                 note = (
@@ -300,7 +300,7 @@ class Reasons:
     def _state(self, row: int, ranking: Ranking) -> tuple[str, str]:
         budget, pages, table = self.engine.picker.budget.pages, self.engine.tally.pages, self.engine.table
         if ranking.level[row] == SHUT:
-            return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would let it through"
+            return "shut", f"it is not fetched: it looks like a trap ({self._trap(row)}); --trust would release it"
         if all(each.spent[row] for each in self.rankings):
             many = ranking.frontier.lane_budget
             return "host budget", f"it is not fetched: its host has given the {many:,} pages that --host-budget allows"
@@ -317,7 +317,7 @@ class Reasons:
         if table.is_seed[row]:
             notes.append("a seed: it comes before all that is ranked")
         if table.attempts[row]:
-            notes.append(f"tried {_times(int(table.attempts[row]))} in vain, and to be tried again")
+            notes.append(f"tried {_times(int(table.attempts[row]))} without success; will be tried again")
         if budget and pages >= budget:
             notes.append(f"the crawl's budget of {budget:,} pages is spent: it waits for a larger one")
         return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)

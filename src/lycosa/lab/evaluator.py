@@ -251,7 +251,7 @@ def relevant_of(
 ) -> list[Bag]:
     """The relevant pages that have words; what can't be used is counted."""
     if not source.exists():
-        raise InputError(f"there is no {source}: name a directory of pages, or a file with an address a line")
+        raise InputError(f"there is no {source}: name a directory of pages, or a file with one address per line")
     if source.is_dir():
         pages_below = tree(source, account, lambda url: True)
         relevant: Iterator[Bag] = (Bag.of(held.url, held.page, words) for held in pages_below if held.page is not None)
@@ -290,7 +290,7 @@ def addresses(source: Path, wanted: str, account: Account) -> list[str]:
         there = ", ".join(name for name, _ in others.most_common(5)) or "none"
         raise InputError(f"{source} has no page of class {wanted!r}; there is {there}")
     if not urls:
-        raise InputError(f"{source} names no address: write one a line, beginning with http:// or https://")
+        raise InputError(f"{source} names no address: write one per line, beginning with http:// or https://")
     return list(urls)
 
 

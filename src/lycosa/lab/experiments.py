@@ -171,9 +171,9 @@ class Experiment:
             if about["choices"]:
                 one_of(item.name, value, about["choices"])
             if about["least"] is not None and value < about["least"]:
-                raise InputError(f"{item.name} is {value}: it has to be {about['least']} or more")
+                raise InputError(f"{item.name} is {value}: it must be {about['least']} or more")
             if about["most"] is not None and value > about["most"]:
-                raise InputError(f"{item.name} is {value:,}: it has to be {about['most']:,} or less")
+                raise InputError(f"{item.name} is {value:,}: it must be {about['most']:,} or less")
         self._check_names()
         if self.told == "truth" and self.mode != AS_PUBLISHED:
             raise InputError(
@@ -206,7 +206,7 @@ class Experiment:
         if not (path / FACTS).is_file():
             source, out = shlex.quote(self.corpus), f"{path.resolve().name.split('.')[0] or 'my'}.index"
             raise InputError(
-                f"{self.corpus} is no index yet. Make one with: {command} {source} --out {shlex.quote(out)}; then "
+                f"{self.corpus} is not an index yet. Make one with: {command} {source} --out {shlex.quote(out)}; then "
                 f"{out} is the corpus"
             )
         return Index.open(path)

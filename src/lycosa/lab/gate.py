@@ -69,7 +69,7 @@ class Passed:
 
 
 def read_gates(path: Path) -> list[Gate]:
-    wrong = f"{path} is no file of floors"
+    wrong = f"{path} is not a file of floors"
     sections = typed(read_toml(path, "the floors "), dict[str, dict[str, Any]], wrong)
     gates = [made_of(Gate, {"name": name, **section}, f"{wrong}: {name}") for name, section in sections.items()]
     for gate in gates:
@@ -146,7 +146,7 @@ def check_fingerprint(gate: Gate, fingerprint: str) -> None:
     if gate.fingerprint != fingerprint:
         raise InputError(
             f"the corpus of {gate.name} has changed: its fingerprint is {fingerprint}, the floors are of "
-            f"{gate.fingerprint or 'none yet'}. Pin them anew with --raise, and with --lower where they fall"
+            f"{gate.fingerprint or 'none yet'}. Pin them again with --raise, and with --lower where they fall"
         )
 
 

@@ -230,7 +230,7 @@ class Index:
         try:
             facts = json.loads((path / FACTS).read_bytes())
             if not isinstance(facts, dict):
-                raise ValueError(f"{FACTS} holds no facts")
+                raise ValueError(f"{FACTS} contains no facts")
             if facts.get("format") not in READS:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
@@ -239,7 +239,7 @@ class Index:
             return made
         except (FileNotFoundError, NotADirectoryError) as error:
             name = Path(error.filename or path).name
-            raise InputError(f"{path} is no index ({name} is missing): make one with 'lycosa lab index'") from error
+            raise InputError(f"{path} is not an index ({name} is missing): make one with 'lycosa lab index'") from error
         except (OSError, EOFError, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
             raise InputError(f"the index {path} can't be read ({error}): {AGAIN}") from error
 
@@ -278,7 +278,7 @@ class Index:
                 raise ValueError(f"{FACTS}: {name} is something else than it should be")
         texts = [*self.facts.get("classes", []), *self.facts.get("notes", [])]
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{FACTS}: a class or a note is no text")
+            raise ValueError(f"{FACTS}: a class or a note is not text")
         if not all(isinstance(count, int) for count in self.facts.get("left_out", {}).values()):
             raise ValueError(f"{FACTS}: left_out does not count")
 

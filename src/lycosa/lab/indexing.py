@@ -82,7 +82,7 @@ def unfinished(out: Path) -> Iterator[Path]:
     except OSError as error:  # sources turn theirs into errors that name the file: what is left is ours
         shutil.rmtree(beside, ignore_errors=True)
         raise StoreError(
-            f"cannot write the index {out}: {error.strerror or error}; make room, or name another --out"
+            f"cannot write the index {out}: {error.strerror or error}; free some space, or name another --out"
         ) from error
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
@@ -104,7 +104,9 @@ def _held(beside: Path, out: Path) -> int:
 
 def _refuse(out: Path) -> None:
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
-        raise InputError(f"{out} is there already and is no index: it is left as it is; name another place with --out")
+        raise InputError(
+            f"{out} is there already and is not an index: it is left as it is; name another place with --out"
+        )
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
     strange = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
     if strange:

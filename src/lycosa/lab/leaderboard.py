@@ -66,7 +66,9 @@ class Board:
     @classmethod
     def load(cls, path: Path) -> Board:
         """A board of one's own, in TOML: the fields above, and [[places]] with a corpus and topics each."""
-        board = made_of(cls, {"name": path.stem, "places": [], **read_toml(path, "the board ")}, f"{path} is no board")
+        board = made_of(
+            cls, {"name": path.stem, "places": [], **read_toml(path, "the board ")}, f"{path} is not a board"
+        )
         if not board.places:
             raise InputError(f'{path} names no corpus: add [[places]] with corpus = "my.index"')
         return board

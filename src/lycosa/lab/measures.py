@@ -272,7 +272,7 @@ def global_score(scores: Sequence[ArrayLike], baseline: Sequence[ArrayLike]) -> 
     1.0
     """
     if len(scores) != len(baseline):
-        raise ValueError(f"{len(scores)} graphs and a baseline of {len(baseline)}: there has to be one for each")
+        raise ValueError(f"{len(scores)} graphs and a baseline of {len(baseline)}: there must be one for each")
     shares = [
         float(np.mean(np.asarray(own, np.float64))) / base if base else math.nan
         for own, base in zip(scores, (float(np.mean(np.asarray(one, np.float64))) for one in baseline), strict=True)
@@ -294,7 +294,7 @@ def precision_distance(picked: ArrayLike, best: ArrayLike, window: int = 1000) -
     [0.0, 0.5, 0.5]
     """
     if window < 1:
-        raise ValueError(f"window is {window}: it has to be 1 step or more")
+        raise ValueError(f"window is {window}: it must be 1 step or more")
     apart = np.asarray(best, np.float64) - np.asarray(picked, np.float64)
     known = ~np.isnan(apart)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, apart, 0.0))])

@@ -127,7 +127,7 @@ def run(
     for subject in (one.subject for one in ready):
         remarks += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
     if not ready:
-        raise InputError(f"nothing to hunt is left: {'; '.join(remarks)}")
+        raise InputError(f"nothing to look for is left: {'; '.join(remarks)}")
     trials = _trials(experiment, index, ready)
     troubles = {
         trial: Trouble(False, one.lacking[need])

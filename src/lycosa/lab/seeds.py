@@ -58,7 +58,7 @@ def seed_sets(
     if kind not in SEEDS:
         raise InputError(f"there is no kind {kind!r} of seeds: choose one of {', '.join(SEEDS)}")
     if count < 1 or sets < 1 or hops < 1:
-        raise InputError(f"seeds: count is {count}, sets {sets}, hops {hops}: each has to be 1 or more")
+        raise InputError(f"seeds: count is {count}, sets {sets}, hops {hops}: each must be 1 or more")
     relevant = subject.truth > 0
     if not relevant.any():
         raise InputError(f"no node of the corpus is relevant to {subject.name!r}: there is nothing to crawl to")

@@ -59,7 +59,7 @@ def typed(value: Any, kind: Any, where: str) -> Any:
     plain = outer or kind
     fits = isinstance(value, int | float) and math.isfinite(value) if plain is float else isinstance(value, plain)
     if not fits or (isinstance(value, bool) and plain is not bool):
-        raise InputError(f"{where} is {value!r}: it has to be {_KINDS.get(plain, 'a table')}")
+        raise InputError(f"{where} is {value!r}: it must be {_KINDS.get(plain, 'a table')}")
     return value
 
 

@@ -118,7 +118,7 @@ def _distinct(index: Index, seeds: Sequence[int]) -> int:
     """How many seeds there are, each counted once."""
     for node in seeds:
         if not 0 <= node < len(index):
-            raise InputError(f"the seed {node} is no node of the corpus, which has nodes 0 to {len(index) - 1}")
+            raise InputError(f"the seed {node} is not a node of the corpus, which has nodes 0 to {len(index) - 1}")
     return len(set(seeds))
 
 

@@ -178,7 +178,7 @@ class Stranger:
             return -1
         row = _row_of(url, table) if isinstance(url, str) else -1
         if row < 0:
-            raise Forfeit(f"it picked {shown(url)}, which is no link that it was shown")
+            raise Forfeit(f"it picked {shown(url)}, which is not a link that it was shown")
         if table.state[row] != OPEN:
             raise Forfeit(f"it picked {shown(url)} a second time")
         return row
@@ -255,9 +255,9 @@ class Talk:
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
-            raise Forfeit(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is no JSON") from None
+            raise Forfeit(f"it wrote {shown(line.decode('utf-8', 'replace'))}, which is not JSON") from None
         if not isinstance(answer, dict):
-            raise Forfeit(f"it wrote {shown(answer)}, which is no JSON object")
+            raise Forfeit(f"it wrote {shown(answer)}, which is not a JSON object")
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:

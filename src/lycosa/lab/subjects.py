@@ -244,7 +244,7 @@ def truth_by_model(index: Index, name: str, random_seed: int = 0) -> Subject:
     if least < 3:
         raise InputError(
             f"{int((known & member).sum())} of {int(known.sum()):,} labelled pages are of class {name}: for a model "
-            "that judges pages without a label there have to be 6 or more that are, and 6 that are not"
+            "that judges pages without a label there must be 6 or more that are, and 6 that are not"
         )
     with TemporaryDirectory() as folder:
         model = model_of(index, labels, Path(folder), random_seed).model

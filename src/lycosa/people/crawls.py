@@ -64,7 +64,9 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
         _only(database, interest)
         last = database.row("SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = ?", interest)
         if last and last["kept"] >= MOST:
-            raise Taken(f"this interest keeps {MOST} crawls already: delete an old one first, or go on with the last")
+            raise Taken(
+                f"this interest keeps {MOST} crawls already: delete an old one first, or continue with the last"
+            )
         row: Row = {
             "id": new_id(),
             "interest": interest,
@@ -204,7 +206,7 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
         crawl,
     )
     if other is not None:
-        raise Taken(f"a crawl of this interest is {other['state']}: stop that one first, or go on with it")
+        raise Taken(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
 
 
 # -- how they are ----------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def check_text(text: str, what: str) -> str:
     """
     for character in text:
         if ord(character) < 32 or ord(character) == 127 or 0xD800 <= ord(character) < 0xE000:
-            raise InputError(f"{what} has a character that is no text ({character!a}): leave it out")
+            raise InputError(f"{what} has a character that is not text ({character!a}): leave it out")
     return text
 
 

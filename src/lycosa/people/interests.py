@@ -75,7 +75,7 @@ def wishes_of(row: Row) -> Wishes:
 
 def checked_again(text: str) -> str:
     """How often finished crawls are looked at again: `1d`, `6 hours`; empty: never."""
-    return again(text, "how often to look again")
+    return again(text, "how often to revisit pages")
 
 
 def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:

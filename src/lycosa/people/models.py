@@ -71,7 +71,7 @@ def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) ->
     """One that can be used, of one of these kinds; an error says what is wrong with it."""
     row = get(database, owner, model)
     if row is None:
-        raise InputError("there is no such model any more, or it is somebody else's: choose another one")
+        raise InputError("this model no longer exists, or it is somebody else's: choose another one")
     if row["kind"] not in kinds:
         raise InputError(f"the model {row['name']} is of the kind {row['kind']}: choose one of {' or '.join(kinds)}")
     if row["state"] != "ready":
@@ -90,7 +90,7 @@ def remove(database: Database, owner: str, model: str) -> None:
         for row in database.rows("SELECT * FROM interest WHERE owner = ? ORDER BY id", owner):
             wishes = wishes_of(row)
             if model in (wishes.model, wishes.strategy_model):
-                raise Taken(f"the interest {row['name']} goes by it: choose another model there first")
+                raise Taken(f"the interest {row['name']} uses it: choose another model there first")
         database.delete("model", model)
 
 

@@ -165,7 +165,7 @@ class Postgres(Database):
         except self._psycopg.IntegrityError as error:
             raise Taken(str(error)) from error
         except self._psycopg.errors.DiskFull as error:
-            raise NoRoom(f"{self.place}: {error}; make room on its disk") from error
+            raise NoRoom(f"{self.place}: {error}; free some space on its disk") from error
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             raise DatabaseAway(
                 f"the database {self.place} does not answer ({str(error).splitlines()[0] if str(error) else error!r}): "

@@ -125,7 +125,7 @@ class Sqlite(Database):
             if "locked" in str(error) or "busy" in str(error):
                 raise DatabaseAway(f"{self.path} is in use by another process: try again in a moment") from error
             if "full" in str(error):
-                raise NoRoom(f"{self.path}: {error}; make room on its disk") from error
+                raise NoRoom(f"{self.path}: {error}; free some space on its disk") from error
             raise StoreError(f"{self.path}: {error}") from error
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self.path} is damaged or no database ({error}): restore it from a backup") from error

@@ -163,7 +163,7 @@ def _told(good: Sequence[Known]) -> str:
     once = sum(page.label is None and page.opened == 1 for page in good)
     rest = len(good) - yes - often - once
     said = [
-        f"{many(yes, 'page')} you said yes to" if yes else "",
+        f"{many(yes, 'page')} you labelled yes" if yes else "",
         f"{often} that you opened more than once" if often else "",
         f"{once} that you opened once" if once else "",
         f"{rest} that {'scores' if rest == 1 else 'score'} well" if rest else "",

@@ -112,7 +112,7 @@ def _rule(fits: Callable[[Any], object], message: str) -> Rule:
 
 
 def _one_of(*words: str | int) -> Rule:
-    return _rule(words.__contains__, f"it has to be one of {', '.join(map(repr, words))}")
+    return _rule(words.__contains__, f"it must be one of {', '.join(map(repr, words))}")
 
 
 def _like(pattern: str, what: str) -> Rule:
@@ -132,7 +132,7 @@ def _line(most: int) -> Rule:
 
 
 def _object(most: int) -> Rule:
-    return _rule(lambda value: isinstance(read_json(value, most), dict), "it is no JSON object")
+    return _rule(lambda value: isinstance(read_json(value, most), dict), "it is not a JSON object")
 
 
 MOST_MEMORY, MOST_WORK = 262_144, 4_000_000
@@ -153,7 +153,7 @@ def _password(value: Any) -> None:
 def _wishes(value: Any) -> None:
     kept = read_json(value, LONGEST_ROW)
     if not isinstance(kept, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     written = kept.pop("format", 1)
     if type(written) is not int or not 1 <= written <= FORMAT:
         raise ValueError(f"its format is not among 1 to {FORMAT}")
@@ -171,7 +171,7 @@ def _result(value: Any) -> None:
     if kept == {}:
         return
     if not isinstance(kept, dict) or kept.keys() != {"pages", "curves", "recorded"}:
-        raise ValueError("it is no result of a comparison")
+        raise ValueError("it is not a result of a comparison")
     curves = kept["curves"]
     if not isinstance(curves, list) or any(
         not isinstance(curve, dict)
@@ -182,10 +182,10 @@ def _result(value: Any) -> None:
         raise ValueError("it has a curve that is none")
     columns = [kept["pages"], kept["recorded"], *(curve[name] for curve in curves for name in ("found", "share"))]
     if not all(isinstance(one, list) and all(type(at) in (int, float) for at in one) for one in columns):
-        raise ValueError("it has a curve that is no list of numbers")
+        raise ValueError("it has a curve that is not a list of numbers")
 
 
-_ID = _rule(is_id, "it is no id")
+_ID = _rule(is_id, "it is not an id")
 _DIGEST = _like("[0-9a-f]{64}", "digest")
 _TRUTH = _one_of(0, 1)
 _COUNT = _from(0, LARGEST_INTEGER)
@@ -194,7 +194,7 @@ RULES: dict[str, Rule] = {
     "id": _ID,
     "digest": _DIGEST,
     "role": _one_of(*ROLES),
-    "person.name": _rule(lambda name: check_name(name) == name, "it is no name as Lycosa writes it"),
+    "person.name": _rule(lambda name: check_name(name) == name, "it is not a name as Lycosa writes it"),
     "person.password": _password,
     "person.disabled": _TRUTH,
     "person.preferences": _object(LONGEST_TEXT),
@@ -214,7 +214,7 @@ RULES: dict[str, Rule] = {
     "crawl.lessons": _COUNT,
     "crawl.asked": _COUNT,
     "crawl.everything": _TRUTH,
-    "crawl.look_first": _rule(_is_texts, "it is no JSON list of texts"),
+    "crawl.look_first": _rule(_is_texts, "it is not a JSON list of texts"),
     "crawl.judging": _one_of("", "labels", "threshold", "topic"),
     "feedback.relevant": _TRUTH,
     "opened.times": _COUNT,
@@ -229,7 +229,7 @@ RULES: dict[str, Rule] = {
     "model.sources": _object(models.LONGEST_SOURCES),
     "model.about": _object(models.LONGEST_ABOUT),
     "model.size": _from(0, models.LARGEST),
-    "comparison.strategies": _rule(_is_texts, "it is no JSON list of texts"),
+    "comparison.strategies": _rule(_is_texts, "it is not a JSON list of texts"),
     "comparison.state": _one_of("queued", "running", "finished", "failed"),
     "comparison.result": _result,
 }
@@ -239,14 +239,14 @@ RULES: dict[str, Rule] = {
 def _typed(value: Any, kind: str) -> None:
     if kind == "TEXT":
         if not isinstance(value, str):
-            raise ValueError("it has to be text")
+            raise ValueError("it must be text")
         if "\0" in value or (not value.isascii() and any("\ud800" <= letter < "\ue000" for letter in value)):
-            raise ValueError("it has a character that is no text")
+            raise ValueError("it has a character that is not text")
     elif kind == "INTEGER":
         if type(value) is not int or abs(value) > LARGEST_INTEGER:
-            raise ValueError(f"it has to be a whole number up to {LARGEST_INTEGER:,}")
+            raise ValueError(f"it must be a whole number up to {LARGEST_INTEGER:,}")
     elif type(value) not in (int, float) or not math.isfinite(value) or abs(value) > LARGEST:
-        raise ValueError(f"it has to be a number up to {LARGEST:,.0f}")
+        raise ValueError(f"it must be a number up to {LARGEST:,.0f}")
 
 
 def check_value(table: str, name: str, column: Column, value: Any) -> None:
@@ -280,10 +280,10 @@ class Checker:
             raise InputError(f"{table} has more than {MOST_ROWS:,} rows")
         where = f"row {self.rows[table]:,} of {table}"
         if not isinstance(row, dict):
-            raise InputError(f"{where} is no row")
+            raise InputError(f"{where} is not a row")
         about = self.tables[table]
         for name in row.keys() ^ about.columns.keys():
-            wrong = "is missing" if name in about.columns else "is no column"
+            wrong = "is missing" if name in about.columns else "is not a column"
             raise InputError(f"{where} does not fit: {name[:60]!a} {wrong}")
         for name, column in about.columns.items():
             try:

@@ -37,7 +37,7 @@ def make(
     with database.transaction():
         database.get("person", person, locked=True)  # one at a time, for the count
         if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
-            raise InputError(f"you have {MOST} tokens: revoke one that is not used any more")
+            raise InputError(f"you have {MOST} tokens: revoke one that is no longer used")
         database.insert("token", row)
     return row, secret
 

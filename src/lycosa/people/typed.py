@@ -15,7 +15,7 @@ def line(text: Any, what: str, most: int, least: int = 0) -> str:
     'coral reefs'
     """
     if not isinstance(text, str):
-        raise InputError(f"{what} is {type(text).__name__}: it has to be text")
+        raise InputError(f"{what} is {type(text).__name__}: it must be text")
     typed = str(text).strip()
     if not all(letter.isprintable() for letter in typed):  # lone surrogates are not printable, nor is NUL
         raise InputError(
@@ -31,7 +31,7 @@ def line(text: Any, what: str, most: int, least: int = 0) -> str:
 def lines(texts: Any, what: str, most: int, many: int) -> list[str]:
     """A list of such lines, each once, empty ones left out; `most` characters each, not more than `many`."""
     if not isinstance(texts, Iterable) or isinstance(texts, str | bytes | dict):
-        raise InputError(f"{what}: it has to be a list of texts")
+        raise InputError(f"{what}: it must be a list of texts")
     given = dict.fromkeys(filter(None, (line(text, what, most) for text in texts)))
     if len(given) > many:
         raise InputError(f"{what}: {len(given):,} are given, {many:,} are the most")
@@ -45,5 +45,5 @@ def number(value: Any, what: str, least: float, most: float) -> float:
     3
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise InputError(f"{what} is {str(value)[:40]}: it has to be a number from {least:,} to {most:,}")
+        raise InputError(f"{what} is {str(value)[:40]}: it must be a number from {least:,} to {most:,}")
     return value

@@ -119,7 +119,7 @@ class Wishes:
     model: str = wish("", "the model", 64, about="A classifier of the owner's, in place of words and examples.")
     targets: list[str] = wish([], "the classes", 1_000, about="Its classes that are wanted, or branches of them.")
     strategy_model: str = wish(
-        "", "the model of the strategy", 64, about="Rules or browsing of the owner's, for a strategy that goes by it."
+        "", "the model of the strategy", 64, about="Rules or browsing of the owner's, for a strategy that uses it."
     )
 
     @classmethod
@@ -143,14 +143,16 @@ class Wishes:
         if self.targets and not self.model:
             raise InputError("classes are a model's: choose the model, too")
         if not self.words and not self.examples and not self.model:
-            raise InputError("nothing to hunt: say it in a few words, or give the address of a page like those wanted")
+            raise InputError(
+                "nothing to look for: say it in a few words, or give the address of a page like those wanted"
+            )
         if not self.seeds and not self.preferences:
-            raise InputError("nowhere to start: give the address of a page, or choose a preference of the catalogue")
+            raise InputError("no seed: give the address of a page, or choose a subject from the catalogue")
         if self.respect_opt_outs not in STRICT:
             raise InputError(f"there are no opt-outs {self.respect_opt_outs[:20]!r}: choose training or all, or none")
         for code in self.languages:
             if not re.fullmatch("[a-z]{2,3}", code):
-                raise InputError(f"{code!r} is no language: write its short code, such as en or de")
+                raise InputError(f"{code!r} is not a language: write its short code, such as en or de")
 
     def next_look(self, look_again: str) -> float:
         """Seconds from one look at pages to the next: at those of `frequently` in between, if that is sooner.
@@ -190,7 +192,7 @@ def again(text: Any, what: str) -> str:
     """How often something is looked at: `1d`, `6 hours`; or empty."""
     every = line(text, what, 40)
     if every and seconds(every, what) < LEAST_AGAIN:
-        raise InputError(f"{what} is {every}: it has to be ten minutes or more, such as 6h or 1d")
+        raise InputError(f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
     return every
 
 
@@ -233,8 +235,7 @@ def options(
     }
     if not made["seeds"]:
         raise InputError(
-            "nowhere to start: the chosen preferences have no seeds any more; give the address of a page, or choose "
-            "another preference"
+            "no seed: the chosen subjects no longer have seeds; give the address of a page, or choose another subject"
         )
     Options.from_mapping(made, "the wishes").check()
     return made

@@ -418,7 +418,7 @@ class Keeping:
     def check(self, options: Options) -> None:
         """Refuse what can't work before anything is opened."""
         if self.requests < 0:
-            raise InputError(f"--requests is {self.requests}: it has to be 0 or more; 0 means no limit")
+            raise InputError(f"--requests is {self.requests}: it must be 0 or more; 0 means no limit")
         self.behaviours(options)
         parse_detectors(options.detect or DEFAULT)
         make_schedule(options.schedule, per_second=options.per_hour / 3600)

@@ -46,14 +46,14 @@ _SAMPLE = 8_192
 
 ENTRIES = {
     "automatic": Entry(
-        "schedules", "Automatic", "learns how often each page changes, and looks where a look keeps most fresh",
+        "schedules", "Automatic", "learns how often each page changes and revisits where that keeps most pages fresh",
         "Cho, Garcia-Molina 2003",
     ),
-    "adaptive": Entry("schedules", "Adaptive", "sooner by a factor after a change, later after none, as Nutch does"),
-    "fixed": Entry("schedules", "Fixed", "all pages alike: every so often, or as often as the budget allows"),
-    "proportional": Entry("schedules", "Proportional", "in proportion to how often a page changes: the naive way"),
+    "adaptive": Entry("schedules", "Adaptive", "revisits sooner after a change and later after none, as Nutch does"),
+    "fixed": Entry("schedules", "Fixed", "revisits all pages at the same interval, or as often as the budget allows"),
+    "proportional": Entry("schedules", "Proportional", "revisits pages in proportion to how often they change"),
     "known": Entry(
-        "schedules", "Known", "told how often each page changes: the optimum, for experiments",
+        "schedules", "Known", "knows how often each page changes: the optimum, for experiments",
         "Cho, Garcia-Molina 2003",
     ),
 }  # fmt: skip
@@ -202,7 +202,7 @@ class Adaptive(Schedule):
         super().__init__(per_second, least, most)
         self.spending = spend
         if not 0 < rate < 1:
-            raise ValueError(f"rate is {rate}: it has to be between 0 and 1")
+            raise ValueError(f"rate is {rate}: it must be between 0 and 1")
         self.rate = rate
         self.start = min(max(seconds(start, "start"), self.least), self.most)
 
@@ -269,7 +269,7 @@ class Automatic(Schedule):
     ) -> None:
         super().__init__(per_second, least, most)
         if not 0 <= rest <= 1:
-            raise ValueError(f"rest is {rest}: it has to be from 0 to 1, a share of the budget")
+            raise ValueError(f"rest is {rest}: it must be from 0 to 1, a share of the budget")
         self.rest = rest
         self.price = 0.0
         self._rates = Rates()
@@ -356,9 +356,7 @@ class Known(Schedule):
     ) -> None:
         super().__init__(per_second, least, most)
         if rates is None:
-            raise InputError(
-                "the schedule 'known' has to be told the true rates: it is for experiments, take automatic"
-            )
+            raise InputError("the schedule 'known' must be told the true rates: it is for experiments, take automatic")
         self.rates = rates
         self._visits: Floats = np.zeros(0)
         self._price = 0.0

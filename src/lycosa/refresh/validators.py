@@ -100,7 +100,7 @@ def remark(before: Validators, visit: Visit, changed: bool) -> str:
         remarks += [f"same {'ETag' if visit.etag else 'Last-Modified'}, other content"] if changed else []
     elif visit.status != 304 and visit.outcome == "unchanged":
         if before.etag and _strong(before.etag) != _strong(visit.etag):
-            remarks.append("other ETag, same content" if visit.etag else "no ETag any more, same content")
+            remarks.append("other ETag, same content" if visit.etag else "ETag gone, same content")
         if before.modified and visit.modified and before.modified != visit.modified:
             remarks.append("other Last-Modified, same content")
     if http_time(visit.modified) > visit.ended + SLACK:

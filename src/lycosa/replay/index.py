@@ -86,7 +86,7 @@ class Index:
         try:
             return [(str(name), str(start)) for name, start in msgpack.unpackb(packed)]
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it, it is made anew") from error
+            raise StoreError(f"the index {self._hosts[0]!s} is damaged: delete it; it will be rebuilt") from error
 
     def pages(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """The key and the host of each page, however often it was captured."""
@@ -189,7 +189,7 @@ def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> 
     for part in parts:
         end = scan(path, part, captures, tell, end if len(parts) == 1 else 0)
     if not captures.records and older is None:
-        raise InputError(f"{path} holds no WARC records: is it a web archive?")
+        raise InputError(f"{path} contains no WARC records: is it a web archive?")
     about = {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end if path.suffix != ".wacz" else 0}
     return _assembled(captures, older, {**about, "segments": parts})
 
@@ -232,4 +232,4 @@ def _keep(made: Index, path: Path, beside: Path, cached: Path) -> None:
             made.save(cached)
             made.note = f"{path.parent} can't be written ({error.strerror}): indexes are kept in {cached.parent}"
         except OSError as other:
-            made.note = f"no index of {path} could be kept ({other.strerror}): it is made anew the next time"
+            made.note = f"no index of {path} could be kept ({other.strerror}): it will be rebuilt the next time"

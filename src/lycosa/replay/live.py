@@ -110,7 +110,7 @@ def _broken_off(path: Path) -> bool:
             return False
         if not file.read(20).lstrip().startswith(b"{"):
             raise InputError(
-                f"{path} exists and is no record of browsing: it is left as it is; choose another --record"
+                f"{path} exists and is not a record of browsing: it is left as it is; choose another --record"
             )
         file.seek(-1, os.SEEK_END)
         return file.read(1) != b"\n"

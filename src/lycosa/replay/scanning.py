@@ -50,7 +50,7 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
                 start = entry.header_offset + 30 + name + extra
                 spans.append((start, start + entry.file_size))
     except (zipfile.BadZipFile, struct.error) as error:
-        raise InputError(f"{path} is no WACZ file ({error})") from error
+        raise InputError(f"{path} is not a WACZ file ({error})") from error
     return spans
 
 

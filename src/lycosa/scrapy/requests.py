@@ -75,7 +75,7 @@ class Forms:
             if told.get(name):
                 method = getattr(self.spider, str(told[name]), None)
                 if not callable(method):
-                    raise Unkept(f"the spider {self.spider.name} has no method {told[name]!r} any more")
+                    raise Unkept(f"the spider {self.spider.name} no longer has a method {told[name]!r}")
                 told[name] = method
         return kind(url, **{name: value for name, value in told.items() if name in kind.attributes and name != "url"})
 
@@ -87,7 +87,7 @@ class Forms:
             name = self._names.get(getattr(function, "__func__", None), getattr(function, "__name__", ""))
             if getattr(self.spider, name, None) == function:
                 return name
-        raise Unkept(f"its {what} {getattr(function, '__qualname__', function)!r} is no method of the spider")
+        raise Unkept(f"its {what} {getattr(function, '__qualname__', function)!r} is not a method of the spider")
 
 
 def _packed(value: Any) -> bytes:

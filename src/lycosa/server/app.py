@@ -39,8 +39,8 @@ from lycosa.version import __version__
 
 PREFIX = "/api/v1"
 REFUSED: dict[int | str, dict[str, Any]] = {
-    403: {"description": "Nobody is signed in, or they may not do this"},
-    404: {"description": "There is no such thing, or it is not yours"},
+    403: {"description": "Not signed in, or not allowed"},
+    404: {"description": "Not found, or not yours"},
 }
 
 
@@ -94,13 +94,13 @@ async def _explain(request: Request, error: Exception) -> Response:
     """Errors raised on purpose, as answers. Where things are kept, and what the database says, is for the log alone."""
     if isinstance(error, DatabaseAway):
         log("database away", "warning", why=str(error))
-        return _answer(503, "the database does not answer: try again in a moment", {"Retry-After": "2"})
+        return _answer(503, "the database does not respond: try again in a moment", {"Retry-After": "2"})
     if isinstance(error, NoRoom):
         log("no room", "error", why=str(error))
-        return _answer(507, "the server's disk is full, and nothing was changed: tell who runs this server")
+        return _answer(507, "the server's disk is full, and nothing was changed: contact the administrator")
     if isinstance(error, StoreError):
         log("store failed", "error", why=str(error))
-        return _answer(503, "what is kept of this can't be read now: tell who runs this server", {"Retry-After": "2"})
+        return _answer(503, "this can't be read now: contact the administrator", {"Retry-After": "2"})
     if isinstance(error, Busy):
         return _answer(503, str(error), {"Retry-After": "2"})
     if isinstance(error, TooMany):
@@ -122,7 +122,7 @@ async def _explain_invalid(request: Request, error: Exception) -> Response:
 
 async def _explain_half(request: Request, error: Exception) -> Response:
     """Half of a surrogate pair got as far as the database, or an answer."""
-    return _answer(422, "there is a character that is no text: leave it out")
+    return _answer(422, "the text contains an invalid character: leave it out")
 
 
 def _answer(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response:

@@ -77,7 +77,7 @@ def compare(
         beta, first, threshold, seeds = _recorded(directory, index)
         truth = (first & (beta >= threshold)).astype(np.float32)
         if not truth.any():
-            raise InputError("this crawl has found nothing yet: there is nothing to compare by")
+            raise InputError("this crawl has no relevant pages yet: there is nothing to compare")
         words = words or " ".join(standing_out(index, np.flatnonzero(truth).tolist()))
         subject = Subject("the interest", truth, words)
         guide = guide_for(index, subject, "words", wants=wants(strategies))

@@ -28,11 +28,11 @@ from lycosa.server.views import CachedView
 
 SCOPES = {
     "read": "see interests, pages and changes, and search",
-    "feedback": "say yes or no to pages, and answer suggestions",
-    "write": "make, change, share and delete interests",
+    "feedback": "label pages and answer suggestions",
+    "write": "create, change, share and delete interests",
     "run": "start, pause and stop crawls and comparisons",
     "account": "change, export and delete the account",
-    "admin": "keep accounts, invitations, the seed catalogue and the audit log",
+    "admin": "manage accounts, invitations, the seed catalogue and the audit log",
     "metrics": "read the server's metrics",
 }
 """What a token may be allowed to do."""
@@ -215,7 +215,7 @@ def may(person: Person, interest: str, mode: Mode) -> InterestAccess:
         raise HTTPException(404, "no such interest")
     if RANK[had] < RANK[mode]:
         raise HTTPException(
-            403, "this interest is shared with you to " + ("read only" if had == "read" else "edit, no more")
+            403, "this interest is shared with you to " + ("read only" if had == "read" else "edit, but no more")
         )
     return InterestAccess(person, row, had)
 

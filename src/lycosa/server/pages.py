@@ -40,10 +40,10 @@ THEMES = ("system", "light", "dark")
 TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "compare", "settings", "sharing")
 
 PROBLEMS = {
-    403: ("Not for you", "You may not see this page. Whoever keeps this server can change that."),
-    404: ("Nothing here", "There is no such page, or it is not shared with you."),
-    405: ("Nothing here", "There is no such page, or it is not shared with you."),
-    503: ("One moment", "The database cannot be reached just now. Try again in a few seconds."),
+    403: ("No access", "You do not have access to this page. An administrator of this server can change that."),
+    404: ("Nothing here", "This page does not exist, or it is not shared with you."),
+    405: ("Nothing here", "This page does not exist, or it is not shared with you."),
+    503: ("One moment", "The database is not available right now. Try again in a few seconds."),
 }
 
 
@@ -219,7 +219,7 @@ async def explain(request: Request, error: Exception) -> Response:
     if not wants_page:
         return await http_exception_handler(request, error)
     status = error.status_code
-    title, text = PROBLEMS.get(status, ("That did not work", "The server could not answer this."))
+    title, text = PROBLEMS.get(status, ("Something went wrong", "The server could not complete the request."))
     return show(request, "error", status, status=status, title=title, text=text)
 
 

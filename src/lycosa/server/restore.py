@@ -73,7 +73,7 @@ def restore(file: Path, data: Path, database: str = "") -> Told:
         raise InputError(f"{data} is not empty: a backup is restored into a directory that is new or empty")
     try:
         if not stat.S_ISREG(file.stat().st_mode):
-            raise InputError(f"{file} is no file: name one that 'lycosa backup' made")
+            raise InputError(f"{file} is not a file: name one that 'lycosa backup' made")
         with open(file, "rb") as opened:
             manifest = verify(opened, file)
             opened.seek(0)
@@ -174,7 +174,7 @@ def _read_manifest(tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path) ->
         schema, people, crawls = counts = [data[name] for name in ("schema", "people", "crawls")]
         gone, members = data["gone"], data["members"]
         if not all(type(count) is int and count >= 0 for count in counts) or not schema:
-            raise TypeError("a count is no number")
+            raise TypeError("a count is not a number")
         if not isinstance(gone, list) or not all(map(is_id, gone)) or not isinstance(members, dict):
             raise TypeError("a list of members is none")
     except (KeyError, TypeError, ValueError) as error:
@@ -202,9 +202,9 @@ def _check_rows(opened: IO[bytes], file: Path, manifest: Manifest, contents: _Co
     if manifest.people != len(checker.ids["person"]) or manifest.crawls != len(crawls - manifest.gone):
         raise _broken(file, "it has other people or crawls than its manifest says")
     for model in sorted(contents.models - checker.ids.get("model", set())):
-        raise _broken(file, f"it has the file of {model}, which is no model")
+        raise _broken(file, f"it has the file of {model}, which is not a model")
     for crawl in sorted(contents.crawls - crawls):
-        raise _broken(file, f"it has files of {crawl}, which is no crawl")
+        raise _broken(file, f"it has files of {crawl}, which is not a crawl")
 
 
 def _check_row(checker: Checker, table: str, row: Any, members: dict[str, dict[str, Any]]) -> None:
@@ -350,7 +350,7 @@ def _fill(database: Database, manifest: Manifest, rows: Path) -> None:
 
 
 def _broken(file: Path, why: str) -> InputError:
-    return InputError(f"{file} is no whole backup ({why}): nothing was restored; take another one")
+    return InputError(f"{file} is not a complete backup ({why}): nothing was restored; take another one")
 
 
 def _told(error: BaseException) -> str:

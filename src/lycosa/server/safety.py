@@ -95,13 +95,13 @@ class Safety:
             return 421, f"this server is {self.settings.base}: use that address"
         if scope["method"] not in SAFE and not program:
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, "this was asked for by another site's page"
+                return 403, "the request came from another site"
             origin = headers.get("origin")
             if origin is not None and not self._ours(origin, host):
-                return 403, "this was asked for by another site's page"
+                return 403, "the request came from another site"
         length = headers.get("content-length", "0")
         if not length.isdecimal():
-            return 400, "the header Content-Length is no number"
+            return 400, "the header Content-Length is not a number"
         if int(length) > most:
             return 413, _too_large(most)
         return None

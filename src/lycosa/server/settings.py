@@ -35,48 +35,48 @@ class Settings:
     """The directory of everything that is kept: database (if it is SQLite) and crawls."""
     database: str = setting(
         "",
-        "postgresql://user:pass@host/name instead of SQLite in DATA. Better set LYCOSA_DATABASE: others on this "
-        "machine can read command lines.",
+        "postgresql://user:pass@host/name instead of SQLite in DATA. Prefer the environment variable "
+        "LYCOSA_DATABASE: other users of this machine can read command lines.",
         metavar="ADDRESS",
         envvar="LYCOSA_DATABASE",
     )
-    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 for all of this machine.")
+    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 for all addresses of this machine.")
     port: int = setting(8000, "The port to listen on; 0 takes a free one.")
     url: str = setting(
         "",
-        "Where people reach it, as in https://lycosa.example.org, if that is not host and port: links and cookies are "
-        "made for it.",
+        "The public address, such as https://lycosa.example.org, if it differs from host and port; used "
+        "for links and cookies.",
         metavar="URL",
     )
-    crawls: int = setting(8, "Crawls that run at once; others wait their turn.", min=1)
-    crawls_per_person: int = setting(2, "Crawls that one person has running at once.", min=1)
-    max_budget: int = setting(10_000, "Pages that a person may ask for in one crawl.", min=1)
+    crawls: int = setting(8, "Maximum concurrent crawls; others wait in a queue.", min=1)
+    crawls_per_person: int = setting(2, "Maximum concurrent crawls per person.", min=1)
+    max_budget: int = setting(10_000, "Maximum pages per crawl.", min=1)
     max_interests: int = 100
     """Interests that a person may have."""
     max_models: int = 20
     concurrency: int = 8
     """Requests that one crawl has in flight."""
-    delay: float = setting(1.0, "Seconds to leave a host alone after each answer.")
+    delay: float = setting(1.0, "Seconds to wait after each response before the next request to the same host.")
     allow_network: tuple[str, ...] = setting(
-        (), "A network that may be asked although it is not public.", metavar="CIDR"
+        (), "A private network that requests may go to.", metavar="CIDR"
     )  # the operator's word, never a member's
-    contact: str = setting("", "A URL or mail address that hosts can turn to; it is sent with every request.")
-    operator: str = setting("", "Who runs this server, as the WARC files are to name it.", metavar="NAME")
+    contact: str = setting("", "A URL or email address for site owners to contact you; sent with every request.")
+    operator: str = setting("", "Who runs this server, as recorded in WARC files.", metavar="NAME")
     identity: str = setting(
         "",
-        "Sign every request as the identity in this file, so that hosts can tell it is you: see 'lycosa identity'.",
+        "Sign every request with the identity in this file, so that sites can verify it: see 'lycosa identity'.",
         metavar="FILE",
     )
     respect_opt_outs: str = setting(
         "",
-        "Leave out pages whose owners don't want models trained on them (training), or any use that they speak of "
-        "(all); members may ask for more, never for less.",
+        "Leave out pages whose owners opted out of AI training (training) or of any other use (all); members may be "
+        "stricter, but not less strict.",
         metavar="WHICH",
     )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "A reverse proxy whose X-Forwarded-For is believed; repeat it for more.",
+        "A reverse proxy whose X-Forwarded-For header is trusted; repeatable.",
         flag="--trusted-proxy",
         metavar="ADDRESS",
     )
@@ -88,7 +88,7 @@ class Settings:
                 try:
                     ipaddress.ip_network(name, strict=False)  # a name could be anyone's tomorrow
                 except ValueError as error:
-                    raise InputError(f"--{option} {name!r} is no address: write it as in 192.168.0.0/16") from error
+                    raise InputError(f"--{option} {name!r} is not an address: write it as in 192.168.0.0/16") from error
         if not (math.isfinite(self.delay) and self.delay >= 0):
             raise InputError(f"--delay {self.delay}: give seconds, 0 or more")
         try:
@@ -134,13 +134,13 @@ class Settings:
     def crawl_directory(self, crawl: str) -> Path:
         """Where a crawl lies: in the crawls' directory, and nowhere else."""
         if not is_id(crawl):
-            raise InputError(f"{crawl[:60]!a} is no crawl")
+            raise InputError(f"{crawl[:60]!a} is not a crawl")
         return self.data / "crawls" / crawl
 
     def model_file(self, model: str) -> Path:
         """Where a model lies: among the models, and nowhere else."""
         if not is_id(model):
-            raise InputError(f"{model[:60]!a} is no model")
+            raise InputError(f"{model[:60]!a} is not a model")
         return self.data / "models" / model
 
     def environment(self) -> dict[str, str]:

@@ -50,7 +50,7 @@ class DirectoryLock:
             self.file: IO[str] = open(path, "a+")  # noqa: SIM115 - open as long as the lock is held
         except OSError as error:
             raise InputError(
-                f"cannot write in {data}: {error.strerror}; make it writable, or name another directory"
+                f"cannot write in {data}: {error.strerror}; make it writable, or choose another directory"
             ) from error
         until = time.monotonic() + PATIENCE
         while not self._taken():
@@ -59,7 +59,7 @@ class DirectoryLock:
                 self.file.close()
                 raise InputError(
                     f"{data} is in use by another lycosa serve (process {holder or 'unknown'}): stop that one first, "
-                    "or name another directory"
+                    "or choose another directory"
                 )
             time.sleep(0.1)  # its supervisor was killed; its children are about to notice
         self.file.truncate(0)

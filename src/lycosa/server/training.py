@@ -54,7 +54,7 @@ class Training(child.Job):
             directory = settings.crawl_directory(newest["id"])
             crawls.append({"directory": str(directory), "name": about["name"], "labels": {**liked, **labels}})
         if not crawls:
-            raise InputError("none of the interests has a crawl any more: choose others")
+            raise InputError("none of the interests has a crawl now: choose others")
         task: dict[str, Any] = {"kind": row["kind"], "crawls": crawls, "place": str(self.place)}
         task["classifier"] = str(sources.get("classifier", "nb"))
         if sources.get("model"):
@@ -149,7 +149,7 @@ def classes(task: dict[str, Any]) -> dict[str, str]:
 
 def _write(table: Path, rows: dict[str, str]) -> None:
     if not rows:
-        raise InputError("nothing is labelled there: say yes or no to some pages first")
+        raise InputError("no page is labelled there: label some pages first")
     lines = [f"{url}\t{name}" for url, name in rows.items() if "\t" not in url + name and "\n" not in url + name]
     table.write_text("\n".join(lines) + "\n", "utf-8")
 

@@ -73,7 +73,7 @@ def checked(
     known = catalogue.preferences(database) if wishes.preferences else set()
     for name in wishes.preferences:
         if name not in known:
-            raise InputError(f"the catalogue has no preference {name!r}: choose another one")
+            raise InputError(f"the catalogue has no subject {name!r}: choose another one")
     scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
     seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
     if not any(scope(seed, 0) for seed in seeds):
@@ -105,13 +105,13 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
             raise InputError(told) from error
     needed = TAUGHT.get(parse(wishes.strategy)[0], "")
     if needed and not wishes.strategy_model:
-        raise InputError(f"the strategy {wishes.strategy} goes by a model of the kind {needed}: choose one of yours")
+        raise InputError(f"the strategy {wishes.strategy} needs a model of the kind {needed}: choose one of yours")
     if wishes.strategy_model and not needed:
         raise InputError(f"the strategy {wishes.strategy} takes no model: leave it out, or choose another strategy")
     if needed:
         models.ready(database, owner, wishes.strategy_model, (needed,))
     if needed == "rules" and not wishes.model:
-        raise InputError("rules lead to classes: choose a classifier and mark its classes, in place of words")
+        raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
 
 
 def harmless(chosen: Options, *, build: bool = True) -> None:
@@ -126,7 +126,7 @@ def harmless(chosen: Options, *, build: bool = True) -> None:
     for name in ("seeds", "examples"):
         for text in getattr(chosen, name):
             if check_seed(text) is None or "://" not in text:
-                raise InputError(f"one of its {name} is no web address: {text[:100]!a}")
+                raise InputError(f"one of its {name} is not a web address: {text[:100]!a}")
     _plain(chosen)
     if chosen.model not in ("", KEPT["model"]):
         raise InputError(f"its option model is none of its own files: {chosen.model[:100]!a}")
@@ -213,7 +213,7 @@ def check_judge(text: str, examples: bool = False) -> None:
     if name not in JUDGES:
         raise InputError(f"there is no judge {name[:60]!r} to choose: take {', '.join(JUDGES)}, or automatic")
     if examples and "examples" not in JUDGES[name].needs:
-        raise InputError(f"the judge {name} goes by words alone: leave the examples out, or choose another judge")
+        raise InputError(f"the judge {name} uses words only: leave the examples out, or choose another judge")
     takes = judge_parameters(name)
     for key, value in given.items():
         _check_parameter(name, key, value, takes)

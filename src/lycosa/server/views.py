@@ -131,7 +131,7 @@ def explained() -> Iterator[None]:
         raise HTTPException(503, "the crawl's log is in use: try again in a moment", _SOON) from error
     except StoreError as error:
         log("crawl unreadable", "error", why=str(error))  # where it lies is for the log alone
-        raise HTTPException(503, "the crawl's directory can't be read: tell who runs this server") from error
+        raise HTTPException(503, "the crawl's directory can't be read: contact the administrator") from error
     except OSError as error:
         raise HTTPException(503, f"the crawl's directory can't be read: {error.strerror}", _SOON) from error
 

@@ -26,23 +26,24 @@ GOURITEN = "Gouriten, Maniu, Senellart 2014, 2.2"
 ENTRIES = {
     "web": SpaceEntry("web", "WebSpace", "pages and their links", GOURITEN, "an address"),
     "social": SpaceEntry(
-        "social", "SocialSpace", "people on a server with Mastodon's API, and whom they mention in what they write",
+        "social", "SocialSpace", "people on a server with Mastodon's API, and whom they mention",
         GOURITEN, "an account (name, name@host, its address), #tag or search:WORDS", accept=("application/json",),
     ),
     "search-form": SpaceEntry(
-        "search_form", "SearchFormSpace", "what a site has behind its search form: keywords, and those in the results",
+        "search_form", "SearchFormSpace", "what a site has behind its search form, reached by keywords",
         f"{GOURITEN}; Barbosa, Freire 2010", "a keyword", judge="given",
     ),
     "graph": SpaceEntry(
-        "graph", "GraphSpace", "a graph in a file: links, what they promise, and what nodes are worth",
+        "graph", "GraphSpace", "a graph in a file: links and their scores, nodes and theirs",
         GOURITEN, "a node", judge="given",
     ),
     "gossip": SpaceEntry(
-        "gossip", "GossipSpace", "peers with documents, in files: a query is passed on by what they know of others",
+        "gossip", "GossipSpace", "peers with documents, in files: a query is passed on by what peers know of others",
         GOURITEN, "the peer that asks",
     ),
     "acquaintance": SpaceEntry(
-        "acquaintance", "AcquaintanceSpace", "people in files, who pass a message on to whom they think nearest",
+        "acquaintance", "AcquaintanceSpace",
+        "people in files, who pass a message on to the person they think is nearest to the receiver",
         f"{GOURITEN}; Travers, Milgram 1969", "the sender", judge="given",
     ),
 }  # fmt: skip

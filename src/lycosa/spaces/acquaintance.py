@@ -90,13 +90,13 @@ class AcquaintanceSpace(GraphSpace):
     ) -> None:
         if not traits or not receiver:
             raise ValueError(
-                "it needs people's traits, one a line (person, tab, trait, tab, value), and whom to reach: write "
+                "it needs people's traits, one per line (person, tab, trait, tab, value), and whom to reach: write "
                 "acquaintance,file=...,traits=...,receiver=NAME"
             )
         super().__init__(acquaintances, beta={receiver: 1.0}, file=file)
         traits = read_traits(traits) if isinstance(traits, str) else traits
         if not 0.0 <= misjudged < math.inf:
-            raise ValueError(f"misjudged is {misjudged}: it has to be 0 or more")
+            raise ValueError(f"misjudged is {misjudged}: it must be 0 or more")
         if not traits.get(receiver):
             raise ValueError(f"nothing is known of the receiver {receiver!r}: give it traits to be found by")
         self.traits, self.receiver = traits, receiver

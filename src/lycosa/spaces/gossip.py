@@ -63,7 +63,7 @@ class GossipSpace(GraphSpace):
     ) -> None:
         if not documents:
             raise ValueError(
-                "it needs what peers have, one a line: peer, tab, text. Write gossip,file=...,documents=..."
+                "it needs what peers have, one per line: peer, tab, text. Write gossip,file=...,documents=..."
             )
         super().__init__(overlay, file=file)
         if not 0.0 <= known <= 1.0 or not 0.0 <= stale <= 1.0:

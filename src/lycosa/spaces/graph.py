@@ -48,7 +48,9 @@ class GraphSpace(Space):
         scores: str = "",
     ) -> None:
         if links is None and not file:
-            raise ValueError("it needs a file of links, one a line, with a tab between two nodes: write graph,file=...")
+            raise ValueError(
+                "it needs a file of links, one per line, with a tab between two nodes: write graph,file=..."
+            )
         self.read: GraphFile | None = None
         if file:
             self.read = links = GraphFile(file)
@@ -86,7 +88,7 @@ class GraphFile(Mapping[str, Sequence[str]]):
             alphas.append(_number(rest[0], "alpha", file, line) if rest else 0.0)
         if not sources:
             raise InputError(
-                f"{file} has no links: write a node, a tab, and the node that it links to, one link a line"
+                f"{file} has no links: write a node, a tab, and the node that it links to, one link per line"
             )
         origin = np.frombuffer(sources, np.int32)
         order = np.argsort(origin, kind="stable")
@@ -179,5 +181,5 @@ def _number(text: str, what: str, file: str, line: int) -> float:
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise InputError(f"{file}, line {line}: {what} is {text[:40]!r}; it has to be a number")
+        raise InputError(f"{file}, line {line}: {what} is {text[:40]!r}; it must be a number")
     return value

@@ -127,7 +127,7 @@ def user_agent(options: Options) -> str:
     if options.contact:
         agent = f"{agent} (+{options.contact})"
     if not re.fullmatch(r"[\x20-\x7e]+", agent) or not product(agent):
-        raise InputError(f"the user agent {agent!r} has to be one line of plain ASCII that begins with a name")
+        raise InputError(f"the user agent {agent!r} must be one line of plain ASCII that begins with a name")
     return agent
 
 

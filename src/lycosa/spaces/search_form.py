@@ -117,13 +117,13 @@ class SearchFormSpace(OverWeb):
             )
         form = canonical(url.replace("{}", _HERE))
         if form is None or form.count(_HERE) != 1:
-            raise ValueError(f"url is {url!r}: it has to be a web address, as in https://site.example/search?q={{}}")
+            raise ValueError(f"url is {url!r}: it must be a web address, as in https://site.example/search?q={{}}")
         if pages < 1 or most < 1:
-            raise ValueError("pages and most have to be 1 or more")
+            raise ValueError("pages and most must be 1 or more")
         try:
             self.record = re.compile(record)
         except re.error as error:
-            raise ValueError(f"record is {record!r}, which is no regular expression: {error}") from error
+            raise ValueError(f"record is {record!r}, which is not a regular expression: {error}") from error
         super().__init__(web)
         self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
         self.seen: dict[str, str] = {}
@@ -264,7 +264,7 @@ class SearchFormSpace(OverWeb):
             self._found(page, place, {target: ""}, "")
         else:
             page.outcome = "gone"
-            page.note = f"sent to {target}, which is no page of results: a login, or has the form moved?"
+            page.note = f"sent to {target}, which is not a page of results: a login, or has the form moved?"
 
     def _read(self, task: Task, page: Page) -> None:
         """Records, the keywords in them, and where there are more."""

@@ -304,7 +304,7 @@ class Authorised:
 
     def __init__(self, inner: Transport, server: str, token: str) -> None:
         if not token.isascii() or not token.isprintable() or " " in token:
-            raise ValueError(f"what {TOKEN} holds is no access token: it has to be one word of plain ASCII")
+            raise ValueError(f"what {TOKEN} holds is not an access token: it must be one word of plain ASCII")
         name = host(server + "/")
         near = name in ("127.0.0.1", "[::1]", "localhost") or name.endswith(".localhost")
         if not server.startswith("https://") and not near:

@@ -118,7 +118,7 @@ _FIELDS: tuple[Any, ...] = (
 def _check(values: Any) -> None:
     """Whether these are the fields of a visit. Whoever folds it relies on that."""
     if not isinstance(values, list) or not 36 <= len(values) <= len(_FIELDS):
-        raise ValueError("it is no visit")
+        raise ValueError("it is not a visit")
     for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=False)):
         if not isinstance(value, kind):
             raise ValueError(f"its field {at} is {type(value).__name__}")

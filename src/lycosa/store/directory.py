@@ -49,7 +49,7 @@ class Directory:
         """Start a directory; it must not hold a crawl yet."""
         if (path / CONFIG).exists() or (path / NAME).exists():
             raise InputError(
-                f"{path} already holds a crawl: go on with it by 'lycosa resume {path}', "
+                f"{path} already holds a crawl: continue with it by 'lycosa resume {path}', "
                 "or choose another directory with --out"
             )
         new = not path.exists()
@@ -82,7 +82,7 @@ class Directory:
         """The options of the crawl in a directory."""
         if not (path / CONFIG).is_file():
             raise InputError(
-                f"{path} holds no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
+                f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
             )
         options = Options.load(path / CONFIG)
         options.strategy = options.strategy or STRATEGY  # of an earlier version, which wrote none where it was that
@@ -105,7 +105,7 @@ class Directory:
                     shutil.copyfileobj(source, copy)
                 self._copied.append(place)
             except OSError as error:
-                raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; make room") from error
+                raise StoreError(f"cannot copy {name} to {self.path}: {error.strerror}; free some space") from error
         self.options = self.options.with_files({option: KEPT[option] for option in self.options.files()})
 
     def keep_model(self, options: Options, model: Path) -> Options:
@@ -114,7 +114,7 @@ class Directory:
             with open(model, "rb") as source, replacing(self.path / KEPT["model"]) as copy:
                 shutil.copyfileobj(source, copy)
         except OSError as error:
-            raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; make room") from error
+            raise StoreError(f"cannot copy {model} to {self.path}: {error.strerror}; free some space") from error
         return options.with_files({"model": KEPT["model"]})
 
     def save(self) -> None:
@@ -128,7 +128,7 @@ class Directory:
             raise InputError(f"an option is not valid text ({error.object[error.start : error.end]!r})") from error
         except OSError as error:
             raise StoreError(
-                f"cannot write {self.path / CONFIG}: {error.strerror}; make room or choose --out"
+                f"cannot write {self.path / CONFIG}: {error.strerror}; free some space or choose --out"
             ) from error
 
     def log(self) -> SqliteLog:

@@ -55,7 +55,7 @@ class Source:
             return
         if not self.path.is_dir() or not any(self.path.glob(f"*{cdxj.ENDING}")):
             raise InputError(
-                f"--dedupe {self.path} is no crawl's directory, nor an index (*{cdxj.ENDING}) or a directory of them"
+                f"--dedupe {self.path} is not a crawl's directory, nor an index (*{cdxj.ENDING}) or a directory of them"
             )
 
     def files(self) -> Iterator[tuple[Path, Path]]:

@@ -294,11 +294,11 @@ class SqliteLog:
             schema = self._db.execute("SELECT type, name, tbl_name FROM main.sqlite_master").fetchall()
             for kind, name, of in schema:
                 if (kind, name, of) not in _OURS and not (kind == "table" and str(name).startswith("sqlite_stat")):
-                    raise DamagedError(f"{self.path} is no log of Lycosa: it has a {kind} {str(name)[:60]!a}")
+                    raise DamagedError(f"{self.path} is not a log of Lycosa: it has a {kind} {str(name)[:60]!a}")
             if not schema:
                 return
             if [row[1] for row in self._db.execute("PRAGMA main.table_info(event)")] != _COLUMNS:
-                raise DamagedError(f"{self.path} is no log of Lycosa: it has other columns")
+                raise DamagedError(f"{self.path} is not a log of Lycosa: it has other columns")
             # As bytes: SQLite would not give what is no text.
             texts = ", ".join(f"CAST({name} AS BLOB)" for name in ("kind", "node", "outcome", "same", "file"))
             columns = f"seq, {texts}, beta, start, length, typeof(body)"
@@ -331,7 +331,7 @@ class SqliteLog:
 
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
-            f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then go on: "
+            f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then continue: "
             f"lycosa mend {self.path.parent}"
         )
 
@@ -391,7 +391,7 @@ class SqliteLog:
         ends = dict(self.rows("file, MAX(start + length)", "file != '' GROUP BY file", "file"))
         for file, end in ends.items():
             if not is_place(Place(file, 0, end)):
-                raise self._damaged(f"{str(file)[:60]!a} is no file of the archive")
+                raise self._damaged(f"{str(file)[:60]!a} is not a file of the archive")
         return ends
 
     def close(self) -> None:
@@ -410,11 +410,11 @@ class SqliteLog:
         if "locked" in text or "busy" in text:
             return LockedError(
                 f"{self.path} has been locked by another program for {self._busy:.0f} s: close that program "
-                f"(a database browser, a backup?), then go on with: lycosa {self.command} {self.path.parent}"
+                f"(a database browser, a backup?), then continue with: lycosa {self.command} {self.path.parent}"
             )
         if "full" in text or "disk I/O" in text:
             return StoreError(
-                f"cannot write {self.path}: {text}. Nothing recorded is lost: free some space, then go on with: "
+                f"cannot write {self.path}: {text}. Nothing recorded is lost: free some space, then continue with: "
                 f"lycosa {self.command} {self.path.parent}"
             )
         damage = ("malformed", "not a database", "Could not decode", "no such table", "no such column")
@@ -439,15 +439,15 @@ def _wrong(kind: bytes, node: bytes, outcome: bytes, same: bytes, file: bytes, *
     try:
         (kind_text, _, outcome_text, _), name = (part.decode() for part in (kind, node, outcome, same)), file.decode()
     except (UnicodeDecodeError, AttributeError):
-        return "a column is no text"
+        return "a column is not text"
     if kind_text not in OTHERS and kind_text not in codec.KINDS:
         return f"there is no kind {kind_text[:40]!a}"
     if outcome_text not in codec.OUTCOMES and (outcome_text or kind_text not in OTHERS):
         return f"there is no outcome {outcome_text[:40]!a}"
     if not isinstance(beta, float | int) or not math.isfinite(beta):
-        return "its score is no number"
+        return "its score is not a number"
     if type(start) is not int or type(length) is not int or not is_place(Place(name, start, length)):
-        return f"{name[:60]!a} is no place in the archive"
+        return f"{name[:60]!a} is not a place in the archive"
     return "" if body == "blob" else "it has no body"
 
 

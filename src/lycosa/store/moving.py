@@ -43,7 +43,7 @@ def check_address(address: str) -> None:
     parts = urlsplit(address)
     if not parts.scheme or "://" not in address:
         raise InputError(
-            f"--archive {address!r} is no address: write it like s3://bucket/reefs, or file:///srv/archive"
+            f"--archive {address!r} is not an address: write it like s3://bucket/reefs, or file:///srv/archive"
         )
     if parts.password:
         raise InputError(

@@ -71,7 +71,7 @@ def building(
         file = open(directory / "search.lock", "a")  # noqa: SIM115 - held open for as long as the lock is held
     except OSError as error:
         raise StoreError(
-            f"cannot write the search index in {directory}: {error.strerror}; make room or give access, "
+            f"cannot write the search index in {directory}: {error.strerror}; free some space or give access, "
             "or search a copy of the directory"
         ) from error
     with file:
@@ -170,7 +170,7 @@ class Index:
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.path} is no index, and can't be deleted: {error.strerror}") from error
+            raise StoreError(f"{self.path} is not an index, and can't be deleted: {error.strerror}") from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -197,10 +197,10 @@ class Index:
                 ) from error
             if any(word in text for word in ("full", "disk I/O", "readonly", "unable to open")):
                 raise StoreError(
-                    f"cannot write {self.path}: {text}. Make room or give access, then search again; "
+                    f"cannot write {self.path}: {text}. Free some space or give access, then search again; "
                     "the crawl itself is untouched"
                 ) from error
-            raise IndexDamaged(f"{self.path} is damaged ({text}): delete it, it is made anew") from error
+            raise IndexDamaged(f"{self.path} is damaged ({text}): delete it; it will be rebuilt") from error
 
     # -- what it holds -----------------------------------------------------------------------------------------
 

@@ -228,7 +228,7 @@ class Snapshots:
             yield
         except (Untold, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
             raise InputError(
-                f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then go on"
+                f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then continue"
             ) from error
 
     def about(self) -> About | None:
@@ -320,7 +320,7 @@ def _number(value: Any) -> Any:
     """A number of numpy's as Python's."""
     if isinstance(value, np.generic):
         return value.item()
-    raise Untold(f"a {type(value).__name__} is no plain value")
+    raise Untold(f"a {type(value).__name__} is not a plain value")
 
 
 def _last(leaf: _Leaf, file: int) -> bytes:
@@ -357,7 +357,7 @@ def _mapped(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Ab
         if type(name) is not str or type(size) is not int or size < 0:
             raise ValueError("an array has no name or size")
         if kind not in (_ARRAY, _GROWN, _TEXTS) or dtype not in _TYPES:
-            raise ValueError(f"{name} is no array")
+            raise ValueError(f"{name} is not an array")
         if any(type(side) is not int or side < 0 for side in (items, *shape)):
             raise ValueError(f"{name} has no size")
         if size % _TYPES[dtype].itemsize or (kind == _ARRAY and size != math.prod(shape) * _TYPES[dtype].itemsize):

@@ -388,7 +388,7 @@ class WarcArchive:
     def _explained(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot write the archive in {self.directory}: {error.strerror or error}. Nothing recorded is lost: "
-            f"make room or give access, then go on with: lycosa {self.command} {self.directory.parent}"
+            f"free some space or give access, then continue with: lycosa {self.command} {self.directory.parent}"
         )
 
 

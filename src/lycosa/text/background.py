@@ -92,7 +92,7 @@ def _shipped() -> Background:
 
 
 def _parse(packed: bytes, name: str) -> Background:
-    remedy = "make it anew with 'lycosa train background SOURCE --out FILE'"
+    remedy = "make it again with 'lycosa train background SOURCE --out FILE'"
     try:
         head, _, body = zstd.decompress(packed, LARGEST).decode().partition("\n")
         facts: dict[str, Any] = json.loads(head)
@@ -113,7 +113,7 @@ def _parse(packed: bytes, name: str) -> Background:
                 raise ValueError("its numbers do not fit together")
             language, source = str(facts["language"]), str(facts["source"])
     except (zstd.ZstdError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise InputError(f"{name} is no file of word statistics, or it is damaged ({error}): {remedy}") from error
+        raise InputError(f"{name} is not a file of word statistics, or it is damaged ({error}): {remedy}") from error
     if version != VERSION:
         raise InputError(f"{name} has word statistics of version {version!r}, this Lycosa reads {VERSION}: {remedy}")
     return Background(documents, frequency, language, source, xxhash.xxh3_64_hexdigest(packed))

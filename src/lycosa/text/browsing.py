@@ -98,7 +98,7 @@ class Browsing:
         if name not in self.clusterings:
             there = " and ".join(self.clusterings) or "none"
             raise InputError(
-                f"the browsing model has no clusters by {name} (there are: {there}): make it anew with 'lycosa train "
+                f"the browsing model has no clusters by {name} (there are: {there}): make it again with 'lycosa train "
                 "browse'"
             )
         column = self.clusterings[name]
@@ -192,7 +192,7 @@ class Browsing:
     def _check_states(self) -> None:
         count = len(self)
         if not 2 <= self.states <= MOST_STATES:
-            raise ValueError(f"there are {self.states} states: there have to be 2 to {MOST_STATES}")
+            raise ValueError(f"there are {self.states} states: there must be 2 to {MOST_STATES}")
         for name, column, least, most in (
             ("relevant", self.relevant, 0, 2),
             ("state", self.state, 0, self.states),

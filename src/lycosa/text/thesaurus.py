@@ -61,7 +61,9 @@ def read_thesaurus(path: Path) -> Ontology:
     text = _read(path)
     start = _first_line(text)
     if not start:
-        raise InputError(f"the ontology {path} is empty: write a term, a relation and a term a line, tabs between them")
+        raise InputError(
+            f"the ontology {path} is empty: write a term, a relation and a term on each line, tabs between them"
+        )
     if _is_row(start):
         return _built(_table(text, path), path)
     if _HTML.match(start):
@@ -110,7 +112,7 @@ def _read(path: Path) -> str:
     except (ValueError, LookupError) as error:
         raise InputError(f"the ontology {path} is not {encoding} text: save it as UTF-8") from error
     if "\0" in text:
-        raise InputError(f"the ontology {path} is no text: it has to be SKOS, or a table of relations")
+        raise InputError(f"the ontology {path} is not text: it must be SKOS, or a table of relations")
     return text
 
 
@@ -194,7 +196,7 @@ def _table_rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
 def _term(cell: str, where: str) -> str:
     words = words_for(cell)
     if not words:
-        raise InputError(f"{where}: {cell[:80]!r} is no term: it has no letters, or more than {LONGEST_WORD}")
+        raise InputError(f"{where}: {cell[:80]!r} is not a term: it has no letters, or more than {LONGEST_WORD}")
     return words[0]
 
 

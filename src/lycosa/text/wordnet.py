@@ -396,7 +396,7 @@ def _read_data(file: _File, kind: str) -> _Synsets:
     first_bar = np.searchsorted(bars, begins)
     bar = bars[np.minimum(first_bar, len(bars) - 1)] if len(bars) else np.full(len(begins), -1)
     file.check(
-        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18), "it is no synset: no '|' in its place"
+        (first_bar < len(bars)) & (bar < file.ends) & (bar > begins + 18), "it is not a synset: no '|' in its place"
     )
     spaces = np.flatnonzero(buffer == _SPACE)
     first = np.searchsorted(spaces, begins)  # field f of a line ends at spaces[first + f]
@@ -461,7 +461,7 @@ def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, P
     starts, ends = edges[0::2], edges[1::2]  # a file ends with a newline, so every field has an end
     first = np.searchsorted(starts, file.begins)
     fields = np.searchsorted(starts, file.ends) - first
-    file.check(fields >= 7, "it is no entry: it has too few fields")
+    file.check(fields >= 7, "it is not an entry: it has too few fields")
     senses, fine = _small(file, starts[first + 2], ends[first + 2])
     pointers, also = _small(file, starts[first + 3], ends[first + 3])
     file.check(fine & also & (senses > 0), "it does not say how many senses it has")
@@ -514,7 +514,7 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
         try:
             form, *bases = line.decode("utf-8").split()
         except ValueError:  # not text, or nothing in it
-            raise damaged(path, number, "it is no form of a word") from None
+            raise damaged(path, number, "it is not a form of a word") from None
         if not bases:
             raise damaged(path, number, f"it does not say what {form[:40]!r} is a form of")
         bases_of.setdefault(form, []).extend(bases)

@@ -13,11 +13,12 @@ from lycosa.core.registry import Entry, Registry
 ENTRIES = {
     "probability": Entry(
         "probability", "Probability",
-        "the probability that a person would say yes; learns from start pages, examples, labels and the crawl itself",
+        "the probability that a person would call the page relevant; learns from seeds, examples, labels "
+            "and the crawl",
         "", "words or examples",
     ),
     "vector": Entry(
-        "query", "Query", "nearness to words or example pages in the vector space: tf-idf and cosine",
+        "query", "Query", "similarity to words or example pages in the vector space: tf-idf and cosine",
         "Batsakis 2007, eq. 1, 2", "words or examples",
     ),
     "word-frequency": Entry(
@@ -33,37 +34,40 @@ ENTRIES = {
         "Gouriten, Maniu, Senellart 2014, 2.3", "words",
     ),
     "ehrig": Entry(
-        "meaning", "Ehrig", "nearness of meaning: each word counts by its distance from the topic's words in WordNet",
+        "meaning", "Ehrig", "similarity of meaning: each word counts by its distance from the topic's words in WordNet",
         "Batsakis 2007, eq. 3, 8; Ehrig, Maedche 2003", "words",
     ),
     "ssrm": Entry(
-        "meaning", "Ssrm", "cosine that also counts words of similar meaning, by their paths and depths in WordNet",
+        "meaning", "Ssrm", "cosine that also counts words of similar meaning, by paths and depths in WordNet",
         "Batsakis 2007, eq. 4, 9; Varelas et al. 2005", "words",
     ),
     "synset-expansion": Entry(
-        "meaning", "SynsetExpansion", "vector space, the topic widened by the synonyms of its words",
+        "meaning", "SynsetExpansion", "vector space, with the synonyms of the topic's words added",
         "Batsakis 2007, eq. 10", "words",
     ),
     "corley-mihalcea": Entry(
-        "meaning", "CorleyMihalcea", "for each word the most similar one of the other text, both ways, by idf",
+        "meaning", "CorleyMihalcea",
+        "for each word the most similar word of the other text, in both directions, weighted by idf",
         "Corley, Mihalcea 2005", "words",
     ),
     "embedding": Entry(
-        "embedding", "Embedding", "nearness of meaning by word vectors that come with a package, no training needed",
+        "embedding", "Embedding", "similarity of meaning by pretrained word vectors; needs no training",
         "", "words or examples",
     ),
     "regex": Entry("pattern", "Pattern", "matches of a regular expression (--regex)", "", "expression"),
     "model": Entry(
         "classified", "Classified",
-        "the probability of a class or a branch of a taxonomy: Naive Bayes, SVM, network or tree, from 'lycosa train'",
+        "the probability of a class or branch of a taxonomy: Naive Bayes, SVM, network or tree ('lycosa train')",
         "Guan et al. 2008; Altingovde, Ulusoy 2004; Chakrabarti et al. 1999", "training",
     ),
     "browsing": Entry(
-        "browsed", "Browsed", "nearness to the relevant pages of the browsing that the strategy has learned from",
+        "browsed", "Browsed",
+        "similarity to the relevant pages of the recorded browsing that the strategy learned from",
         "Batsakis 2007, 3.1, 3.4.2", "browsing",
     ),
     "given": Entry(
-        "given", "Given", "what the space itself says: a graph's scores, the records that a search form returned",
+        "given", "Given",
+        "the score that the space provides: a graph's scores, the records that a search form returned",
         "Gouriten, Maniu, Senellart 2014, 2.2",
     ),
 }  # fmt: skip

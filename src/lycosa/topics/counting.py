@@ -136,7 +136,7 @@ class Keyword(Judge):
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"
     ) -> None:
         if window < 1:
-            raise ValueError(f"window is {window}: it has to be 1 character or more")
+            raise ValueError(f"window is {window}: it must be 1 character or more")
         self.threshold = threshold
         self.window, self.match = window, match
         self.phrases = Phrases(dict.fromkeys(words.split(), 1.0) if isinstance(words, str) else words, match)

@@ -91,7 +91,7 @@ class Embedding(Judge):
         self._words = _of_words(self.weights) if self.weights else None
         self._examples = _of_examples(examples) if examples else None
         if self._words is None and self._examples is None:
-            raise InputError("the topic is empty: say what to hunt in a few words, or with --example PAGE")
+            raise InputError("the topic is empty: say what to look for in a few words, or with --example PAGE")
         self.total_ = PRIOR * np.frombuffer(COMMON, np.int8).astype(np.int64)
         self.pages_ = PRIOR
         self._now: tuple[int, Vector, Vector] | None = None

@@ -41,8 +41,8 @@ _MADE_FROM = {
     "": (),
 }
 _ADVICE = {
-    "words or examples": "say what to hunt in a few words, or with --terms FILE or --example PAGE",
-    "words": "say what to hunt in a few words, or with --terms FILE",
+    "words or examples": "say what to look for in a few words, or with --terms FILE or --example PAGE",
+    "words": "say what to look for in a few words, or with --terms FILE",
     "expression": "give it an expression with --regex PATTERN",
     "training": "name a model with --model FILE; 'lycosa train' makes one",
     "browsing": "leave the topic out, and name a strategy that learns from browsing, as in --strategy hmm,file=FILE",
@@ -57,7 +57,7 @@ def check_request(options: Options) -> None:
     guide = parse(options.strategy)[0]
     if not asked and not options.judge and name != BROWSING:
         raise InputError(
-            "no topic: say what to hunt in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
+            "no topic: say what to look for in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
             f"--model FILE{f', or name what to learn from, {guide},file=FILE' if guide in LEARNING else ''}",
             python="no topic: pass topic= with a few words or a function of your own, or terms=, examples=, regex= or "
             "model=",
@@ -65,7 +65,7 @@ def check_request(options: Options) -> None:
     if len(asked) > 1 and asked != ["topic", "examples"]:
         raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
     if options.topic and not options.topic.strip():
-        raise InputError("the topic is empty: say what to hunt in a few words, for example 'coral reef bleaching'")
+        raise InputError("the topic is empty: say what to look for in a few words, for example 'coral reef bleaching'")
     if options.targets and not options.model:
         raise InputError("--target names a class of a model: name the model, too, with --model FILE")
     if options.model and not Path(options.model).is_file():
@@ -238,5 +238,5 @@ def read_terms(path: Path) -> dict[str, float]:
             raise InputError(f"{path}, line {number}: the weight {weight.strip()!r} is not a positive number")
         terms[text] = terms.get(text, 0.0) + value
     if not terms:
-        raise InputError(f"{path} names no terms: write one a line, a weight after a tab if you like")
+        raise InputError(f"{path} names no terms: write one per line, a weight after a tab if you like")
     return terms

@@ -83,7 +83,7 @@ def measure(sources: Iterable[str], terms: int = TERMS, source: str = "") -> Bac
         return _measure(sources, terms, source)
     except OSError as error:
         what = f"cannot read {error.filename}" if error.filename else "cannot keep what was read in a temporary file"
-        raise InputError(f"{what}: {error.strerror}; make room, or set TMPDIR to where there is some") from error
+        raise InputError(f"{what}: {error.strerror}; free some space, or set TMPDIR to where there is some") from error
 
 
 def _measure(sources: list[str], terms: int, source: str) -> Background:
@@ -141,7 +141,7 @@ def documents(source: Path) -> Iterator[Document]:
             yield from _of_file(path)
     elif source.exists():
         if not source.is_file() or not source.name.endswith((*_WARC, *HTML, *TEXT)):
-            raise InputError(f"cannot read {source}: it is no WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
+            raise InputError(f"cannot read {source}: it is not a WARC (.warc, .warc.gz), HTML or text file (.txt, .md)")
         yield from _of_file(source)
     else:
         raise InputError(f"there is no {source}: name a WARC file, a crawl's directory, or a directory of pages")

@@ -243,15 +243,15 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
     if unlabelled not in ("path", "no"):
         raise InputError(f"--unlabelled is {unlabelled}: it is path (they are on paths only) or no (irrelevant)")
     if not 2 <= states <= MOST_STATES:
-        raise InputError(f"--states is {states}: it has to be 2 to {MOST_STATES}")
+        raise InputError(f"--states is {states}: it must be 2 to {MOST_STATES}")
     if not 2 <= clusters <= MOST_CLUSTERS:
-        raise InputError(f"--clusters is {clusters}: it has to be 2 to {MOST_CLUSTERS:,}")
+        raise InputError(f"--clusters is {clusters}: it must be 2 to {MOST_CLUSTERS:,}")
     if not gap > 0:
-        raise InputError(f"--gap is {gap:g}: it has to be more than 0 minutes")
+        raise InputError(f"--gap is {gap:g}: it must be more than 0 minutes")
     if most < 2:
-        raise InputError(f"--most is {most}: it has to be 2 or more")
+        raise InputError(f"--most is {most}: it must be 2 or more")
     if seed < 0:
-        raise InputError(f"--random-seed is {seed}: it has to be 0 or more")
+        raise InputError(f"--random-seed is {seed}: it must be 0 or more")
     check_out(out, FORMAT.mark, f"is no {FORMAT.noun}")
 
 
@@ -260,7 +260,7 @@ def _read(source: Path, language: str, tell: Tell) -> Record:
         raise InputError(f"there is no file or directory {source}: name a browsing record, a history, or a crawl")
     if source.is_dir():
         if not (source / CONFIG).is_file():
-            raise InputError(f"{source} is no crawl: name a browsing record, a browser's history, or a crawl")
+            raise InputError(f"{source} is not a crawl: name a browsing record, a browser's history, or a crawl")
         return read_crawl(source, language, tell)
     tell("reading the record", 0, 0)
     return read_history(source, language) if is_history(source) else read_record(source, language)
@@ -283,7 +283,7 @@ def _check_labels(trail: Trail, source: Path) -> None:
     if not (trail.said == 1).any():
         raise InputError(
             f"no page of {source} is labelled as relevant: say in the record which are "
-            '("relevant": true), or give --labels FILE with an address, a tab and yes or no a line'
+            '("relevant": true), or give --labels FILE with an address, a tab and yes or no on each line'
         )
 
 

@@ -115,7 +115,7 @@ def kmeans(points: Points, k: int, seed: int = 0, restarts: int = RESTARTS) -> C
     Paper: MacQueen 1967; the start: Arthur, Vassilvitskii 2007. In Batsakis 2007, 3.4.1, K is 5.
     """
     if k < 1:
-        raise ValueError(f"k is {k}: there has to be a cluster")
+        raise ValueError(f"k is {k}: there must be a cluster")
     if not len(points):
         return Clustering(np.zeros(0, np.intp), np.zeros(0))
     best: Clustering | None = None
@@ -224,7 +224,7 @@ def xmeans(
     does, which is better where pages have thousands of dimensions.
     """
     if not 1 <= fewest <= most:
-        raise ValueError(f"clusters are {fewest} to {most}: the first number has to be 1 or more, and not the larger")
+        raise ValueError(f"clusters are {fewest} to {most}: the first number must be 1 or more, and not the larger")
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering

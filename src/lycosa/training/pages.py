@@ -123,12 +123,12 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
 
             raise InputError(MISSING.format(kind=kind)) from error
     if least < 0:
-        raise InputError(f"--least is {least}: it has to be 1 or more, or 0 for what fits the classes")
+        raise InputError(f"--least is {least}: it must be 1 or more, or 0 for what fits the classes")
     if not 0 <= held_out <= 0.9:
         raise InputError(f"--held-out is {held_out:g}: it is a share, from 0 (measure nothing) to .9")
     if seed < 0:
-        raise InputError(f"--random-seed is {seed}: it has to be 0 or more")
-    check_out(out, MAGIC, "is no model")
+        raise InputError(f"--random-seed is {seed}: it must be 0 or more")
+    check_out(out, MAGIC, "is not a model")
 
 
 def check_out(out: Path, begins: bytes, otherwise: str) -> None:

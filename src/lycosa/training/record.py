@@ -137,7 +137,7 @@ def read_record(path: Path, language: str = "en") -> Record:
     if not record.visits:
         why = f": all of its {entries:,} lines are broken, the first as {first}" if entries else " in it"
         raise InputError(
-            f"{path} has no visits{why}. Write one page a line as JSON, for example "
+            f"{path} has no visits{why}. Write one page per line as JSON, for example "
             '{"url": "https://example.org/", "relevant": true, "referrer": null}'
         )
     if bad:
@@ -198,7 +198,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]
             except (ValueError, RecursionError):
                 yield number, BadLine("it is not JSON")
                 continue
-            yield number, data if isinstance(data, dict) else BadLine("it is no object in braces")
+            yield number, data if isinstance(data, dict) else BadLine("it is not an object in braces")
 
 
 def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
@@ -215,7 +215,7 @@ def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
     if not isinstance(data, list):
         raise InputError(f"{path} has no list of visits in it: write a list of objects with a url each")
     for number, entry in enumerate(data, 1):
-        yield number, entry if isinstance(entry, dict) else BadLine("it is no object in braces")
+        yield number, entry if isinstance(entry, dict) else BadLine("it is not an object in braces")
 
 
 def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
@@ -231,13 +231,13 @@ def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield rows.line_num, BadLine(f"it is no row of a table ({error})")
+            yield rows.line_num, BadLine(f"it is not a row of a table ({error})")
             continue
         if not titles and any(row):
             titles = [_name(title) for title in row]
             if not any(title in _URL for title in titles):
                 raise InputError(
-                    f"{path} is no browsing record: it has no lines of JSON, and as a table no column 'url' in its "
+                    f"{path} is not a browsing record: it has no lines of JSON, and as a table no column 'url' in its "
                     "first line"
                 )
         elif any(row):
@@ -380,7 +380,7 @@ def add_labels(record: Record, path: Path) -> None:
         else:
             labels[url] = label
     if not labels:
-        raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, a line each")
+        raise InputError(f"{path} has no labels: write an address, a tab, and yes or no, one per line")
     if strange:
         record.left_out["labels that are neither yes nor no"] += strange
     _apply(record, labels)
@@ -427,7 +427,7 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
                 if event.node not in record.row_of and record.corpus.add_visit("", event, stems):
                     record.row_of[event.node] = len(record.corpus.pages) - 1
     if not links:
-        raise InputError(f"the crawl in {path} has no pages: go on with 'lycosa resume {path}'")
+        raise InputError(f"the crawl in {path} has no pages: continue with 'lycosa resume {path}'")
     for node, beta in betas.items():
         record.add(Visited(node, labels.get(node, beta >= threshold)))
     record.steps = [

@@ -123,7 +123,7 @@ def train_rules(
     if path.is_dir():
         if not (path / CONFIG).is_file():
             raise InputError(
-                f"{source} is no crawl: rules need addresses and links; name a table of addresses and classes"
+                f"{source} is not a crawl: rules need addresses and links; name a table of addresses and classes"
             )
         learned = _from_crawl(path, model, walk, seed, tell)
     else:

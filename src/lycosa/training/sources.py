@@ -200,7 +200,9 @@ def labelled(path: Path, corpus: Account, column: str = "") -> Iterator[tuple[st
     if not good:
         where = f" (the class is looked for in column {at + 1})" if column and at else ""
         where = f" of {LONGEST:,} characters or fewer" if long else where
-        raise InputError(f"{path} names no address with a class{where}: write an address, a tab and a class a line")
+        raise InputError(
+            f"{path} names no address with a class{where}: write an address, a tab and a class on each line"
+        )
 
 
 def marks_in(path: Path) -> list[str]:

@@ -216,7 +216,7 @@ def read_web_directory(
     if not sources:
         raise InputError("no file is named: give the dump of a web directory")
     if most < 0:
-        raise InputError(f"most is {most}: it has to be 0 (all) or more")
+        raise InputError(f"most is {most}: it must be 0 (all) or more")
     gathered = _Gathered(path_of(below), most, entries or MOST_LISTED)
     for source in sources:
         check_file(source, "the dump")

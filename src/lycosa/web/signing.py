@@ -72,9 +72,9 @@ class Identity:
             secret = _from_base64(values["d"])
             agent = agent_of(values["agent"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} holds no identity: make one with 'lycosa identity new'") from error
+            raise InputError(f"{path} contains no identity: make one with 'lycosa identity new'") from error
         if len(secret) != 32 or values.get("crv") != "Ed25519":
-            raise InputError(f"{path} holds no Ed25519 key: make one with 'lycosa identity new'")
+            raise InputError(f"{path} contains no Ed25519 key: make one with 'lycosa identity new'")
         return cls(secret, agent)
 
     def save(self, path: Path) -> None:
@@ -156,7 +156,7 @@ def agent_of(text: object) -> str:
     """The address of a key directory's site, as it is signed."""
     url = canonical(text) if isinstance(text, str) else None
     if url is None or not _AGENT.fullmatch(url) or url.count("/") > 3 or not url.endswith("/"):
-        raise InputError(f"{text!r} is no site for a key directory: write it like https://crawler.example.org")
+        raise InputError(f"{text!r} is not a site for a key directory: write it like https://crawler.example.org")
     return url.rstrip("/")
 
 

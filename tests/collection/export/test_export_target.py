@@ -176,7 +176,7 @@ def test_beside_a_running_crawl(tmp_path: Path, name: str) -> None:
 
 def test_a_directory_without_a_crawl(tmp_path: Path) -> None:
     """What is no crawl is refused; one that has fetched nothing gives an empty export."""
-    with pytest.raises(InputError, match="holds no crawl"):
+    with pytest.raises(InputError, match="contains no crawl"):
         export(tmp_path, tmp_path / "t.csv")
     with crawled(tmp_path / "crawl"):
         pass

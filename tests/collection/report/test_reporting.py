@@ -70,7 +70,7 @@ def test_where_nothing_can_be_written(
 def test_no_crawl_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A directory without a crawl is named, with what to do instead."""
     assert 2 == run(monkeypatch, str(tmp_path))
-    assert "holds no crawl" in capsys.readouterr().err
+    assert "contains no crawl" in capsys.readouterr().err
 
 
 def test_a_failed_report_leaves_the_old_one(

@@ -130,7 +130,7 @@ def export(
         place = f"file to go to: --out FILE{kind.suffixes[0]}" if kind.suffixes else "directory to go to: --out DIR"
         raise InputError(f"{kind.name} needs a {place}")
     if excel and kind.name != "csv":
-        raise InputError(f"--excel is for CSV, not for {kind.name}: leave it out, or name a FILE.csv with --out")
+        raise InputError(f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out")
     chosen = _versions(versions, kind)
     if path is not None:
         _spare(path.resolve(), directory.resolve())
@@ -182,7 +182,9 @@ def _versions(asked: str, kind: Format) -> str:
         raise InputError(f"--versions {asked!r} is unknown: choose all or current")
     if asked and asked != kind.versions and not kind.either:
         able = ", ".join(form.name for form in FORMATS.values() if form.either)
-        raise InputError(f"{kind.name} holds each page once, as it is now: for --versions {asked} choose from {able}")
+        raise InputError(
+            f"{kind.name} contains only the current version of each page: for --versions {asked} choose from {able}"
+        )
     return asked or kind.versions
 
 

@@ -87,6 +87,6 @@ def _explaining(path: Path) -> Iterator[None]:
     except OSError as error:
         unchanged = " What was there before is unchanged." if path.exists() else ""
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}.{unchanged} Make room or give access, or choose another "
-            "FILE with --out"
+            f"cannot write {path}: {error.strerror or error}.{unchanged} Free some space or give access, "
+            "or choose another FILE with --out"
         ) from error

@@ -2,7 +2,7 @@
 
 A page that the archive keeps as a revisit, because its body had come before, stays one if the record with the body is
 exported, too; otherwise it becomes a response again. All versions of a page are copied unless only the current one is
-asked for, and the looks that found nothing new: a record that says "not modified" needs the version that it refers to,
+asked for, and the looks without changes: a record that says "not modified" needs the version that it refers to,
 and is left out where that is not archived. The warcinfo of each source file comes along, since the records
 name it. Requests follow their responses. What pages need to be shown (`--requisites`) comes behind them. robots.txt,
 redirects and failures of pages stay behind.
@@ -61,7 +61,7 @@ def told(pages: Selection, copied: int) -> Written:
     if missing := pages.total - pages.archived:
         done.remarks.append(f"left out: {many(missing, 'page')} without a record in the archive")
     if pages.versions:
-        done.remarks.append(f"and {many(copied - done.pages, 'look')} that found nothing new")
+        done.remarks.append(f"and {many(copied - done.pages, 'revisit')} without changes")
     return done
 
 

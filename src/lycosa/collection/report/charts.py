@@ -43,8 +43,8 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
     quarter = max(1, count // 4)
     curves = [
         Curve("this crawl", at.tolist(), [0, *actual[at[1:] - 1].tolist()]),
-        Curve("the same pages, breadth first", at.tolist(), [0, *other[at[1:] - 1].tolist()]),
-        Curve("every find first", [0, total, count], [0, max(1, total), max(1, total)]),
+        Curve("the same pages, breadth-first", at.tolist(), [0, *other[at[1:] - 1].tolist()]),
+        Curve("every relevant page first", [0, total, count], [0, max(1, total), max(1, total)]),
     ]
     return HarvestChart(
         Figure("harvest", "The harvest", "pages fetched", "finds", curves),

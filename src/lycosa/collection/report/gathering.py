@@ -240,24 +240,24 @@ def _steps(report: Report) -> list[tuple[str, str]]:
         steps.append(
             (
                 f"lycosa show {name}",
-                "It is still running: see how far it has come. This page does not change by itself.",
+                "The crawl is still running: see how far it is. This report does not update itself.",
             )
         )
     elif report.ending == REFRESHED:
-        steps.append((f"lycosa refresh {name}", "Look again at what is due by then."))
+        steps.append((f"lycosa refresh {name}", "Revisit the pages that are due."))
     elif report.ending != EXHAUSTED:
-        steps.append((f"lycosa resume {name}{report.more}", "Go on where it stopped."))
+        steps.append((f"lycosa resume {name}{report.more}", "Continue where it stopped."))
     if report.archived and report.pages:
         steps.append((f"lycosa search {name} WORDS", "Search the text of the pages."))
     if report.relevant:
         steps.append(
             (
-                f"lycosa export {name} --out finds.csv",
-                "All finds as a table, or as a graph, a corpus, a web archive.",
+                f"lycosa export {name} --out pages.csv",
+                "Export all relevant pages as a table, a graph, a corpus or a web archive.",
             )
         )
     if report.freshness is not None:
-        steps.append((f"lycosa changes {name}", "What has changed, and how."))
+        steps.append((f"lycosa changes {name}", "List what has changed, and how."))
     if report.pages:
-        steps.append((f"lycosa page {name} URL", "One page: its text, its links, and why it was fetched."))
+        steps.append((f"lycosa page {name} URL", "Show one page: its text, its links, and why it was fetched."))
     return steps

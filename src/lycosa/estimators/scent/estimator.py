@@ -259,7 +259,7 @@ class Scent:
         left_out = {name.strip().replace("_", " ") for name in self.without.split("+") if name.strip()}
         unknown = sorted(left_out.difference(TERMS))
         if unknown:
-            raise ValueError(f"without names {unknown[0]!r}, which is no term of scent: it has {', '.join(TERMS)}")
+            raise ValueError(f"without names {unknown[0]!r}, which is not a term of scent: it has {', '.join(TERMS)}")
         words = self.words if isinstance(self.words, str) and not self.stems else ""
         weighted: Mapping[str, float] = self.stems or ({} if isinstance(self.words, str) else self.words)
         self.meaning_ = meaning_of(words, weighted) if self.vectors and (words or weighted) else None

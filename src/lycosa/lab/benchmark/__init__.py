@@ -65,7 +65,7 @@ class Setting:
         ('words, 3 start pages', '20 examples, cold seeds')
         """
         what = "words" if self.told == "words" else f"{EXAMPLES} examples"
-        return f"{what}, {SEEDS} start pages" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
+        return f"{what}, {SEEDS} seeds" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
 
 
 SETTINGS = tuple(Setting(told, seeds) for told in ("words", "examples") for seeds in ("on-topic", "off-topic", "cold"))

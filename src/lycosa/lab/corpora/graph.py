@@ -110,7 +110,7 @@ def _numbered(edges: Path, scores: Path | None, tell: Tell) -> _Graph:
         break
     source, target = links.whole(0), links.whole(1)
     if not len(source):
-        raise InputError(f"{edges} has no links: write a node, a tab, and the node that it links to, one link a line")
+        raise InputError(f"{edges} has no links: write a node, a tab, and the node that it links to, one link per line")
     known = scored.whole(0) if scored is not None else np.zeros(0, np.int32)
     nodes, labels = _compact([source, target, known]) if names is None else (len(names), list(names))
     if nodes > np.iinfo(np.int32).max:
@@ -207,7 +207,7 @@ def _table(path: Path, ends: int, names: Names | None, what: str, tell: Tell) ->
         read += len(nodes[0])
         tell(f"reading {what}", read, 0)
     if ends == 1 and not columns.values:
-        raise InputError(f"{path} has no scores: write a node, a tab, and its score, one a line")
+        raise InputError(f"{path} has no scores: write a node, a tab, and its score, one per line")
     return columns
 
 
@@ -222,7 +222,7 @@ Piece = tuple[list[Numbers], "NDArray[np.float64] | None"]
 def _blocks(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
     """A text table, block by block. Lines end at the byte, whatever separators names contain."""
     if not path.is_file():
-        raise InputError(f"cannot read {path}: it is no file")
+        raise InputError(f"cannot read {path}: it is not a file")
     try:
         with unpacked(path) as file:
             rest, first = b"", True
@@ -263,7 +263,7 @@ def _as_numbers(block: bytes, path: Path, ends: int) -> Piece:
     except (ValueError, OverflowError) as error:
         if "number of columns" in str(error):
             raise InputError(
-                f"{path}: its lines differ in the number of columns: each has to be {_wanted(ends)}"
+                f"{path}: its lines differ in the number of columns: each must be {_wanted(ends)}"
             ) from None
         raise _NotNumbers from None
     nodes = table[:, :ends]
@@ -294,7 +294,7 @@ def _as_names(block: bytes, path: Path, ends: int, names: Names) -> Piece:
     # Row by row, so that nodes are numbered in the order in which they are met.
     flat = _numbers_of((name for row in zip(*ids, strict=True) for name in row), names).reshape(-1, ends)
     if values and len(values) != len(flat):
-        raise InputError(f"{path}: some lines end in a number and others do not: each has to be {_wanted(ends)}")
+        raise InputError(f"{path}: some lines end in a number and others do not: each must be {_wanted(ends)}")
     return [flat[:, place].copy() for place in range(ends)], np.array(values) if values else None
 
 
@@ -317,7 +317,7 @@ def _parquet(path: Path, ends: int, names: Names | None) -> Iterator[Piece]:
         file: Any = pq.ParquetFile(path)
         columns = file.schema_arrow.names[: ends + 1]
         if len(columns) < ends:
-            raise InputError(f"{path} has {len(columns)} columns: each row has to be {_wanted(ends)}")
+            raise InputError(f"{path} has {len(columns)} columns: each row must be {_wanted(ends)}")
         for batch in file.iter_batches(1 << 20, columns=columns):
             if any(batch.column(place).null_count for place in range(len(columns))):
                 raise InputError(f"{path} has empty cells in {', '.join(columns)}: fill or remove them")

@@ -47,7 +47,7 @@ def make_index(
     )
     if "graph" in kinds:
         if len(sources) > 1:
-            raise InputError(f"{sources[kinds.index('graph')]} is a graph: it has to be the only source")
+            raise InputError(f"{sources[kinds.index('graph')]} is a graph: it must be the only source")
         if labels is not None or exclude:
             raise InputError(
                 "--labels and --exclude are for pages: a graph has scores of its nodes, name them with --scores"

@@ -183,7 +183,7 @@ def crawl(path: Path, account: Account, keep: Keep, *, labelled: bool = False) -
             classes = () if given is None else (RELEVANT,) if given else (IRRELEVANT,)
             yield Recorded(event.node, page, classes=classes)
         if empty:
-            raise InputError(f"the crawl in {path} has no pages yet: go on with 'lycosa resume {path}'")
+            raise InputError(f"the crawl in {path} has no pages yet: continue with 'lycosa resume {path}'")
         if not labels and not labelled:
             account.notes.append(f"{path} has no labels: give some with 'lycosa label', or name a table with --labels")
 

@@ -70,7 +70,7 @@ def load(path: Path) -> list[Findings]:
             raise InputError(f"{file} was written by another version of Lycosa: make that report again")
         return [_findings(one) for one in report["findings"]]
     except FileNotFoundError as error:
-        raise InputError(f"{path} is no report: there is no {REPORT} in it; name the directory of one") from error
+        raise InputError(f"{path} is not a report: there is no {REPORT} in it; name the directory of one") from error
     except OSError as error:
         raise InputError(f"{file} can't be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

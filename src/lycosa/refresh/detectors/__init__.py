@@ -29,32 +29,32 @@ class DetectorEntry(Entry):
 BODIES = "the archived bodies"
 
 ENTRIES = {
-    "digest": DetectorEntry("text", "digest", "any byte of the body, by SHA-256", needs=BODIES, blind=True),
+    "digest": DetectorEntry("text", "digest", "any changed byte of the body, by SHA-256", needs=BODIES, blind=True),
     "paper": DetectorEntry(
         "text", "paper",
-        "the sum of the characters divided by the number of distinct ones; cheap, and some changes escape it",
+        "the sum of the characters divided by the number of distinct ones; cheap, but misses some changes",
         "Trivedi et al. 2014, III, Change Detection", BODIES, blind=True,
     ),
     "main-text": DetectorEntry(
-        "text", "main_text", "the words of the main part, without navigation, dates and counters", needs=BODIES,
+        "text", "main_text", "the words of the main content, without navigation, dates and counters", needs=BODIES,
     ),
     "simhash": DetectorEntry(
         "text", "simhash", "fingerprints of the text that differ in more than 4 of 64 bits: a large change",
         "Charikar 2002; Manku et al. 2007", "the fingerprints, which the log keeps", blind=True,
     ),
     "tree": DetectorEntry(
-        "text", "tree", "the document tree, level by level: which levels changed, elements or texts",
+        "text", "tree", "the document tree, level by level: which levels changed, in elements or texts",
         "Trivedi et al. 2014, II, Change Detection, 2", BODIES,
     ),
     "links": DetectorEntry(
-        "text", "links", "links that came and went, in the main part and in the navigation",
+        "text", "links", "added and removed links, in the main content and in the navigation",
         needs="the links, in the log",
     ),
     "relevance": DetectorEntry(
-        "text", "relevance", "whether the page entered or left the topic", needs="the scores, in the log",
+        "text", "relevance", "whether the page became relevant or no longer is", needs="the scores, in the log",
     ),
     "images": DetectorEntry(
-        "images", "images", "pictures that were added, removed or replaced, by digest and by what they show",
+        "images", "images", "added, removed or replaced pictures, by digest and by what they show",
         "Trivedi et al. 2014, future work",
         "the pictures, one request each; the extra 'images' to tell a replaced from a re-encoded one",
     ),

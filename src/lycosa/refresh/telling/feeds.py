@@ -203,5 +203,5 @@ def save(path: Path, content: bytes) -> bool:
         with replacing(path) as file:
             file.write(content)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}; make room, or name another file") from error
+        raise StoreError(f"cannot write {path}: {error.strerror}; free some space, or choose another file") from error
     return True

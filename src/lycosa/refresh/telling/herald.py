@@ -40,7 +40,7 @@ def wanted_by(options: Options) -> Wanted:
     """Which changes are told."""
     kinds = tuple(kind for kind in KINDS if kind in options.tell_kinds)
     if unknown := set(options.tell_kinds) - set(KINDS):
-        raise InputError(f"--tell-kind is {min(unknown)!r}: it has to be one of {', '.join(KINDS)}")
+        raise InputError(f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
     return Wanted(kinds=kinds, at_least=options.tell_at_least, cosmetic="cosmetic" in kinds)
 
 

@@ -301,6 +301,6 @@ class Outbox:
                     f"{self.path} is damaged ({text}): delete it, and everyone is told of what changes from then on"
                 ) from error
             raise StoreError(
-                f"cannot write {self.path}: {text}. Nothing is lost, the log has it all: make room or give access, "
-                "then start the watch again"
+                f"cannot write {self.path}: {text}. Nothing is lost, the log has it all: free some space or give "
+                "access, then start the watch again"
             ) from error

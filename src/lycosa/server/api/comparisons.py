@@ -25,7 +25,7 @@ class Curve(BaseModel):
 
     strategy: str
     found: list[int]
-    share: list[float] = Field(description="Of all that the crawl has found.")
+    share: list[float] = Field(description="Of the crawl's relevant pages.")
 
 
 class Result(BaseModel):
@@ -33,7 +33,7 @@ class Result(BaseModel):
 
     pages: list[int] = []
     curves: list[Curve] = []
-    recorded: list[int] = Field([], description="What the crawl itself had found.")
+    recorded: list[int] = Field([], description="The crawl's own relevant pages.")
 
 
 class Comparison(BaseModel):
@@ -70,7 +70,7 @@ def compare(wanted: NewComparison, access: InterestAccess = interest_to("edit", 
     for name in names:
         check_strategy(name)
         if parse(name)[0] in TAUGHT:
-            raise InputError(f"{name} goes by a model, and can't be compared here: choose others")
+            raise InputError(f"{name} needs a model, and can't be compared here: choose others")
     if not crawl["pages"]:
         raise InputError("this crawl has no pages yet: compare when it has some")
     row = comparisons.ask(database, access.site.clock(), interest, crawl["id"], list(dict.fromkeys(names)))

@@ -37,15 +37,15 @@ class Quality(BaseModel):
 
     labels: int = Field(description="Labelled pages that this was measured on.")
     yes: int = Field(description="Of these, how many got a yes.")
-    said: int = Field(description="Of these, how many the judge counts as found.")
+    said: int = Field(description="Of these, how many the judge counts as relevant.")
     hits: int = Field(description="Both.")
 
-    @computed_field(description="Of the pages that it counts as found, how many got a yes.")  # type: ignore[prop-decorator]
+    @computed_field(description="Of the pages it counts as relevant, how many got a yes.")  # type: ignore[prop-decorator]
     @property
     def precision(self) -> float | None:
         return self.hits / self.said if self.said else None
 
-    @computed_field(description="Of the pages that got a yes, how many it counts as found.")  # type: ignore[prop-decorator]
+    @computed_field(description="Of the pages that got a yes, how many it counts as relevant.")  # type: ignore[prop-decorator]
     @property
     def recall(self) -> float | None:
         return self.hits / self.yes if self.yes else None

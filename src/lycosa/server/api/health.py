@@ -116,7 +116,7 @@ def _gauges(site: Site) -> list[GaugeMetricFamily]:
         gauge("lycosa_crawls", "Crawls by state.", [({"state": name}, n) for name, n in sorted(states.items())]),
         gauge("lycosa_queue_length", "Crawls that wait for their turn.", [({}, states["queued"])]),
         gauge("lycosa_pages", "Pages of all crawls that are kept.", [({}, sums["pages"])]),
-        gauge("lycosa_found", "Those of them on their topic.", [({}, sums["found"])]),
+        gauge("lycosa_found", "Relevant pages among them.", [({}, sums["found"])]),
         gauge("lycosa_people", "Accounts.", [({}, site.database.count("person"))]),
         gauge("lycosa_process_silent_seconds", "Seconds since a process was last heard of.", silent),
         gauge("lycosa_process_told", "Numbers that a process gives of itself.", reported),

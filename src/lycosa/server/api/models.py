@@ -41,9 +41,7 @@ class ModelInfo(BaseModel):
 
     id: str
     name: str
-    kind: Kind = Field(
-        description="classifier: judges; rules, browsing: what a strategy goes by; directory: pages by topic."
-    )
+    kind: Kind = Field(description="classifier: judges; rules, browsing: for a strategy; directory: pages by topic.")
     state: Literal["queued", "training", "ready", "failed"]
     reason: str = Field(description="Why training failed.")
     about: dict[str, Any] = Field(description="What is known of it: classes, pages, how good it is.")
@@ -176,7 +174,7 @@ def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> Mode
     return _told(access.site.database.get("model", access.model["id"]) or access.model)
 
 
-@router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest goes by it"}})
+@router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest uses it"}})
 def delete_model(access: ModelAccess = model_to("write")) -> None:
     """Delete it; one that an interest goes by stays. Crawls keep the copy that they began with."""
     models.remove(access.site.database, access.person.id, access.model["id"])

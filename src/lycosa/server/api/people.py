@@ -93,9 +93,9 @@ def reset(person: str, by: Person = needs("admin")) -> Reset:
     now = site.clock()
     with site.database.transaction():
         link, code = accounts.offer_reset(site.database, now, row, by.id)
-        text = f"{by.name} made a link that changes your password. If you did not ask for it, ask them why."
+        text = f"{by.name} created a link that resets your password. If you did not request it, ask them why."
         notices.notify(site.database, now, row["id"], "account", text)
-        by.record("made a link for a new password", row["name"])
+        by.record("created a password reset link", row["name"])
     return Reset(code=code, link=f"{site.settings.base}/join#{code}", expires=link["expires"])
 
 

@@ -123,7 +123,7 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
         person = accounts.reset(site.database, now, site.passwords, wanted.code, wanted.password)
-    text = f"A new password was chosen by a link, from {address_of(request)}. All sessions before have ended."
+    text = f"Your password was reset with a link, from {address_of(request)}. All earlier sessions have ended."
     notices.notify(site.database, now, person["id"], "account", text)
     return begin(request, person, "chose a new password", "by a link")
 

@@ -430,7 +430,7 @@ async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:
 def told_of(row: Row, ending: Ending, state: str) -> tuple[str, str] | None:
     """What its owner should hear of an ending: the kind of notice, and the words."""
     if state == "failed":
-        what = "A new look at" if row["task"] == "refresh" else "The crawl of"
+        what = "The revisit of" if row["task"] == "refresh" else "The crawl of"
         return "failed", f"{what} {row['name']} failed: {ending.reason}"
     if state != "finished":
         return None
@@ -438,4 +438,4 @@ def told_of(row: Row, ending: Ending, state: str) -> tuple[str, str] | None:
         if not ending.changes:
             return None
         return "changes", f"{row['name']}: {ending.changes:,} page{'s have' if ending.changes != 1 else ' has'} changed"
-    return "finished", f"{row['name']}: {ending.found:,} of {ending.pages:,} pages found relevant ({ending.reason})"
+    return "finished", f"{row['name']}: {ending.found:,} of {ending.pages:,} pages relevant ({ending.reason})"

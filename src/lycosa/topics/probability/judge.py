@@ -97,13 +97,13 @@ class Probability:
         examples: Mapping[str, Any] | None = None,
     ) -> None:
         if not 0.0 <= threshold <= 1.0:
-            raise InputError(f"the threshold is {threshold:g}: it has to be from 0 to 1, a probability")
+            raise InputError(f"the threshold is {threshold:g}: it must be from 0 to 1, a probability")
         self.threshold = threshold
         self.asked = asked(words)
         self.words: str | Mapping[str, float] = words if isinstance(words, Mapping) else self.asked.text
         shown = list((examples or {}).get("pages", ()))
         if not self.asked.words and not shown:
-            raise InputError("the topic is empty: say what to hunt in a few words, or with --example PAGE")
+            raise InputError("the topic is empty: say what to look for in a few words, or with --example PAGE")
         stems: dict[str, float] = dict((examples or {}).get("centroid", {}))
         if stems and self.asked.words:
             heaviest = max(stems.values(), default=1.0)

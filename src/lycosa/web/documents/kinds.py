@@ -84,7 +84,7 @@ def chosen(documents: str) -> frozenset[str]:
     names = [name.strip() for name in documents.split(",") if name.strip()]
     unknown = [name for name in names if name not in GROUPS and name != NONE]
     if unknown or not names or (NONE in names and len(names) > 1):
-        raise ValueError(f"it has to be {', '.join(GROUPS)}, both with a comma between them, or {NONE}")
+        raise ValueError(f"it must be {', '.join(GROUPS)}, both with a comma between them, or {NONE}")
     return frozenset(kind for name in names if name != NONE for kind in GROUPS[name])
 
 

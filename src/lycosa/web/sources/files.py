@@ -33,7 +33,7 @@ def read_seeds(body: bytes, path: Path | str) -> Source:
     if not (source.lines or source.nested or len(source.links)):
         left = f" ({source.skipped} entries are {', '.join(source.left_out)})" if source.skipped else ""
         remark = f", but is {source.note}" if source.note else ""
-        raise InputError(f"{path} names no seeds{left}{remark}: write one URL a line")
+        raise InputError(f"{path} names no seeds{left}{remark}: write one URL per line")
     return source
 
 
@@ -45,7 +45,7 @@ def read_lines(path: Path, check: Callable[[str], object | None], notes: list[st
     if remark:
         notes.append(f"{path}: {remark}, left out")
     if not lines:
-        raise InputError(f"{path} names no seeds: write one a line")
+        raise InputError(f"{path} names no seeds: write one per line")
     return lines
 
 
@@ -64,7 +64,7 @@ def _read(path: Path | str, body: bytes) -> Source:
     if head in ("<", "{") or "<?xml" in text[:1_000]:
         source = read_source(body, "") or (_saved_page(body) if head == "<" else None)
         if source is None:
-            raise InputError(f"{path} is nothing that lists seeds: write one URL a line, or export bookmarks or OPML")
+            raise InputError(f"{path} is nothing that lists seeds: write one URL per line, or export bookmarks or OPML")
     elif any(starts_with_link(line) for line in text.split("\n")):
         source = Source("list")
         read_list(text, source, markdown=True)
@@ -89,12 +89,12 @@ def _plain(path: Path | str, body: bytes, check: Callable[[str], object | None])
     if not bad:
         return good, 0, ""
     if not good and all("\ufffd" in line for _, line in bad):
-        raise InputError(f"the seeds in {path} are not text: expected one URL a line")
+        raise InputError(f"the seeds in {path} are not text: expected one URL per line")
     more = f" and {len(bad) - NAMED:,} more" if len(bad) > NAMED else ""
     remark = f"{', '.join(f'line {number} ({_brief(line)})' for number, line in bad[:NAMED])}{more}"
     if not good:
         raise InputError(
-            f"{path} names no seeds, {remark} can't be read: write one a line, as https://example.org/page"
+            f"{path} names no seeds, {remark} can't be read: write one per line, as https://example.org/page"
         )
     return good, len(bad), f"{remark} can't be read"
 

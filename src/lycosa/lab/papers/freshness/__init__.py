@@ -372,7 +372,7 @@ def table_edits(seen: Seen) -> Table:
     return Table(
         "freshness-edits", "Taken for a real change, edit by edit", ("kind", "edit", "pairs", *seen), rows, digits=2,
         note="One edit between two versions. Above, recall; from cosmetic on, false alarms. Counter: a number that "
-        "moves with time, or with each fetch. Encoding: a picture saved anew.",
+        "moves with time, or with each fetch. Encoding: a picture saved again.",
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def findings(bench: Bench) -> Findings:
         list(all_claims(altered, crawls, fits, forced)),
         f"Estimators of what a node not yet fetched is worth, on {len(graphs)} graphs: "
         f"{', '.join(graph.name for graph in graphs)}. The paper's own graphs "
-        "are not to be had any more. Those in capitals are keywords on this corpus, the others were generated. What "
+        "are no longer available. Those in capitals are keywords on this corpus, the others were generated. What "
         "counts, and decides about claims, is the guide's own score, as published; where the corpus has labels, table "
         "7 and figure 3 stand a second time, by these. What the "
         f"paper says of the long run is tested where a crawl has {LONG_RUN:,} steps or more; here the longest has "
