@@ -107,7 +107,7 @@ def record_crawl(site: SiteUnderTest, interest: str) -> str:
         "crawl",
         {
             "id": crawl, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "finished",
-            "reason": "all pages that were asked for are fetched",
+            "reason": "all requested pages were fetched",
             "budget": 50, "pages": 2, "found": 2, "created": EPOCH, "queued": EPOCH,
             "started": EPOCH, "ended": EPOCH,
         },

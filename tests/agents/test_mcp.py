@@ -235,7 +235,7 @@ def test_limits_hold(web: tuple[Web, Server], tmp_path: Path) -> None:
             await desk.collect("reefs", outside[:1] or ["http://fish-guide.localhost/"], 5, stay=True)
         assert not list(tmp_path.iterdir())
         await desk.collect("reefs", [seed], 5)
-        with pytest.raises(lycosa.InputError, match=r"as many run as may at once"):
+        with pytest.raises(lycosa.InputError, match=r"the limit of concurrent collections is reached"):
             await desk.collect("reefs", [seed], 5)
         assert (await desk.stop("reefs"))["state"] in ("stopped", "finished")
         with pytest.raises(lycosa.InputError, match=r"which is the limit"):

@@ -78,8 +78,8 @@ def test_changes_are_listed(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
         f"                  {REEF}",
         "                  404 Not Found",
         "",
-        "2 changed, 1 vanished, 1 moved; 1 only in appearance (--cosmetic shows them); 1 look found nothing",
-        "new.",
+        "2 changed, 1 vanished, 1 moved; 1 cosmetic only (--cosmetic shows them); 1 revisit without",
+        "changes.",
         "",
     ] == lines[9:]
 
@@ -105,7 +105,7 @@ def test_explained(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "relevance: it left the topic: .62, then .04",
         "simhash: 31 of 64 bits are others",
         "score 0.00 before, 0.04 now",
-        "the version before is of 2023-11-14 22:13 UTC",
+        "the previous version is from 2023-11-14 22:13 UTC",
     ):
         assert f"{'':<18}{line}\n" in out
 
@@ -179,22 +179,20 @@ def test_a_mark_that_no_clock_made(crawl: Path, mark: str) -> None:
 
 def test_nothing_of_that_kind_is_not_nothing(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Who asks for what there is not, is not told that nothing changed."""
-    assert said(capsys, crawl, host="other.example").startswith("No change that you asked for; ")
+    assert said(capsys, crawl, host="other.example").startswith("No matching change; ")
 
 
 def test_nothing_to_tell(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says when the pages were last looked at, and how to look again."""
     assert (
         "Nothing changed since 2023-11-15 08:13 UTC.\n"
-        "The pages were last looked at on 2023-11-15 03:13 UTC.\n"
-        f"Look again with: lycosa refresh {crawl}\n"
+        "The last revisit was on 2023-11-15 03:13 UTC.\n"
+        f"Revisit with: lycosa refresh {crawl}\n"
     ) == said(capsys, crawl, since="now")
     (crawl / NAME).unlink()
     log = make_log(crawl, page())
     log.close()
-    assert "No page has been looked at a second time yet; the crawl's last visit was on 2023-11-14 22:13" in said(
-        capsys, crawl
-    )
+    assert "No page has been revisited yet; the crawl's last visit was on 2023-11-14 22:13" in said(capsys, crawl)
     (crawl / NAME).unlink()
     with pytest.raises(InputError, match="lycosa resume"):
         changes(crawl)

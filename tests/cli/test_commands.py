@@ -48,7 +48,7 @@ def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["reefs", *SEED, "--strategy", "worst-first"], "there is no strategy 'worst-first': do you mean best-first"),
+        (["reefs", *SEED, "--strategy", "worst-first"], "there is no strategy 'worst-first': did you mean best-first"),
         (["reefs", "--seeds", "nowhere.txt"], "cannot read the seeds in"),
         (["reefs", "--seeds", "empty.txt"], "names no seeds"),
         (["reefs", *SEED, "--budget", "0"], "--budget is 0: it must be 1 or more"),

@@ -184,7 +184,7 @@ def test_versions_are_chosen_by_number_or_time(
         ("4", "", "there is no version 4: there are 3; --list shows them"),
         ("0", "", "there is no version 0: there are 3; --list shows them"),
         ("3", "", "--from and --to both mean version 3 of 3"),
-        ("", "1", "version 1 has none before it"),
+        ("", "1", "version 1 has no earlier version"),
         ("2025-12-31", "", "no version is as old as 2025-12-31: the first is of 1 January 2026, 00:00 UTC"),
         ("soon", "", "--from 'soon' is not a date or time"),
     ],
@@ -289,7 +289,7 @@ def test_without_an_archive_there_is_nothing_to_compare(tmp_path: Path) -> None:
     bare = Crawl(tmp_path / "bare", archive=False)
     bare.log.append(Visit(URL, "page", "ok", 1, size=9, started=FIRST))
     bare.log.append(Visit(URL, "revisit", "ok", 1, size=9, started=FIRST + DAY))
-    with pytest.raises(InputError, match="the crawl was told to keep no archive"):
+    with pytest.raises(InputError, match="the crawl was run without an archive"):
         diff(bare.done(), URL)
 
 

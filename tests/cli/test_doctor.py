@@ -44,7 +44,7 @@ def test_text_is_for_people(monkeypatch: pytest.MonkeyPatch, command: Command) -
         "- pyarrow  not installed",
         "           costs: no tables",
         "           to do: pip install it",
-        "Lycosa works here. 1 thing could be better.",
+        "Lycosa works on this machine. 1 thing could be improved.",
     ] == command.out("doctor").splitlines()
 
 
@@ -54,7 +54,7 @@ def test_what_is_broken_decides_the_exit_code(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr(doctor, "try_crawl", lambda: iter([]))
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     code, out, _ = command("doctor")
-    assert (1, "Lycosa does not work here: 1 thing is broken.") == (code, out.splitlines()[-1])
+    assert (1, "Lycosa does not work on this machine: 1 thing is broken.") == (code, out.splitlines()[-1])
     code, out, _ = command("doctor", "--json")
     assert (1, False) == (code, json.loads(out)["works"])
 
@@ -133,7 +133,7 @@ def test_wordnet_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Without WordNet, or with half of it, judging by meaning is what it costs; the command that gets it is named."""
     monkeypatch.setattr("lycosa.text.wordnet.usual_places", lambda: iter([tmp_path]))
     monkeypatch.delenv("LYCOSA_WORDNET", raising=False)
-    cost = "no judges and strategies that go by the meaning of words"
+    cost = "judges and strategies that use word meanings are not available"
     missing = only(doctor._wordnet)
     assert ("costs", "WordNet is not on this machine", cost) == (missing.state, missing.told, missing.cost)
     assert missing.remedy.startswith("get it with 'lycosa wordnet --fetch'")

@@ -50,7 +50,7 @@ def test_what_would_change(command: Command, crawl: Path) -> None:
     assert "0 of 11 pages relevant, score 0.6 or more, by learning_judge:Learning\n" in told
     assert "7 pages go out" in told
     assert "1.00 → 0.50  About reef0  http://a.test/reef0" in told
-    assert f"Keep it with:  lycosa judge {crawl} rails coral --threshold 0.6 --keep\n" in told
+    assert f"Apply it with:  lycosa judge {crawl} rails coral --threshold 0.6 --keep\n" in told
     assert 7 == summarise(crawl).relevant
 
 
@@ -65,7 +65,7 @@ def test_kept(command: Command, crawl: Path) -> None:
     assert 3 == len(command.out("export", crawl, "--quiet").splitlines())
     assert 3 == command.json("search", crawl, "about", "--threshold", "0.5")["pages"]
     assert "The same pages are relevant as before." in command.out("judge", crawl)
-    assert "Kept: everyone" in command.out("judge", crawl, "--threshold", "0.4", "--keep")
+    assert "Applied: all commands" in command.out("judge", crawl, "--threshold", "0.4", "--keep")
 
 
 def test_the_judge_learns_from_labels_at_once(command: Command, crawl: Path) -> None:
@@ -82,7 +82,7 @@ def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
     """Named where there is no terminal, with the command that says so."""
     command.out("judge", crawl, "coral polyps gold1", "--keep")
     told = command.out("label", crawl)
-    assert "A word on these would help most:\n" in told
+    assert "Labelling these pages would help most:\n" in told
     assert f"lycosa label {crawl} URL --yes" in told
     asked = command.json("label", crawl)["questions"]
     assert {"url", "title", "worth"} == set(asked[0])

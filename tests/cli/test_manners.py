@@ -263,9 +263,9 @@ def test_bash_completes(tmp_path: Path) -> None:
         ("bash", {"COMP_WORDS": "lycosa export --format par", "COMP_CWORD": "3"}, "parquet\n", 0),
         ("bash", {"COMP_WORDS": "lycosa topics prob", "COMP_CWORD": "2"}, "probability\n", 0),
         ("bash", {"COMP_WORDS": "lycosa spaces s", "COMP_CWORD": "2"}, "social\nsearch-form\n", 0),
-        ("zsh", {"_TYPER_COMPLETE_ARGS": "lycosa doc"}, '"doctor":"Say what is installed', 0),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "lycosa doc"}, '"doctor":"Check the installation', 0),
         ("zsh", {"_TYPER_COMPLETE_ARGS": "lycosa show "}, "_files", 0),
-        ("fish", {"_TYPER_COMPLETE_ARGS": "lycosa doc", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "doctor\tSay", 0),
+        ("fish", {"_TYPER_COMPLETE_ARGS": "lycosa doc", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "doctor\tCheck", 0),
         ("fish", {"_TYPER_COMPLETE_ARGS": "lycosa show ", "_TYPER_COMPLETE_FISH_ACTION": "is-args"}, "", 1),
     ],
 )

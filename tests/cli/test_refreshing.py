@@ -73,4 +73,4 @@ def test_new_pages_off_the_topic_are_counted() -> None:
     new = {"change": Change("new").as_data()}
     for arm, data in (("", {}), ("", new), ("moved", {}), ("", {})):
         told.update(Visit("http://a.test/", "page", "ok", pick=1, arm=arm, data=data))
-    assert "0 looks, 0 unchanged, 1 with news, 2 new off the topic; 1 under way" == told._headline()
+    assert "0 looks, 0 unchanged, 1 with news, 2 new but not relevant; 1 under way" == told._headline()

@@ -114,6 +114,6 @@ def test_the_summary_counts_what_was_followed() -> None:
         Read("c", "feed", 1, nested=True, left_out={"no web address": 1, "on another site": 3}),
     ]
     assert (
-        "4 addresses from 2 feeds, 1 OPML file (2 of them named by others), "
+        "4 addresses from 2 feeds, 1 OPML file (2 of them listed by other sources), "
         "5 entries left out (3 on another site, 2 no web address)"
     ) == seeding.summary(4, 4, read)

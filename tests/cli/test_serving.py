@@ -59,7 +59,7 @@ def test_there_and_back(command: Command, tmp_path: Path) -> None:
 
 def test_nothing_to_back_up_is_explained(command: Command, tmp_path: Path) -> None:
     """A directory that is no server's, and a file that is no backup."""
-    assert "no server's data" in command.complaint("backup", tmp_path, tmp_path / "b.tar")
+    assert "no server data" in command.complaint("backup", tmp_path, tmp_path / "b.tar")
     assert "b.tar" in command.complaint("restore", tmp_path / "b.tar", tmp_path / "new")
     assert [] == list(tmp_path.iterdir())
 

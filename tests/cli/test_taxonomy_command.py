@@ -62,10 +62,10 @@ def test_marks_take_no_pages_away(command: Command, dump: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["dump.tsv", "--mark", "Arts"], "is not a table of this command"),
+        (["dump.tsv", "--mark", "Arts"], "is not a table written by this command"),
         (["dump.tsv", "--mark", "Art", "--out", "x.tsv"], "the directory has no class 'Art': did you mean Arts"),
         (["dump.tsv", "-b", "Sport"], "has no class 'Sport'"),
-        (["dump.tsv", "dump.tsv", "--mark", "Arts"], "say with --out where"),
+        (["dump.tsv", "dump.tsv", "--mark", "Arts"], "needs --out"),
         (["nowhere.tsv"], "cannot read the dump nowhere.tsv"),
         (["dump.tsv", "--limit", "-1"], "--limit is -1"),
         (["dump.tsv", "--most", "-1"], "most is -1"),

@@ -91,7 +91,7 @@ def test_one_space(command: Command) -> None:
 def test_what_there_is_not(command: Command) -> None:
     """An unknown name is refused with those that there are."""
     for name in ("topics", "strategies", "spaces"):
-        assert "'nothing': there are" in command.complaint(name, "nothing")
+        assert "'nothing'; available:" in command.complaint(name, "nothing")
 
 
 # -- spaces to crawl -----------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_a_search_form_from_the_command_line(tmp_path: Path, command: Command) -
     with serve(Web(pages=60, hosts=3, traps=()), record=False) as server:
         asked = ["--allow-network", "127.0.0.0/8", "--delay", "0", "--out", out, "--budget", "6"]
         said = command("crawl", "--space", f"search-form,url={server.web.form()}", "--seed", "water", *asked)
-        assert "Strategy: best-first, which suits this space. --strategy names another.\n" in said.err
+        assert "Strategy: best-first, which suits this space. Choose another with --strategy.\n" in said.err
         assert '\nstrategy = "best-first"\n' in (out / "crawl.toml").read_text()
         assert "records found by 6 requests" in said.err
         said = command("resume", out, "--budget", "9", "--json")

@@ -235,7 +235,7 @@ def test_labels_that_cannot_be_given(
     unknown = "http://elsewhere.test/"
     assert f"has not fetched {unknown}" in command.complaint("label", out, pages[0], unknown, "--yes")
     assert "contains no crawl" in command.complaint("label", tmp_path / "nowhere", pages[0], "--yes")
-    assert "say whether they are what you want: --yes or --no\n" in command.complaint("label", out, pages[0])
+    assert "say whether the pages are relevant: --yes or --no\n" in command.complaint("label", out, pages[0])
     held = Directory.open(out)
     assert "is in use by a running crawl" in command.complaint("label", out, pages[0], "--yes")
     held.close()
@@ -296,5 +296,5 @@ def test_what_fails_in_ones_own_class(
     options = ["--seed", server.web.seeds(TOPIC)[0], "--allow-network", "127.0.0.0/8", "--delay", "0", "--budget", "3"]
     complaint = command.complaint("crawl", *words, *options, "-q", "--out", tmp_path / "crawl")
     assert told in complaint
-    assert f"mend it, then continue with 'lycosa resume {tmp_path / 'crawl'}'" in complaint
+    assert f"fix it, then continue with 'lycosa resume {tmp_path / 'crawl'}'" in complaint
     assert ("attackers_own.py, line" in complaint) == ("Nothing" not in told)

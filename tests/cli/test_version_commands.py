@@ -160,7 +160,7 @@ def test_a_refreshed_crawl_is_refreshed_again(tmp_path: Path, command: Command) 
         made.unmodified(A, 1)
         made.log.append(Setting("end", {"reason": REFRESHED}, EPOCH + DAY))
     out = command.out("show", tmp_path / "crawl")
-    assert f"look again with: lycosa refresh {tmp_path / 'crawl'}\n" in out
+    assert f"revisit with: lycosa refresh {tmp_path / 'crawl'}\n" in out
     assert "resume" not in out
 
 
@@ -187,4 +187,4 @@ def test_export_says_what_it_counts(crawl: Path, tmp_path: Path, command: Comman
     assert "b.csv: 3 pages" in command("export", crawl, "--out", tmp_path / "b.csv").err
     err = command("export", crawl, "--out", tmp_path / "c.warc.gz").err
     assert "4 versions, " in err
-    assert "; and 8 looks that found nothing new." in err
+    assert "; and 8 revisits without changes." in err

@@ -115,9 +115,9 @@ def test_words_with_nothing_in_common(run: Command, tiny: Path) -> None:
         (["unicorn"], "does not know 'unicorn': try its base form, or a more general word"),
         (["dog", "unicorn"], "does not know 'unicorn'"),
         (["a", "b", "c"], "3 words: give one to look it up, or two to compare them; quote a phrase"),
-        (["--from", "x"], "--from, --to and --allow-network are for --fetch: add it"),
-        (["--to", "x"], "--from, --to and --allow-network are for --fetch: add it"),
-        (["dog", "--fetch"], "--fetch gets WordNet, it looks up no words"),
+        (["--from", "x"], "--from, --to and --allow-network need --fetch"),
+        (["--to", "x"], "--from, --to and --allow-network need --fetch"),
+        (["dog", "--fetch"], "--fetch downloads WordNet and does not look up words"),
     ],
 )
 def test_what_cannot_be_done(run: Command, tiny: Path, words: list[str], told: str) -> None:
@@ -323,7 +323,7 @@ def test_places_that_are_not_ours(run: Command, tmp_path: Path, tiny: Path) -> N
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tiny)
     for to, told in [
-        (other, "holds other things, such as 'diary.txt': choose an empty directory"),
+        (other, "contains other files, such as 'diary.txt': choose an empty directory"),
         (tmp_path / "file", "is a link or a file, not a directory"),
         (tmp_path / "link", "is a link or a file, not a directory"),
         (tmp_path / "file" / "below", "cannot put WordNet into"),

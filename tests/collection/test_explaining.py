@@ -305,7 +305,7 @@ def test_tried_in_vain(tmp_path: Path) -> None:
     failed.outcome = "busy"
     path = write(tmp_path / "crawl", [Seed("http://a.test/"), page("http://a.test/", 0.9, ["http://a.test/1"]), failed])
     why = lycosa.why(path, "http://a.test/1")
-    assert ("waits", "tried once in vain, and to be tried again") == (why.state, why.note)
+    assert ("waits", "tried once without success; will be tried again") == (why.state, why.note)
 
 
 def test_a_seed_waits_before_all(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_failures_by_cause() -> None:
     )
     counts = {(cause.kind, cause.name): cause.count for cause in tally.causes.values()}
     assert {
-        ("page", "The page is not there"): 3,
+        ("page", "Page not found"): 3,
         ("robots", "robots.txt could not be read"): 2,
         ("page", "robots.txt does not allow it, or an account has opted out"): 1,
     } == counts
@@ -121,7 +121,7 @@ def test_remarks_are_bounded() -> None:
     )
     remark = tally.flags["soft-404"]
     assert (2, "http://a.test/1") == (remark.count, remark.example)
-    assert "no such page" in remark.meaning
+    assert "does not exist" in remark.meaning
     assert "truncated:unwanted" not in tally.flags
     assert FLAGS_MOST == len(tally.flags)
 

@@ -129,7 +129,7 @@ def complaint(directory: Path) -> str:
         ("UPDATE event SET kind = CAST(x'70ff' AS TEXT) WHERE seq = ?", "no text"),
         ("UPDATE event SET outcome = 'oj' WHERE seq = ?", "no outcome 'oj'"),
         ("UPDATE event SET same = CAST(x'ff' AS TEXT) WHERE seq = ?", "no text"),
-        ("UPDATE event SET file = '../x' WHERE seq = ?", "no place in the archive"),
+        ("UPDATE event SET file = '../x' WHERE seq = ?", "not a place in the archive"),
     ],
 )
 def test_a_damaged_column_is_made_again(crawl: Path, statement: str, what: str) -> None:

@@ -82,6 +82,6 @@ def test_an_unknown_board_or_strategy_is_an_error(
 ) -> None:
     """The message names what there is."""
     assert 2 == run(monkeypatch, "lab", "leaderboard", "--board", "gold", "--out", str(tmp_path))
-    assert "there is no board 'gold': it is one of embedded, quick" in capsys.readouterr().err
+    assert "unknown board 'gold': use one of embedded, quick" in capsys.readouterr().err
     assert 2 == run(monkeypatch, "lab", "leaderboard", "--strategy", "best-frist", "--out", str(tmp_path))
     assert "best-first" in capsys.readouterr().err

@@ -545,4 +545,4 @@ def test_the_command_stopped_by_hand(
     monkeypatch.setattr("lycosa.lab.running._run_all", stop)
     words = ["--corpus", str(corpus), "--strategy", "best-first", "--topics", "1", "--workers", "1", "--out"]
     assert 130 == command(monkeypatch, "lab", "run", *words, str(tmp_path / "out"))
-    assert "The same command goes on" in capsys.readouterr().err
+    assert "The same command continues" in capsys.readouterr().err

@@ -160,7 +160,7 @@ WRONG: list[tuple[str, str, object, str]] = [
     ("person", "password", "$argon2id$v=19$m=99999999,t=1,p=1$c2Fs$aGFz", "no argon2id hash"),
     ("person", "password", "$argon2id$v=19$m=3000000,t=2,p=1$c2Fs$aGFz", "costs too much"),
     ("person", "password", "$argon2id$v=19$m=65536,t=99,p=4$c2Fs$aGFz", "costs too much"),
-    ("crawl", "id", "../../victim", "no id"),
+    ("crawl", "id", "../../victim", "not an id"),
     ("interest", "wishes", '{"words": "x", "seeds": ["https://a.example/"], "strategy": "os:system"}', "strategy"),
     ("interest", "wishes", "[" * 100_000, "nested"),
     (

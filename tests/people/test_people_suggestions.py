@@ -29,7 +29,7 @@ def test_a_hub_leads_to_liked_pages() -> None:
     pages += [page("2", True, host="c.example"), page("3", host="d.example")]
     ideas = seeds(pages, *linked([2, 3, 4], [2, 4], [], [], []), threshold=0.1)
     assert ["http://hub.example/hub"] == [idea.url for idea in ideas]
-    assert "links to 2 pages you said yes to, of 3 fetched pages that it links to" == ideas[0].why
+    assert "links to 2 pages you labelled yes, of 3 fetched pages that it links to" == ideas[0].why
 
 
 def test_a_hub_that_was_refused_or_is_known_is_left_out() -> None:
@@ -48,7 +48,7 @@ def test_a_host_half_of_whose_pages_are_liked() -> None:
     none = linked(*([] for _ in pages))
     [idea] = seeds(pages, *none, threshold=0.1)
     assert ("http://a.example/", "a.example") == (idea.url, idea.title)
-    assert "2 pages you said yes to, 1 that scores well, of 4 fetched from a.example" == idea.why
+    assert "2 pages you labelled yes, 1 that scores well, of 4 fetched from a.example" == idea.why
     assert [] == seeds(pages, *none, threshold=0.1, left_out={"http://a.example/elsewhere"})
 
 

@@ -38,7 +38,7 @@ def test_automatic_of_before_is_the_judge_of_before() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"words": ""}, "nothing to look for"),
-    ({"seeds": []}, "nowhere to start"),
+    ({"seeds": []}, "no seed"),
     ({"words": "coral\x00reefs"}, "cannot be shown"),
     ({"words": "coral \ud800"}, "cannot be shown"),
     ({"words": 7}, "must be text"),
@@ -84,5 +84,5 @@ def test_options_are_those_of_a_crawl() -> None:
 
 def test_a_catalogue_that_was_emptied_leaves_nowhere_to_start() -> None:
     """An interest that has only preferences whose seeds are gone says so when its crawl is made."""
-    with pytest.raises(InputError, match="have no seeds any more"):
+    with pytest.raises(InputError, match="no longer have seeds"):
         options(Wishes("reefs", preferences=["Seas"]))

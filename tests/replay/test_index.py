@@ -161,7 +161,7 @@ def test_nowhere_to_keep_it(path: Path, cache: Path) -> None:
     path.with_name(path.name + ENDING).mkdir()
     cache.parent.write_text("a file where a directory should be")
     index = opened(path)
-    assert "made anew the next time" in index.note
+    assert "rebuilt the next time" in index.note
     assert URLS[:4] == known(index)
 
 

@@ -95,7 +95,7 @@ def test_a_file_that_is_no_zip_is_no_wacz(tmp_path: Path) -> None:
     """A name that promises a WACZ is not believed."""
     path = tmp_path / "a.wacz"
     path.write_bytes(b"hello")
-    with pytest.raises(InputError, match="no WACZ file"):
+    with pytest.raises(InputError, match="not a WACZ file"):
         walk(path)
 
 

@@ -224,14 +224,14 @@ def look_again(page: Any) -> None:
     page.get_by_role("button", name="Revisit some now").click()
     page.get_by_label("Pages whose address contains").fill("/")
     with page.expect_response("**/refresh") as answer:
-        page.get_by_role("button", name="Revisit", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Revisit", exact=True).click()
     assert 200 == answer.value.status
 
 
 def invite_guest(admin: Any, guest: Any) -> None:
     """A link, made by the admin, is an account for somebody else."""
     admin.goto("/admin#invitations")
-    admin.get_by_label("Note").fill("Grace")
+    admin.locator("#note").fill("Grace")
     admin.get_by_role("button", name="Create link").click()
     join(guest, admin.locator("#invited code").text_content(), "Grace")
 
@@ -240,7 +240,11 @@ def share(owner: Any, guest: Any, address: str) -> None:
     """Shared to read, an interest is read, and nothing there changes it."""
     assert 404 == guest.request.get(address).status
     owner.goto(f"{address}#sharing")
-    owner.get_by_label("Name", exact=True).fill("Grace")
+    owner.get_by_label("Name", exact=True).fill("Gr")
+    owner.get_by_role("option", name="Grace").wait_for()
+    owner.keyboard.press("ArrowDown")
+    owner.keyboard.press("Enter")
+    expect(owner.get_by_label("Name", exact=True)).to_have_value("Grace")
     owner.get_by_role("button", name="Share", exact=True).click()
     owner.wait_for_selector(".shares li")
     guest.goto("/")

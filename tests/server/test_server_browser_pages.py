@@ -206,8 +206,8 @@ def test_a_forgotten_password(visit: Any, site: SiteUnderTest, complaints: list[
     page.get_by_role("button", name="Set password").click()
     page.get_by_text("Welcome, Lost One.").wait_for()
     page.get_by_role("button", name=re.compile("Notices")).click()
-    page.get_by_text("Kind Admin made a link that changes your password").wait_for()
-    page.get_by_text("A new password was chosen by a link").wait_for()
+    page.get_by_text("Kind Admin created a link that resets your password").wait_for()
+    page.get_by_text("Your password was reset with a link").wait_for()
     assert [] == complaints
 
 
@@ -331,11 +331,15 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     assert None is site.database.row("SELECT id FROM person WHERE name = ?", "leaver")
 
 
-def test_shutting_somebody_out(visit: Any, complaints: list[str]) -> None:
-    """Who is suspended is sent to sign in, at once."""
+def test_suspending_somebody(visit: Any, complaints: list[str]) -> None:
+    """Only a confirmation suspends; who is suspended is sent to sign in, at once."""
     admin, guest = visit("host", "admin"), visit("Guest")
     admin.goto("/admin")
     admin.get_by_role("button", name="Suspend Guest").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert 0 == admin.get_by_role("button", name="Reactivate Guest").count()
+    admin.get_by_role("button", name="Suspend Guest").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Suspend").click()
     admin.get_by_role("button", name="Reactivate Guest").wait_for()
     assert [] == complaints
     guest.goto("/account")

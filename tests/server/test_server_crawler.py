@@ -312,7 +312,7 @@ def test_requests_are_bounded_here_too(tmp_path: Path, monkeypatch: pytest.Monke
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert 5 == len(bench.server.log)
-        assert "too many requests gave no page: 2 pages, 2 dead links, 1 robots.txt" == row["reason"]
+        assert "too many requests returned no page: 2 pages, 2 dead links, 1 robots.txt" == row["reason"]
         crawls.more(bench.database, time.time(), crawl, 1, 100)
         await bench.until(lambda: bench.row(crawl)["reason"].endswith("3 dead links, 1 robots.txt"))
         assert 6 == len(bench.server.log)
@@ -386,8 +386,8 @@ def test_a_failure_is_one_crawls_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "cannot fetch the example" in (await bench.until_state(bad, "failed"))["reason"]
         assert "Error" in (await bench.until_state(odd, "failed"))["reason"]
         assert 5 == (await bench.until_state(good, "finished"))["pages"]
-        reason = "no page could be read; http://10.0.0.1/coral: the address lies in a network that is not public. "
-        reason += "Nothing was sent. Whoever keeps this server can allow a network of your own"
+        reason = "no page could be read; http://10.0.0.1/coral: the address is in a private network. "
+        reason += "Nothing was sent. An administrator of this server can allow a private network"
         assert reason == (await bench.until_state(private, "failed"))["reason"]
         told = {row["person"]: row["kind"] for row in bench.database.rows("SELECT person, kind FROM notice")}
         assert {"ann": "failed", "bob": "failed", "cid": "finished", "dan": "failed"} == told

@@ -86,7 +86,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"seeds": ["javascript:alert(1)"]}, "is not a web address"),
     ({"seeds": ["https://user:secret@a.example/"]}, "is not a web address"),
     ({"examples": ["/etc/passwd"]}, "is not a web address"),
-    ({"preferences": ["Nothing like it"]}, "has no preference"),
+    ({"preferences": ["Nothing like it"]}, "has no subject"),
     ({"words": "of the"}, "has no words to look for"),
     ({"words": "of the", "examples": ["https://a.example/"]}, "has no words to look for"),
     ({"hosts": ["a b"]}, "is not a host name"),

@@ -81,7 +81,7 @@ def test_progress(world: CrawlOnSite) -> None:
     assert (3.0, 7, [{"url": HOME + "b", "since": 5.0}]) == (told["rate"], told["frontier"], told["in_flight"])
     assert {"pages": [0, 1, 2, 3], "found": [0, 1, 1, 2], "breadth": [0, 1, 1, 2]} == told["curve"]
     assert [("gone", 1, HOME + "gone")] == [(e["outcome"], e["count"], e["example"]) for e in told["errors"]]
-    assert "not there" in told["errors"][0]["cause"]
+    assert "not found" in told["errors"][0]["cause"]
     new, reef = told["hosts"]
     assert ("new.test", "asked", 0, None) == (new["host"], new["state"], new["pages"], new["ready_in"])
     assert ("reef.test", "rests", 3, 2, 1.5, "its delay") == tuple(
@@ -315,4 +315,4 @@ def test_what_cannot_be_told_apart_is_one(world: CrawlOnSite) -> None:
         crawl.log.append(Visit(f"http://nowhere.test/{kind}", kind, "unknown-host", 9, started=EPOCH, ended=EPOCH))
     crawl.close()
     told = {error["cause"]: error["count"] for error in world.get("progress")["errors"]}
-    assert {"There is no such host": 2, "The page is not there": 1} == told
+    assert {"Unknown host": 2, "Page not found": 1} == told

@@ -149,7 +149,7 @@ def test_as_many_models_as_the_server_allows(site: SiteUnderTest) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"strategy": "hmm", "words": "x"}, "goes by a model of the kind browsing"),
+    ({"strategy": "hmm", "words": "x"}, "needs a model of the kind browsing"),
     ({"strategy": "best-first", "words": "x", "strategy_model": "RULES"}, "takes no model"),
     ({"strategy": "rules", "words": "x", "strategy_model": "RULES"}, "choose a classifier"),
     ({"strategy": "hmm", "words": "x", "strategy_model": "RULES"}, "choose one of browsing"),
@@ -279,6 +279,6 @@ def test_a_dump_of_a_web_directory(site: SiteUnderTest) -> None:
 def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing was said there is nothing to learn from; no file is left."""
     model = train(crawl, monkeypatch, kind="classifier")
-    assert ("failed", True) == (model["state"], "say yes or no to some pages first" in model["reason"])
+    assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
     assert not (crawl.site.settings.data / "models").exists()
     assert not (crawl.site.settings.data / "training").exists()

@@ -44,8 +44,8 @@ def test_nobody_can_do_it_in_silence(site: SiteUnderTest) -> None:
     notices = site.sign_in("bob", NEW).get(f"{API}/me/notices").json()
     audit = ada.get(f"{API}/audit").json()["entries"]
     assert {"account"} == {one["kind"] for one in notices["notices"]}
-    assert (2, True) == (notices["unread"], any("ada made a link" in one["text"] for one in notices["notices"]))
-    assert {"made a link for a new password", "chose a new password"} <= {one["action"] for one in audit}
+    assert (2, True) == (notices["unread"], any("ada created a link" in one["text"] for one in notices["notices"]))
+    assert {"created a password reset link", "chose a new password"} <= {one["action"] for one in audit}
     assert code not in str(notices) + str(audit) + str(ada.get(f"{API}/invitations").json())
 
 

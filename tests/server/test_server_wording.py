@@ -28,7 +28,7 @@ def test_summaries() -> None:
 def test_a_host_that_is_not_there() -> None:
     """That a host has no name or answer is said so, though it was robots.txt that was asked for first."""
     names = [cause("robots", outcome, explain("robots", outcome)[0]) for outcome in ("unknown-host", "broken")]
-    assert ["There is no such host", "robots.txt could not be read"] == names
+    assert ["Unknown host", "robots.txt could not be read"] == names
 
 
 def test_a_crawl_without_a_page() -> None:

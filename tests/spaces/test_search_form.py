@@ -339,7 +339,7 @@ def test_what_can_not_be_a_keyword(text: str) -> None:
         ("url=http://a.test/search", "needs {} where the keyword is"),
         ("url=http://a.test/{}/{}", "needs {} where the keyword is"),
         ("url=ftp://a.test/{}", "must be a web address"),
-        ("url=http://a.test/{},record=(", "no regular expression"),
+        ("url=http://a.test/{},record=(", "not a regular expression"),
         ("url=http://a.test/{},pages=0", "1 or more"),
         ("url=http://a.test/{},count=old", "new or all"),
         ("", "needs url"),

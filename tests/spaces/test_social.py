@@ -885,5 +885,5 @@ def test_a_tag_that_nobody_uses(server: MastodonServer, tmp_path: Path) -> None:
     """A crawl whose seeds lead to nobody says that they are the reason."""
     words = ["crawl", "jazz", "--space", f"social,server={server.url}", "--seed", "#nobody", "--delay", "0"]
     words += ["--allow-network", *LOCAL, "--out", str(tmp_path / "none")]
-    complaint = "lycosa: no page could be fetched. there is nothing at the seeds: try others"
+    complaint = "lycosa: no page could be fetched. the seeds returned nothing: try other seeds"
     assert complaint == run(*words).err.splitlines()[-1]

@@ -42,7 +42,7 @@ def test_an_ontology_that_no_one_asks_for(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", [{"regex": "coral"}, {"examples": ["https://example.org/coral"]}])
 def test_a_topic_without_words(options: dict[str, Any]) -> None:
     """An expression has no meaning, and of examples only stems are known."""
-    with pytest.raises(InputError, match="the strategy ehrig goes by what words mean, and this topic has none"):
+    with pytest.raises(InputError, match="the strategy ehrig uses word meanings, and this topic has no words"):
         lycosa.crawl(seeds=SEEDS, ontology=REEFS, strategy="ehrig", **options)
 
 

@@ -156,7 +156,10 @@ def test_a_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("content", "told"),
     [
         (b"", "is not a browsing record|has no visits in it"),
-        (b"{broken}\n{broken}\n", "all of its 2 lines are broken, the first as it is not JSON. Write one page a line"),
+        (
+            b"{broken}\n{broken}\n",
+            "all of its 2 lines are broken, the first as it is not JSON. Write one page per line",
+        ),
         (b'{"url": 5}\n', "all of its 1 lines are broken, the first as it has no url"),
         (b"[1, 2", "is broken JSON"),
         (b"just some words\n", "no column 'url' in its first line"),

@@ -83,7 +83,7 @@ def test_verified_by_another_implementation(tmp_path: Path) -> None:
 def test_identities_that_are_refused(tmp_path: Path) -> None:
     """No site, somebody else's to read, no key, or in the way of another."""
     for site in ("http://a.example", "https://a.example/path", "a b", "https://a.example/?q"):
-        with pytest.raises(InputError, match="no site for a key directory"):
+        with pytest.raises(InputError, match="not a site for a key directory"):
             Identity.new(site)
     file = tmp_path / "me.json"
     Identity.new("https://a.example").save(file)

@@ -201,7 +201,7 @@ def _list(console: Console, log: SqliteLog, directory: Path, wanted: Wanted, ask
     if hidden:
         closing.append(f"{hidden:,} cosmetic only (--cosmetic shows them)")
     if quiet:
-        closing.append(f"{many(quiet, 'look')} found nothing new")
+        closing.append(f"{many(quiet, 'revisit')} without changes")
     if tally:
         console.print()
     line = "; ".join(closing)

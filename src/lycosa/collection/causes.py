@@ -52,8 +52,8 @@ OUTCOMES: dict[str, tuple[str, str]] = {
         "types, such as image/png; --max-page is the size limit.",
     ),
     "invalid": (
-        "Invalid response",
-        "Not HTTP, a broken encoding, or a redirect to nowhere. Only the host can fix this.",
+        "The response was not valid HTTP",
+        "A broken header or encoding, or a redirect to nowhere. Only the host can fix this.",
     ),
     "unreadable": (
         "Could not be read",

@@ -90,7 +90,7 @@ def compared(
 
 def _version(collection: Collection, visit: Visit, number: int, longest: int | None) -> Version:
     if not collection.options.archive:
-        raise InputError(f"there is no text of {visit.node}: the crawl was told to keep no archive")
+        raise InputError(f"there is no text of {visit.node}: the crawl was run without an archive")
     exchange = collection.exchange(visit)
     if exchange is None or (not exchange.body and visit.size):
         raise InputError(

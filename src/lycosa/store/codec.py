@@ -168,7 +168,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
     else:
         values = msgpack.unpackb(blob, **_STRICT)
     if not isinstance(values, list) or not all(map(isinstance, values, _OTHERS[kind])):
-        raise ValueError(f"it is no {kind}")
+        raise ValueError(f"it is not a {kind}")
     if kind == "inbound":
         values[2] = decode_visit(values[2], Place())
     event: Event = _MAKERS[kind](*values)

@@ -252,7 +252,7 @@ def _check(out: Path, unlabelled: str, states: int, clusters: int, gap: float, m
         raise InputError(f"--most is {most}: it must be 2 or more")
     if seed < 0:
         raise InputError(f"--random-seed is {seed}: it must be 0 or more")
-    check_out(out, FORMAT.mark, f"is no {FORMAT.noun}")
+    check_out(out, FORMAT.mark, f"is not a {FORMAT.noun}")
 
 
 def _read(source: Path, language: str, tell: Tell) -> Record:

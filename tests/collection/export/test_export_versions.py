@@ -84,7 +84,7 @@ def test_graph_and_corpus_have_the_current_version(crawl: Path, tmp_path: Path) 
     export(crawl, tmp_path / "corpus.txt")
     text = (tmp_path / "corpus.txt").read_text()
     assert ("newt" in text, "frog" in text, "axolotl" in text) == (True, True, False)
-    with pytest.raises(InputError, match=r"graphml holds each page once.*jsonl, csv, parquet, warc, wacz"):
+    with pytest.raises(InputError, match=r"graphml contains only the current version.*jsonl, csv, parquet, warc, wacz"):
         export(crawl, tmp_path / "g2.graphml", versions="all")
     with pytest.raises(InputError, match="choose all or current"):
         export(crawl, tmp_path / "t.csv", versions="some")

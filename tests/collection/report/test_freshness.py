@@ -63,7 +63,7 @@ def test_looks_again_are_no_pages_and_no_failures(told: Report) -> None:
     assert 4 == told.hosts[0].pages
     assert 0 == told.hosts[0].failures
     assert {"pages": (4, 0), "pages again": (8, 1)} == {name: (asked, failed) for name, asked, failed in told.kinds}
-    assert [("Looking again: no answer in time", 1)] == [(cause.name, cause.count) for cause in told.causes]
+    assert [("Revisit: timeout", 1)] == [(cause.name, cause.count) for cause in told.causes]
     assert [1, 2, 3, 4] == [card.number for card in told.cards]
 
 

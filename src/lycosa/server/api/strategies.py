@@ -60,7 +60,13 @@ def list_detectors(person: Person = needs("read")) -> list[Choice]:
     """How changes of pages may be noticed; several together see more."""
     return [
         Choice(
-            name=name, summary=entry.summary, automatic=name in DETECTING, paper=entry.paper, parameters={}, model=""
+            name=name,
+            summary=entry.summary,
+            automatic=name in DETECTING,
+            paper=entry.paper,
+            parameters={},
+            model="",
+            group="",
         )
         for name, entry in DETECTORS.items()
     ]
