@@ -78,8 +78,7 @@ def test_changes_are_listed(crawl: Path, capsys: pytest.CaptureFixture[str]) -> 
         f"                  {REEF}",
         "                  404 Not Found",
         "",
-        "2 changed, 1 vanished, 1 moved; 1 cosmetic only (--cosmetic shows them); 1 revisit without",
-        "changes.",
+        "2 changed, 1 vanished, 1 moved; 1 cosmetic only (--cosmetic shows them); 1 revisit without changes.",
         "",
     ] == lines[9:]
 
