@@ -45,7 +45,7 @@ def note(source: Path, heir: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise StoreError(f"cannot write {source / NAME}: {error.strerror}; make room") from error
+        raise StoreError(f"cannot write {source / NAME}: {error.strerror}; free some space") from error
 
 
 def heirs_of(source: Path) -> list[Path]:
@@ -89,7 +89,7 @@ def hand_down(source: Path, heir: Path) -> int:
         with replacing(heir / CONFIG) as config:
             config.write(replace(options, dedupe=list(dict.fromkeys(named))).to_toml().encode())
     except OSError as error:
-        raise StoreError(f"cannot write {heir / CONFIG}: {error.strerror}; make room") from error
+        raise StoreError(f"cannot write {heir / CONFIG}: {error.strerror}; free some space") from error
     return entries
 
 
@@ -123,7 +123,7 @@ def _copy(source: Path, file: Path, wanted: set[str]) -> int:
         else:
             file.unlink()
     except OSError as error:
-        raise StoreError(f"cannot write {file}: {error.strerror}; make room") from error
+        raise StoreError(f"cannot write {file}: {error.strerror}; free some space") from error
     return len(entries)
 
 

@@ -179,6 +179,6 @@ def _of_examples(examples: Mapping[str, Any]) -> Vector:
     if vector.shape != (DIMENSIONS,) or not np.isfinite(vector).all() or examples.get("vectors") != digest():
         raise InputError(
             "what was learned of the example pages is not of the word vectors of this version of Lycosa: start a new "
-            "crawl, or go on with the version that began it"
+            "crawl, or continue with the version that began it"
         )
     return vector
