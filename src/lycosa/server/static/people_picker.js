@@ -7,7 +7,7 @@ const PAUSE = 150; // milliseconds without a key before they are
 
 // `left(name)` says whether a name is of use; the field is `picker.input`, what it stands in `picker.box`.
 export function picker({ id, label, hint, left }) {
-  const list = el("ul", { id: `${id}-list`, class: "menu-list picks", role: "listbox", "aria-label": label, hidden: true });
+  const list = el("ul", { id: `${id}-list`, class: "menu-list picks", role: "listbox", "aria-label": "People", hidden: true });
   const said = el("p", { class: "note", id: `${id}-said`, role: "status" });
   const input = el("input", {
     id, name: "name", maxlength: 200, required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false", role: "combobox",
