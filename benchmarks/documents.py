@@ -21,15 +21,26 @@ from lycosa.web.documents import read_any
 from lycosa.web.documents.kinds import by_address
 
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W_]+")
+RIGHT = "\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff"
 UNIT = 2_000
 """Letters that count as a page where a file tells of none."""
 
 
+EDGE = re.compile(f"(?<=[{RIGHT}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{RIGHT}])")
+"""Where the direction changes: there pdftotext has marks of its own, with or without a space."""
+
+SILENT = re.compile("[\u200b-\u200f\u0640\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
+"""Joiners, and vowels of Arabic and Hebrew: no letters."""
+
+
+LAM_ALEF = re.compile("[\u0644\u0627\u0622\u0623\u0625]{2,}")
+"""Letters that are often drawn as one; pdftotext then has them the wrong way round."""
+
+
 def words(text: str) -> Counter[str]:
     """The words of a text, whatever their case and the form of their letters."""
-    return Counter(
-        WORD.findall(unicodedata.normalize("NFKC", text.replace("\u200c", "").replace("\u0640", "")).casefold())
-    )
+    text = EDGE.sub(" ", SILENT.sub("", unicodedata.normalize("NFKC", text)))
+    return Counter(WORD.findall(LAM_ALEF.sub(lambda match: "".join(sorted(match[0])), text).casefold()))
 
 
 def other(file: Path, kind: str) -> str:

@@ -175,7 +175,8 @@ class _Reader:
         index = raw.FPDFText_GetCharIndexFromTextIndex(text, at)
         if index < 0 or raw.FPDFText_IsGenerated(text, index) or not raw.FPDFText_GetLooseCharBox(text, index, box):
             return Box(0.0, 0.0, 0.0)
-        return Box(box.left, box.right, box.top - box.bottom, box.bottom)
+        lost = bool(raw.FPDFText_HasUnicodeMapError(text, index))
+        return Box(box.left, box.right, box.top - box.bottom, box.bottom, lost)
 
     def _breaks(self, text: Any, starts: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
         """Where a line is further from the one before than usual, or its letters are larger: by place, with a mark."""
