@@ -72,7 +72,7 @@ class Resources:
         """What is archived: nothing that was meant for us alone."""
         sent = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in _PRIVATE)
         request = f"GET {url[len(origin(url)) :]} HTTP/1.1\r\nHost: {lane(url)}\r\n{sent}\r\n"
-        private = bool(self.space.credentials.fields(url))
+        private = bool(self.space.credentials.fields(url)) or any(name.lower() in _PRIVATE for name in fields)
         headers = [field for field in response.headers if not private or field[0].lower() != b"set-cookie"]
         digest = hashlib.sha256(response.body).digest()
         exchange = Exchange(

@@ -1,0 +1,111 @@
+"""Cookies, headers and a profile of the user's own: sent to their hosts, by HTTP and browser, and kept nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import lycosa
+from browser.helpers import needs_browser
+from lycosa.browser.finding import find_chromium
+from lycosa.store.log import SqliteLog
+
+SENT = {"cookie": "sent-cookie-1", "profile": "sent-profile-2", "header": "sent-header-3"}
+GIVEN = ("given-by-page-4", "given-by-data-5")
+REEFS = "Coral reefs are home to a quarter of the species of the sea, and coral reefs grow slowly. " * 9
+APP = (
+    "<!DOCTYPE html><title>Reefs</title><div id=root></div><script>fetch('/data').then(r => r.text())"
+    ".then(t => root.innerHTML = '<p>' + t + '</p><a href=\"{elsewhere}\">more</a>')</script>"
+)
+
+
+@contextmanager
+def site() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    """Pages for who has signed in, on 127.0.0.1 and on localhost; and what each request brought along."""
+    asked: list[tuple[str, str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            host, cookies = self.headers["Host"].partition(":")[0], self.headers.get("Cookie", "")
+            brought = " ".join([cookies, self.headers.get("X-Key", "")])
+            asked.append((host, self.path, brought))
+            port = self.server.server_address[1]
+            body, status, gives = APP.format(elsewhere=f"http://localhost:{port}/other"), 200, f"sid={GIVEN[0]}"
+            if self.path == "/data":
+                body, gives = REEFS, f"tok={GIVEN[1]}"
+                status = 200 if all(secret in brought for secret in SENT.values()) else 403
+            elif host == "localhost" or self.path == "/robots.txt":
+                body, status, gives = "User-agent: *\nAllow: /\n", 200, "a=b"
+            elif SENT["cookie"] not in brought:
+                status = 401
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html" if self.path == "/" else "text/plain")
+            self.send_header("Set-Cookie", gives)
+            self.send_header("Content-Length", str(len(body.encode())))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *given: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/", asked
+        server.shutdown()
+        thread.join()
+
+
+async def _profile(directory: Path) -> None:
+    """A profile that has signed in."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        own = await playwright.chromium.launch_persistent_context(
+            directory, executable_path=find_chromium(), headless=True, chromium_sandbox=False
+        )
+        until = time.time() + 9_999_999
+        await own.add_cookies([{"name": "tok", "value": SENT["profile"], "url": "http://127.0.0.1/", "expires": until}])
+        await own.close()
+
+
+def everything(out: Path) -> bytes:
+    """All that a crawl has written, unpacked."""
+    parts = []
+    for path in out.rglob("*"):
+        if path.is_file():
+            body = path.read_bytes()
+            parts += [str(path).encode(), gzip.decompress(body) if path.suffix == ".gz" else body]
+    with closing(SqliteLog(out / "log.sqlite", readonly=True)) as log:
+        parts += [repr(event).encode() for event in log]
+    return b"\n".join(parts)
+
+
+@needs_browser
+def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> None:
+    """The page opens with the cookie, its data with cookie, header and profile; the other host sees none of it."""
+    out, profile, cookies = tmp_path / "crawl", tmp_path / "profile", tmp_path / "cookies.txt"
+    cookies.write_text(f"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\t{SENT['cookie']}\n")
+    asyncio.run(_profile(profile))
+    with site() as (front, asked):
+        crawl = lycosa.crawl(
+            "coral reefs", [front], out=out, budget=3, delay=0.0, allow_network=["127.0.0.0/8"], render="always",
+            cookies=str(cookies), headers=[f"127.0.0.1 X-Key: {SENT['header']}"], browser_profile=str(profile),
+            render_time=100.0, requisites=True,
+        )  # fmt: skip
+        visits = list(crawl)
+    [page] = [visit for visit in visits if visit.node == front]
+    assert ("ok", True) == (page.outcome, "rendered" in page.flags), (page.note, asked, crawl.notes)
+    assert page.data["render"]["words"][1] > 100
+    assert {"127.0.0.1", "localhost"} == {host for host, _, _ in asked}
+    assert not [one for one in asked if one[0] == "localhost" and any(secret in one[2] for secret in SENT.values())]
+    written = everything(out)
+    assert b"/data" in written
+    assert b"Coral reefs are home" in written
+    assert [] == [secret for secret in (*SENT.values(), *GIVEN) if secret.encode() in written]
