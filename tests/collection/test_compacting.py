@@ -105,6 +105,8 @@ def test_later_versions_and_crawls_without_bounds(tmp_path: Path) -> None:
     had = [len("".join(event.links.anchors)) for event in before if isinstance(event, Visit)]
     assert (0, sum(map(bool, had)) > 0 and done.repeated == 2) == (done.outside, sum(map(bool, had)) > 0)
     assert sum(said) <= sum(had)
+    again = compact(tmp_path / "c")  # nothing is left to drop: the log stays the file that it is
+    assert (again.after, again.outside, again.repeated) == (again.before, 0, 0)
 
 
 def test_whoever_is_killed_has_the_old_log_or_the_new(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ def compact(directory: Dir) -> None:
     """
     with progress() as tell:
         done = compacting.compact(directory, tell)
+    if done.after == done.before:
+        print(f"{directory}: {done.events:,} events in {done.before / 1e6:,.1f} MB; it can't be made smaller")
+        return
     print(
         f"{directory}: {done.events:,} events kept, {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB now"
     )

@@ -34,8 +34,8 @@ from lycosa.store.log import NAME, OTHERS, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.scope import Scope
 
-PAGE_SIZE = 16_384
-"""Bytes of a page of the new file."""
+PAGE_SIZE, LARGE = 16_384, 8_000_000
+"""Bytes of a page of the new file, and of a log from which on such pages save room."""
 
 AT_ONCE = 500
 """Events that are written together."""
@@ -85,6 +85,8 @@ def compact(directory: Path, tell: Tell = silent) -> Compacted:
         try:
             _Writing(opened.options, done, tell).write(path, new)
             done.after = new.stat().st_size
+            if done.after >= done.before and not (done.outside or done.repeated):
+                return Compacted(done.events, before=done.before, after=done.before)
             os.replace(new, path)
             _sync(directory)
         except (sqlite3.Error, OSError) as error:
@@ -110,7 +112,7 @@ class _Writing:
 
     def write(self, path: Path, new: Path) -> None:
         """All events, the dropped words aside."""
-        with closing(SqliteLog(path, readonly=True)) as log, closing(_created(new)) as db:
+        with closing(SqliteLog(path, readonly=True)) as log, closing(_created(new, self.done.before >= LARGE)) as db:
             again = {node for (node,) in log.rows("DISTINCT node", "kind = 'revisit' AND outcome = 'ok'", "node")}
             end = log.end()
             rows = self._rows(log, again)
@@ -182,10 +184,11 @@ def _says(links: Links, at: int) -> bool:
     return bool(links.anchors[at] or links.contexts[at] or (links.paths and links.paths[at]))
 
 
-def _created(new: Path) -> sqlite3.Connection:
-    """An empty log with larger pages."""
+def _created(new: Path, large: bool) -> sqlite3.Connection:
+    """An empty log, with larger pages if it will be large."""
     db = sqlite3.connect(new, isolation_level=None)
-    db.execute(f"PRAGMA page_size={PAGE_SIZE}")
+    if large:
+        db.execute(f"PRAGMA page_size={PAGE_SIZE}")
     db.execute("PRAGMA synchronous=OFF")  # it is synced as a whole before it counts
     SqliteLog.lay_out(db)
     return db
