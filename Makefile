@@ -65,7 +65,7 @@ install: $(STAMP)
 $(BASE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lycosa needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
+	@tools/install
 	@touch $(BASE)
 
 $(STAMP): pyproject.toml
