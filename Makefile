@@ -4,8 +4,9 @@
 # make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
 # make bench  what a page costs, part by part, beside a bare loop on the same pages
 # make wheel  build the wheel, install it into an empty environment, and run the demo from there
+# make site   the documentation as a site, in site/
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
-.PHONY: demo test check gate fuzz install docs bench wheel clean
+.PHONY: demo test check gate fuzz install docs site bench wheel clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -55,6 +56,9 @@ fuzz: install
 docs: install
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/items.py
+
+site: install
+	$(BIN)/python tools/site.py
 
 wheel: install
 	PYTHON=$(BIN)/python tools/wheel
