@@ -50,11 +50,13 @@ def test_what_is_copied_is_enough(tmp_path: Path) -> None:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(ROOT / name, tmp_path)
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    shutil.rmtree(tmp_path / "src/lycosa/text/word_vectors")  # a clone does not have them
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "dist", tmp_path]
     subprocess.run(command, check=True, capture_output=True)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
-    assert any(name.endswith("text/vectors/vectors.npy") for name in zipfile.ZipFile(wheel).namelist())
+    assert any(name.endswith("text/word_vectors/vectors.npy") for name in zipfile.ZipFile(wheel).namelist())
     asked = re.search(r"\.\[([\w,]+)\]", " ".join(rest for name, rest in _instructions() if name == "RUN"))
     assert asked is not None
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]

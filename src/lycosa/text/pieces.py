@@ -1,8 +1,8 @@
 """Pieces of words and their vectors, as they come with the package: 32,000 pieces, 256 numbers each.
 
-The files are made by tools/vectors.py from those of wordllama (MIT, Lee Miller; the licence lies beside them), whose
-own package is not needed: with what it brings it would be a third of the install. A word is cut as the vectors were
-made for: by byte-pair encoding, where the pair is joined first that makes the earliest piece of the list.
+The files are made from those of the package wordllama when Lycosa is built or installed (tools/vectors.py). A word is
+cut as the vectors were made for: by byte-pair encoding, where the pair is joined first that makes the earliest piece of
+the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 
-HERE = Path(__file__).parent / "vectors"
+HERE = Path(__file__).parent / "word_vectors"
 FILES = ("vectors.npy", "pieces.json")
 DIMENSIONS = 256
 STEPS = 320
