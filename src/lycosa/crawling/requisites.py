@@ -28,10 +28,13 @@ from lycosa.core.types import Exchange, Kind, Page, Rows, Task, Visit
 from lycosa.store.versions import Versions
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
+from lycosa.web.rendering import Asked
 from lycosa.web.requisites import MOST_SOURCE, of_page, of_style
 from lycosa.web.scope import compiled
 
 KIND: Kind = "requisite"
+
+CSS = "text/css"
 
 AT_ONCE = 5
 """Pages that are read again from the archive between two requests."""
@@ -70,12 +73,15 @@ class Requisites(protocols.Keeper):
         self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compiled(options.exclude)
+        self.kept = options.render_resources != "none"
+        """Whether the archive has what browsers fetch."""
         self.bytes = 0
         """Of all of them so far."""
         self._known: set[int] = set()  # addresses, whether fetched or waiting
         self._pages = Counter[int]()  # how many each page has
         self._waiting: dict[str, dict[str, Wanted]] = {}  # by host, the oldest first
         self._unread: deque[str] = deque()  # pages that have to be read again
+        self._sheets: dict[str, list[str]] = {}  # what those need that a browser fetched
         self._in_flight: set[str] = set()
         self._rest: dict[str, float] = {}
 
@@ -146,6 +152,8 @@ class Requisites(protocols.Keeper):
     def compare(self, visit: Visit, page: Page) -> None:
         """Say in the visit what the page needs, or the style sheet."""
         self.inner.compare(visit, page)
+        if sheets := _sheets(page.exchange, self.most):
+            visit.data = {**visit.data, "sheets": sheets}
         if visit.kind == KIND or self._is_find(visit):
             needs = None if page.exchange is None else self._needs(visit, page.exchange)
             if needs is not None:
@@ -160,7 +168,7 @@ class Requisites(protocols.Keeper):
         if visit.outcome != "ok":
             return None
         if visit.kind == KIND:
-            return of_style(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind == "text/css" else None
+            return of_style(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind == CSS else None
         return of_page(source_of(exchange, MOST_SOURCE), visit.node, self.most) if kind in HTML else None
 
     def learn(self, visit: Visit, table: Table) -> None:
@@ -169,10 +177,19 @@ class Requisites(protocols.Keeper):
         if visit.kind == KIND:
             self._learn(visit)
             return
-        if "rendered" in visit.flags:  # what the browser fetched is archived with it
-            self._known.update(_key(one[0]) for one in visit.data.get("render", {}).get("resources", ()))
+        if "rendered" in visit.flags and self.kept:
+            self._learn_rendered(visit)
         if self._is_find(visit):
             self._want(visit.node, visit.data.get("requisites"))
+
+    def _learn_rendered(self, visit: Visit) -> None:
+        """What the browser fetched is archived with the page. Of a style sheet it is to be known what that needs."""
+        sheets: dict[str, list[str]] = visit.data.get("sheets", {})
+        self._sheets |= sheets
+        for given in visit.data.get("render", {}).get("resources", ()):
+            one = Asked(*given)
+            if one.outcome == "ok" and (one.type != CSS or one.url in sheets):
+                self._known.add(_key(one.url))
 
     def _learn(self, visit: Visit) -> None:
         lane = self.lane(visit.node)
@@ -210,14 +227,20 @@ class Requisites(protocols.Keeper):
             self._unread.append(node)
 
     def _put(self, url: str, wanted: Wanted) -> None:
-        key, page = _key(url), _key(wanted.page)
-        if key in self._known or self._pages[page] >= self.most or not self.owns(url):
-            return
+        """Something that a page needs; of a style sheet that a browser has fetched, what that needs."""
+        page, urls = _key(wanted.page), deque([url])
+        while urls and self._pages[page] < self.most:
+            url = urls.popleft()
+            urls.extend(self._sheets.pop(url, ()))
+            if _key(url) not in self._known and self._may(url):
+                self._known.add(_key(url))
+                self._pages[page] += 1
+                self._waiting.setdefault(self.lane(url), {})[url] = wanted
+
+    def _may(self, url: str) -> bool:
         if any(pattern.search(url) for pattern in self.exclude) or (not self.trackers and is_tracker(url)):
-            return
-        self._known.add(key)
-        self._pages[page] += 1
-        self._waiting.setdefault(self.lane(url), {})[url] = wanted
+            return False
+        return self.owns(url)
 
     def _read_again(self) -> None:
         """What pages need that nobody has looked at for it."""
@@ -240,6 +263,7 @@ class Requisites(protocols.Keeper):
             "counts": np.array([self._pages[key] for key in sorted(self._pages)], np.int32),
             "waiting": waiting,
             "unread": list(self._unread),
+            "sheets": [[url, *needs] for url, needs in self._sheets.items()],
             "bytes": self.bytes,
         }
 
@@ -248,8 +272,18 @@ class Requisites(protocols.Keeper):
         self._known, self.bytes = set(state["known"].tolist()), state["bytes"]
         self._pages = Counter(dict(zip(state["pages"].tolist(), state["counts"].tolist(), strict=True)))
         self._unread = deque(state["unread"])
+        self._sheets = {url: needs for url, *needs in state["sheets"]}
         for url, page, hops, attempt in state["waiting"]:
             self._waiting.setdefault(self.lane(url), {})[url] = Wanted(page, hops, attempt)
+
+
+def _sheets(exchange: Exchange | None, most: int) -> dict[str, list[str]]:
+    """What the style sheets need that a browser fetched for a page."""
+    found = {}
+    for one in exchange.resources if exchange is not None else ():
+        if one.exchange.header("content-type").partition(";")[0].strip().lower() == CSS:
+            found[one.url] = of_style(source_of(one.exchange, MOST_SOURCE), one.url, most)
+    return found
 
 
 def _key(node: str) -> int:
