@@ -20,8 +20,8 @@ SENT = {"cookie": "sent-cookie-1", "profile": "sent-profile-2", "header": "sent-
 GIVEN = ("given-by-page-4", "given-by-data-5")
 REEFS = "Coral reefs are home to a quarter of the species of the sea, and coral reefs grow slowly. " * 9
 APP = (
-    "<!DOCTYPE html><title>Reefs</title><div id=root></div><script>fetch('/data').then(r => r.text())"
-    ".then(t => root.innerHTML = '<p>' + t + '</p><a href=\"{elsewhere}\">more</a>')</script>"
+    "<!DOCTYPE html><title>Reefs</title><link rel=stylesheet href=/a.css><div id=root></div>"
+    "<script>fetch('/data').then(r => r.text()).then(t => root.innerHTML = '<p>' + t + '</p><a href=\"{elsewhere}\">more</a>')</script>"
 )
 
 
@@ -40,12 +40,14 @@ def site() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
             if self.path == "/data":
                 body, gives = REEFS, f"tok={GIVEN[1]}"
                 status = 200 if all(secret in brought for secret in SENT.values()) else 403
+            elif self.path == "/a.css":
+                body = "p { background: url(b.png) }"
             elif host == "localhost" or self.path == "/robots.txt":
                 body, status, gives = "User-agent: *\nAllow: /\n", 200, "a=b"
             elif SENT["cookie"] not in brought:
                 status = 401
             self.send_response(status)
-            self.send_header("Content-Type", "text/html" if self.path == "/" else "text/plain")
+            self.send_header("Content-Type", {"/": "text/html", "/a.css": "text/css"}.get(self.path, "text/plain"))
             self.send_header("Set-Cookie", gives)
             self.send_header("Content-Length", str(len(body.encode())))
             self.end_headers()
@@ -105,6 +107,9 @@ def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> No
     assert page.data["render"]["words"][1] > 100
     assert {"127.0.0.1", "localhost"} == {host for host, _, _ in asked}
     assert not [one for one in asked if one[0] == "localhost" and any(secret in one[2] for secret in SENT.values())]
+    # What the browser has fetched is not fetched twice; of a style sheet, what it needs is.
+    assert 1 == [path for _, path, _ in asked].count("/a.css")
+    assert [f"{front}b.png"] == [visit.node for visit in visits if visit.kind == "requisite"]
     written = everything(out)
     assert b"/data" in written
     assert b"Coral reefs are home" in written

@@ -925,7 +925,7 @@ def test_a_backup_that_refers_to_anothers_crawl(tmp_path: Path) -> None:
     on_bench(tmp_path, work)
 
 
-def test_what_the_operator_says_of_manners(tmp_path: Path) -> None:
+def test_what_the_operator_says_of_manners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests are signed and say whom to turn to; a member may respect more opt-outs than the server, not fewer."""
     identity = tmp_path / "me.json"
     Identity.new("https://crawler.example.org").save(identity)
@@ -938,15 +938,24 @@ def test_what_the_operator_says_of_manners(tmp_path: Path) -> None:
             await bench.until_state(crawl, "finished")
         options = {crawl: Directory.read_options(bench.settings.crawl_directory(crawl)) for crawl in (plain, strict)}
         assert ["training", "all"] == [options[crawl].respect_opt_outs for crawl in (plain, strict)]
-        assert {"Reef Library"} == {one.operator for one in options.values()}
+        assert {("Reef Library", "auto", 1)} == {
+            (one.operator, one.render, one.render_at_once) for one in options.values()
+        }
         assert len(bench.web.heard) > 4
         assert all('tag="web-bot-auth"' in headers.get("signature-input", "") for headers in bench.web.heard)
         assert all("crawl@example.org" in headers["user-agent"] for headers in bench.web.heard)
 
-    given = {"identity": str(identity), "contact": "crawl@example.org", "operator": "Reef Library"}
+    given = {"identity": str(identity), "contact": "crawl@example.org", "operator": "Reef Library", "render": "auto"}
+    monkeypatch.setattr("lycosa.server.settings.what_is_missing", lambda named: "")
+    assert "never" == Settings(tmp_path).render
     on_bench(tmp_path, work, respect_opt_outs="training", **given)
     Settings(tmp_path, respect_opt_outs="training", **given).check()
-    for wrong in ({"respect_opt_outs": "some"}, {"identity": str(tmp_path / "none.json")}, {"operator": "a\nb"}):
+    for wrong in (
+        {"respect_opt_outs": "some"},
+        {"render": "always"},
+        {"identity": str(tmp_path / "none.json")},
+        {"operator": "a\nb"},
+    ):
         with pytest.raises(InputError):
             Settings(tmp_path, **wrong).check()
     with pytest.raises(InputError, match="choose training or all"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from lycosa.browser.finding import what_is_missing
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.people.database import is_id
@@ -73,6 +74,12 @@ class Settings:
         "stricter, but not less strict.",
         metavar="WHICH",
     )
+    render: str = setting(
+        "never",
+        "Whether crawls render pages that need JavaScript: auto or never. Takes Chromium, the extra 'browser', and "
+        "some 400 MB for each crawl that meets such pages.",
+        metavar="WHEN",
+    )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
@@ -108,6 +115,13 @@ class Settings:
             raise InputError("--contact: leave out control characters")
         if self.identity:
             Identity.load(Path(self.identity))
+        self._check_browser()
+
+    def _check_browser(self) -> None:
+        if self.render not in ("auto", "never"):
+            raise InputError(f"--render is {self.render!r}: choose auto or never")
+        if self.render == "auto" and (missing := what_is_missing("")):
+            raise InputError(f"--render auto takes a browser: {missing}")
 
     @property
     def base(self) -> str:

@@ -44,7 +44,7 @@ TAUGHT = {
 }
 """Strategies that go by a model of the person's own, and of which kind."""
 
-OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "random_seed")
+OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "render", "random_seed")
 """Options that the operator sets, for everyone: each time that a crawl is opened."""
 
 LARGEST = 10_000
