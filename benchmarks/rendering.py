@@ -1,10 +1,14 @@
 """What rendering costs, and whether a browser can do it for days: many pages in a row, with kills at random.
 
-    python benchmarks/rendering.py --pages 2000 --kills 5
+    python benchmarks/rendering.py --pages 2000 --kills 20
+    python benchmarks/rendering.py --crawl 300
 
 A process renders pages of seven kinds of application, one after the other; its memory and its browser's are looked at
 every few pages. Now and then it is killed with signal 9, as it is or its browser, and a new one goes on. At the end
 nobody may be left, and no file.
+
+With `--crawl` a web of which half of the hosts need a browser is crawled for a topic, and the same web as static
+pages: what is rendered, and what is found.
 """
 
 from __future__ import annotations
@@ -18,8 +22,12 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
+
+import lycosa
 
 from lycosa.browser import orphans
 from lycosa.browser.finding import find_chromium
@@ -112,6 +120,31 @@ def run(pages: int, kills: int) -> None:
     print(f"left behind: {left} processes or directories")
 
 
+def crawl(pages: int) -> None:
+    """Crawl a web with applications, and the same without; for each seed a line."""
+    topic = "marine biology/coral reefs"
+    for seed in (7, 8, 9):
+        harvests, rendered, told = list[float](), list[int](), ""
+        for apps in (0, 7):
+            web = Web(seed=seed, pages=700, hosts=15, traps=[], apps=apps)
+            with serve(web, record=False), tempfile.TemporaryDirectory() as out:
+                given: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "budget": pages}
+                visits = list(lycosa.crawl(web.query(topic), web.seeds(topic), out=Path(out) / "crawl", **given))
+            got = [visit for visit in visits if visit.is_page]
+            harvests.append(sum(web.topic(_plain(visit.node)) == topic for visit in got) / len(got))
+            need = [bool(web.app(visit.node)) for visit in got]
+            was = ["rendered" in visit.flags for visit in got]
+            rendered = [sum(a and b for a, b in zip(need, was, strict=True)), sum(need), sum(was)]
+            others = f"{rendered[2] - rendered[0]} of {len(got) - rendered[1]} others"
+            told = f"{rendered[0]} of {rendered[1]} that need it, {others}"
+        share = harvests[1] / harvests[0]
+        print(f"seed {seed}: harvest {harvests[0]:.3f}, {harvests[1]:.3f} ({share:.1%}); rendered {told}", flush=True)
+
+
+def _plain(node: str) -> str:
+    return node.replace("/#", "")
+
+
 def _left(place: str, patience: float = 30.0) -> int:
     """What is still there of a browser after a while."""
     until = time.monotonic() + patience
@@ -129,5 +162,9 @@ if __name__ == "__main__":
         parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--pages", type=int, default=2000)
         parser.add_argument("--kills", type=int, default=5)
+        parser.add_argument("--crawl", type=int, default=0, metavar="PAGES")
         given = parser.parse_args()
-        run(given.pages, given.kills)
+        if given.crawl:
+            crawl(given.crawl)
+        else:
+            run(given.pages, given.kills)

@@ -21,7 +21,8 @@ GIVEN = ("given-by-page-4", "given-by-data-5")
 REEFS = "Coral reefs are home to a quarter of the species of the sea, and coral reefs grow slowly. " * 9
 APP = (
     "<!DOCTYPE html><title>Reefs</title><link rel=stylesheet href=/a.css><div id=root></div>"
-    "<script>fetch('/data').then(r => r.text()).then(t => root.innerHTML = '<p>' + t + '</p><a href=\"{elsewhere}\">more</a>')</script>"
+    "<script>fetch('/data').then(r => r.text())"
+    ".then(t => root.innerHTML = '<p>' + t + '</p><a href=\"{elsewhere}\">more</a>')</script>"
 )
 
 
