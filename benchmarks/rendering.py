@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import lycosa
-
 from lycosa.browser import orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
