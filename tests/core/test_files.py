@@ -1,10 +1,12 @@
 """Files that are there whole or not at all."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from lycosa.core import files
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole, replacing
 
@@ -65,3 +67,36 @@ def test_nothing_is_no_name() -> None:
     """A name that a user left empty is said to be none."""
     with pytest.raises(InputError, match="no name of a file"), replacing(Path("")):
         pass
+
+
+def test_macos_is_asked_for_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is F_FULLFSYNC it is used; where the file system can't do it, or there is none, fsync is."""
+    asked: list[object] = []
+    monkeypatch.setattr(files.os, "fsync", lambda descriptor: asked.append("fsync"))
+    with open(tmp_path / "a", "wb") as file:
+        files.sync(file.fileno())
+        monkeypatch.setattr(files.fcntl, "F_FULLFSYNC", 51, raising=False)
+        monkeypatch.setattr(files.fcntl, "fcntl", lambda descriptor, command: asked.append(command))
+        files.sync(file.fileno())
+
+        def refused(descriptor: int, command: int) -> None:
+            raise OSError(errno.ENOTSUP, "not here")
+
+        monkeypatch.setattr(files.fcntl, "fcntl", refused)
+        files.sync(file.fileno())
+    assert asked == ["fsync", 51, "fsync"]
+
+
+def test_fewer_files_where_the_kernel_allows_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """macOS names no limit and refuses 16,384; then it is what it allows, and never an error."""
+    limits = []
+
+    def choosy(kind: int, pair: tuple[int, int]) -> None:
+        if pair[0] > 10_240:
+            raise ValueError("current limit exceeds maximum limit")
+        limits.append(pair)
+
+    monkeypatch.setattr(files.resource, "getrlimit", lambda kind: (256, 2**63 - 1))
+    monkeypatch.setattr(files.resource, "setrlimit", choosy)
+    files.allow_many_files()
+    assert limits == [(10_240, 2**63 - 1)]

@@ -6,7 +6,7 @@ import asyncio
 
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
-from lycosa.crawling.schemes import _answers, settle
+from lycosa.crawling.schemes import _answers, as_begun, settle
 from lycosa.web.dns import Names
 from lycosa.web.guard import Guard
 
@@ -33,7 +33,9 @@ def test_http_where_https_does_not_answer() -> None:
         "http://old.test/reefs", "https://new.test/", "https://both.test/", "https://gone.test/", "https://old.test/",
         "http://old.test:8080/", "http://localhost/",
     ]  # fmt: skip
-    assert request.options.seeds == ["http://old.test/reefs", *seeds[1:]]
+    assert request.options.seeds == [*list(request.seeds.nodes)[:5], *seeds[5:]]
+    again = as_begun(["old.test/reefs", "both.test", "later.test"], request.options.seeds)
+    assert again == ["http://old.test/reefs", "https://both.test/", "later.test"]
     assert request.notes == ["old.test does not answer over https: it is asked over http"]
     assert {name for name, _ in dialled} == {"old.test", "new.test", "both.test", "gone.test"}
 

@@ -46,7 +46,7 @@ class Lycosa(Commands):
         "Teach the judge": "label judge train taxonomy rules browse",
         "Look up what can be chosen": "strategies topics spaces wordnet",
         "Serve people and agents": "serve backup restore mcp identity",
-        "Maintain": "doctor disk index compact mend",
+        "Maintain": "doctor disk index compact upgrade mend",
         "Experiment": "lab web",
     }
     places = BESIDE

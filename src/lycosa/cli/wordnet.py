@@ -26,6 +26,7 @@ from lycosa.cli.parameters import AllowNetwork, Json
 from lycosa.cli.printing import output, print_json
 from lycosa.cli.unpacking import LARGEST_PACKED, BadArchive, files_in, unpack
 from lycosa.core.errors import InputError
+from lycosa.core.files import sync
 from lycosa.core.options import Options
 from lycosa.drawing.formats import many
 from lycosa.text.meanings import ontology as read_ontology
@@ -444,7 +445,7 @@ def _sync(directory: Path) -> None:
     for name in (*FILES, "."):
         handle = os.open(directory / name, os.O_RDONLY)
         try:
-            os.fsync(handle)
+            sync(handle)
         finally:
             os.close(handle)
 

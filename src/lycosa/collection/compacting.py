@@ -25,6 +25,7 @@ from typing import Any
 
 from lycosa.collection.mending import settle
 from lycosa.core.errors import StoreError
+from lycosa.core.files import sync
 from lycosa.core.options import Options
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Place, Visit
@@ -132,7 +133,7 @@ class _Writing:
             db.execute("COMMIT")
         self._compare(path, new)
         with open(new, "rb+") as file:
-            os.fsync(file.fileno())
+            sync(file.fileno())
 
     def _rows(self, log: SqliteLog, again: set[str]) -> Iterator[tuple[Any, ...]]:
         columns = "seq, kind, node, outcome, beta, same, file, start, length, body"
@@ -198,6 +199,6 @@ def _sync(directory: Path) -> None:
     """That the new log has the old one's name survives a loss of power."""
     handle = os.open(directory, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import resource
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -47,14 +48,29 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
+def sync(descriptor: int) -> None:
+    """Have what was written survive a loss of power. macOS would leave it in the disk's own cache, unless it is asked
+    for more; some of its file systems can't do that.
+    """
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, full)
+            return
+    os.fsync(descriptor)
+
+
 def allow_many_files(most: int = 16_384) -> None:
     """Raise the limit of files and connections that are open at once, as far as that is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, most)), hard))
+    for wished in (most, 10_240):  # macOS names no limit, and allows no more than that
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, wished)), hard))
+            return

@@ -30,7 +30,7 @@ Dial = Callable[[str, int], Awaitable[bool]]
 async def settle(request: Request, dial: Dial | None = None) -> None:
     """Turn seeds without a scheme into http where https does not answer; what was turned is told."""
     options = request.options
-    typed = {text: url for text in options.seeds if (url := _bare(text))}
+    typed = {text: url for text in options.seeds if (url := bare(text))}
     if request.resuming or not typed or options.proxy or request.space is not None:
         return
     answers = dial or partial(_answers, guard_of(options), Names(request.clock))
@@ -38,12 +38,23 @@ async def settle(request: Request, dial: Dial | None = None) -> None:
     found = await asyncio.gather(*(_only_http(name, answers) for name in hosts))
     plain = {name for name, only in zip(hosts, found, strict=True) if only}
     turned = {url: f"http://{url.removeprefix('https://')}" for url in typed.values() if host(url) in plain}
-    options.seeds = [turned.get(typed.get(text, ""), text) for text in options.seeds]
+    meant = {text: turned.get(url, url) for text, url in typed.items()}
+    options.seeds = [meant.get(text, text) for text in options.seeds]
     request.seeds.nodes = {turned.get(node, node): kind for node, kind in request.seeds.nodes.items()}
     request.notes += [f"{name} does not answer over https: it is asked over http" for name in hosts if name in plain]
 
 
-def _bare(text: str) -> str:
+def as_begun(seeds: list[str], begun: list[str]) -> list[str]:
+    """Seeds with the scheme that was found when the crawl began, where they have none.
+
+    >>> as_begun(["old.test/reefs", "new.test", "http://a.test/"], ["http://old.test/reefs"])
+    ['http://old.test/reefs', 'new.test', 'http://a.test/']
+    """
+    known = {url.partition("://")[2]: url for url in begun}
+    return [known.get(bare(text).partition("://")[2], text) for text in seeds]
+
+
+def bare(text: str) -> str:
     """The address that is meant, if it was typed without a scheme and port; else empty."""
     url = check_seed(text) if "://" not in text else None
     return url if url and url.startswith("https://") and lane(url) == host(url) else ""

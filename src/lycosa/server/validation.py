@@ -20,6 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of
 from lycosa.core.spec import describe_type, parse, spell
 from lycosa.core.strategies import steer
+from lycosa.crawling.schemes import bare
 from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy
@@ -62,20 +63,22 @@ def checked(
     place: Callable[[str], Path] = Path,
     before: Wishes | None = None,
 ) -> Wishes:
-    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done.
+    """Wishes that a crawl can be started with, addresses in canonical form; an error says what can't be done. Seeds
+    without a scheme stay as they are: the crawl finds out, https or http.
 
     Models have to be the `owner`'s, and `place` says where one lies. Of an interest that somebody else may edit the
     models can be left as they were `before`, or be left out.
     """
     wishes = Wishes.read(data, most_pages)
     wishes.examples = [_address(text, "example") for text in wishes.examples]
-    wishes.seeds = [_address(text, "seed") for text in wishes.seeds]
+    addresses = [_address(text, "seed") for text in wishes.seeds]
+    wishes.seeds = [text.strip() if bare(text) else url for text, url in zip(wishes.seeds, addresses, strict=True)]
     known = catalogue.preferences(database) if wishes.preferences else set()
     for name in wishes.preferences:
         if name not in known:
             raise InputError(f"the catalogue has no subject {name!r}: choose another one")
     scope = Scope(wishes.hosts, wishes.domains, exclude=map(re.escape, wishes.exclude))
-    seeds = [*wishes.seeds, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
+    seeds = [*addresses, *catalogue.seeds_of(database, wishes.preferences, wishes.words)]
     if not any(scope(seed, 0) for seed in seeds):
         raise InputError(
             "every seed lies outside the hosts and domains to stay on, or among what is left out: change one"
@@ -125,7 +128,7 @@ def harmless(chosen: Options, *, build: bool = True) -> None:
             raise InputError(f"its option {item.name} is nothing that a member may wish for: {told}")
     for name in ("seeds", "examples"):
         for text in getattr(chosen, name):
-            if check_seed(text) is None or "://" not in text:
+            if check_seed(text) is None:
                 raise InputError(f"one of its {name} is not a web address: {text[:100]!a}")
     _plain(chosen)
     if chosen.model not in ("", KEPT["model"]):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lycosa.core.errors import DamagedError, LycosaError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import replacing, sync
 from lycosa.store import cdxj
 from lycosa.store.directory import CONFIG, Directory
 from lycosa.store.earlier import Source, located, sources_of
@@ -43,7 +43,7 @@ def note(source: Path, heir: Path) -> None:
         with open(source / NAME, "ab") as file:
             file.write(f"\n{heir.name}\n".encode())  # a line that was torn is one of its own
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
     except OSError as error:
         raise StoreError(f"cannot write {source / NAME}: {error.strerror}; free some space") from error
 

@@ -178,11 +178,17 @@ class SqliteLog:
                 return
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS: see core/files.py
             if new:
                 self.lay_out(self._db)
             elif version < codec.VERSION:
                 lacks = _WORTH_TABLE if version < codec.WORTHS else ""
                 self._db.executescript(f"BEGIN; {lacks} PRAGMA user_version={codec.VERSION}; COMMIT;")
+
+    def version(self) -> int:
+        """The format that the log has."""
+        with self._explaining():
+            return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def append(self, event: Event) -> int:
         """Add one event and commit it: when this returns it survives kill -9. Its number."""

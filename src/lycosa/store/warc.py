@@ -31,6 +31,7 @@ import numpy as np
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
+from lycosa.core.files import sync
 from lycosa.core.options import WARC_PREFIX
 from lycosa.core.state import Grown, State, Texts
 from lycosa.core.types import Exchange, Place, Visit
@@ -288,7 +289,7 @@ class WarcArchive:
     def _end_file(self) -> None:
         if self._file < 0:
             return
-        os.fsync(self._file)
+        sync(self._file)
         os.close(self._file)
         self._file = -1
         self._index()
@@ -381,7 +382,7 @@ class WarcArchive:
                 while block := source.read(1 << 20):
                     copy.write(block)
                 copy.flush()
-                os.fsync(copy.fileno())
+                sync(copy.fileno())
         os.truncate(path, end)
         return f"the tail of {path.name} from byte {end} to {target.relative_to(self.directory)}"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import sync
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             with file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                sync(file.fileno())
                 part.replace(path)
         except BaseException:
             part.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import aiohttp
 from yarl import URL
 
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.files import replacing
+from lycosa.core.files import replacing, sync
 from lycosa.core.options import Options
 from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.web.dns import Names, Resolver
@@ -184,7 +183,7 @@ class _Transfer:
             finally:
                 file.truncate()
                 file.flush()
-                os.fsync(file.fileno())
+                sync(file.fileno())
         if total and size < total:
             raise _Cut(f"after {size:,} of {total:,} bytes")
 

@@ -41,7 +41,7 @@ from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.topics import DEFAULT, FORMER
 from lycosa.topics.making import make_topic
 from lycosa.topics.probability.asking import asked
-from lycosa.web.urls import canonical
+from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["suggestions"])
 
@@ -164,7 +164,7 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
         ]
         starts, targets = _links(view, pages)
     chosen = catalogue.seeds_of(database, wishes.preferences, wishes.words)
-    taken = {canonical(url) or url for url in [*wishes.seeds, *chosen]}
+    taken = {check_seed(url) or url for url in [*wishes.seeds, *chosen]}
     answered = {kind: {value for other, value in done if other == kind} for kind in ("seed", "term", "page")}
     made = Suggestions(
         allowed=True,

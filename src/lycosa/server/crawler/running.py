@@ -20,6 +20,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
+from lycosa.crawling.schemes import as_begun
 from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
@@ -234,8 +235,11 @@ class Running:
         """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
         wished = self._options()
         changes = {name: wished[name] for name in ("seeds", "log_file", "respect_opt_outs", *self._operators())}
-        named = Directory.read_options(self._directory).dedupe
-        changes["dedupe"] = [name for name in named if (self._directory / name).exists()]  # a restore may lack some
+        begun = Directory.read_options(self._directory)
+        changes["seeds"] = as_begun(changes["seeds"], begun.seeds)
+        changes["dedupe"] = [
+            name for name in begun.dedupe if (self._directory / name).exists()
+        ]  # a restore may lack some
         if self.row["task"] == "refresh":
             return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
         return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
