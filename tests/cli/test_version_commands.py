@@ -146,7 +146,7 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> Non
     assert {"timeout": f"no answer {B}"} == again.reasons
     assert "New" in {find["title"] for find in summary.best}
     assert "Old" not in {find["title"] for find in summary.best}
-    last = "13 looks again: 1 changed, 1 vanished, 1 moved; last look 2026-01-12 00:00 UTC"
+    last = "13 revisits: 1 changed, 1 vanished, 1 moved; the last 2026-01-12 00:00 UTC"
     assert last in command.out("show", crawl, width=100)
     lines = command.out("show", crawl, width=40).splitlines()
     narrow = [line for line in lines if "://" not in line and str(crawl) not in line]

@@ -132,7 +132,7 @@ class Desk:
         again = crawling.revisit(
             path, everything=True, requests=self.limits.pages, authority=self._authority, max_time=self.limits.seconds
         )
-        self._start(handle, again, "looking again")
+        self._start(handle, again, "revisiting")
         return {"handle": handle, "state": "running", "next": "Ask for changes when its status is finished."}
 
     async def stop(self, handle: str) -> Answer:

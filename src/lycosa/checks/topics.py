@@ -94,7 +94,7 @@ def threshold_is_a_number(make: MakeTopic) -> None:
     value = getattr(make(), "threshold", None)
     want(
         isinstance(value, float | int) and math.isfinite(value),
-        f"threshold is {value!r}: give the topic an attribute `threshold`, from which on a page counts as found",
+        f"threshold is {value!r}: give the topic an attribute `threshold`, the lowest score that counts as relevant",
     )
 
 

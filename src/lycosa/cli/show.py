@@ -130,8 +130,8 @@ def _again(console: Console, again: Again) -> None:
     told = [f"{changes.get('changed', 0):,} changed"]
     told += [f"{changes[name]:,} {name}" for name in ("vanished", "moved", "returned") if changes.get(name)]
     told += [f"{changes['cosmetic']:,} only cosmetic"] if changes.get("cosmetic") else []
-    looks = many(again.looks, "look")
-    console.print(f"[bold]{looks} again[/]: {', '.join(told)}; last look {day_and_time(again.last)}")
+    looks = many(again.looks, "revisit")
+    console.print(f"[bold]{looks}[/]: {', '.join(told)}; the last {day_and_time(again.last)}")
     rows = [
         (str(count), "another version" if outcome == "ok" else outcome, again.reasons.get(outcome, ""))
         for outcome, count in again.outcomes.most_common()

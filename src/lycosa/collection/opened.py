@@ -36,7 +36,7 @@ class CollectedPage:
     text: str
     """The main part, without menus, footers and comments."""
     score: float
-    """How relevant it is, by the judge as it is now."""
+    """How relevant it is, by the judge's current score."""
     relevant: bool
     """Whether that reaches the threshold."""
     language: str
@@ -131,7 +131,7 @@ class Collection:
 
     @for_programs()
     def page(self, url: str) -> CollectedPage:
-        """One page by its address, as it is now."""
+        """One page by its address, in its current version."""
         with self._opened() as collection:
             visit = content_of(known(collection, url))
             if visit is None:

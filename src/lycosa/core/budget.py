@@ -138,7 +138,8 @@ def larger(ending: str, budget: int, pages: int, requests: int) -> str:
 
 
 def _counted(number: int, what: str) -> str:
-    one = what if what in ("robots.txt", "sitemaps and feeds", LOOKS) else what.removesuffix("s")
+    what = "revisits" if what == LOOKS else what  # the other name is that of a key, in JSON
+    one = what if what in ("robots.txt", "sitemaps and feeds") else what.removesuffix("s")
     if what == RESOURCES:
         one = "resource of rendered pages"
-    return f"{number:,} {what if number != 1 else {'retries': 'retry', LOOKS: 'look again'}.get(what, one)}"
+    return f"{number:,} {what if number != 1 else {'retries': 'retry'}.get(what, one)}"

@@ -151,7 +151,7 @@ class Topic(Protocol):
     """Anything that can judge."""
 
     threshold: float
-    """A page with beta at or above it counts as found."""
+    """A page with beta at or above it counts as relevant."""
 
     def judge(self, page: Page, reading: Any) -> Judgement: ...
 

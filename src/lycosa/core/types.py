@@ -139,7 +139,7 @@ class Page:
     main: str = ""
     """The text of the main part, without the title; empty where it can't be told from the rest."""
     headings: str = ""
-    """The headings of the main part, one a line."""
+    """The headings of the main part, one per line."""
     lead: str = ""
     """The first paragraphs of the main part."""
     language: str = ""
@@ -298,7 +298,7 @@ class Visit:
 
     @property
     def worth(self) -> float:
-        """How relevant the page is by the judge as it is now. `beta` is what was said when it was fetched."""
+        """How relevant the page is by the judge's current score. `beta` is its score when it was fetched."""
         return self.beta if self.rated is None else self.rated
 
     @property

@@ -111,7 +111,7 @@ def resume(
     authority: Authority | None = None,
     **changes: Unpack[CrawlOptions],
 ) -> Crawl:
-    """Go on with the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
+    """Continue the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
 
     A crawl made with objects of your own needs them again.
     """
@@ -131,7 +131,7 @@ def revisit(
     authority: Authority | None = None,
     **changes: Unpack[CrawlOptions],
 ) -> Crawl:
-    """Look again at the pages of a directory that are due, or at `everything`; ends when nothing more is.
+    """Revisit the pages of a directory that are due, or `everything`; ends when nothing more is.
 
     Each turn gives a `Visit`; `lycosa.change_of(visit)` says what has become of its page. `now`:
     patterns of addresses to look at first, due or not. `began`: when it began, if it is one that was broken off.

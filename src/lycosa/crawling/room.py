@@ -45,8 +45,8 @@ class Room:
             return f"{left}: free some space, then continue"
         if self.most and taken >= self.most:
             return (
-                f"{self.directory} takes {taken / 1e6:,.1f} MB, and --max-disk allows {self.most / 1e6:,.1f} MB: go on "
-                "with a larger one"
+                f"{self.directory} takes {taken / 1e6:,.1f} MB, and --max-disk allows {self.most / 1e6:,.1f} MB: "
+                "continue with a larger one"
             )
         return ""
 

@@ -129,7 +129,7 @@ class SharkSearch:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name):g} is a share: take a number from 0 to 1")
         if self.depth < 0:
-            raise ValueError(f"depth={self.depth} pages without a find are followed: it can't be below 0")
+            raise ValueError(f"depth={self.depth} pages without a relevant one are followed: it can't be below 0")
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Hand on what the page has, or has inherited, and smell at its links."""

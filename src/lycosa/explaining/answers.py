@@ -50,7 +50,7 @@ class Fetched:
     """The score it was picked by; infinite for a seed."""
     beta: float
     found: bool
-    """Whether it counts as a find."""
+    """Whether it counts as relevant."""
     same_as: str = ""
     terms: dict[str, float] = field(default_factory=dict)
     """What that score was made of, the largest first, if the strategy gives reasons."""

@@ -45,7 +45,7 @@ Languages: {languages}.
 ## How it was made
 
 - Topic: {topic}
-- Start pages: {seeds}
+- Seeds: {seeds}
 - Fetched: {first} to {last}
 - Strategy: {strategy}; judge: {judge}
 - Manners: {manners}
@@ -67,7 +67,7 @@ The pages belong to their authors, and this collection gives no licence to them.
 What they ask of robots, as far as it was recorded: {asks}.
 
 A declaration may be wrong or of a part of the page only; pages may hold personal data; scores are a machine's opinion.
-Whoever publishes or trains on this has to check.
+Check before you publish it or train on it.
 """
 
 

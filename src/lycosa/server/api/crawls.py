@@ -105,7 +105,7 @@ def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
 
 @router.post("/crawls/{crawl}/resume", responses=CONFLICT)
 def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """Go on with one that was paused, stopped, or failed."""
+    """Continue one that was paused, stopped, or failed."""
     return _do(access, "crawl resumed", crawls.resume, access.site.clock(), access.crawl["id"])
 
 
@@ -125,7 +125,7 @@ def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Cra
 
 @router.post("/crawls/{crawl}/refresh", responses=CONFLICT)
 def look_again(body: LookAgain | None = None, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """Look again, now, at the pages that it has: what is new, changed, gone.
+    """Revisit its pages now: what is new, changed, gone.
 
     With `now`, at pages with one of these pieces in their addresses, and at others only if they are due.
     """

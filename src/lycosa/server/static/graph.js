@@ -200,7 +200,7 @@ export function mount(panel, context) {
       const at = places.get(node.id);
       const radius = 5 + 7 * Math.max(0, Math.min(1, (node.score ?? 0) / most));
       const title = shown(node.title, letters) || shown(node.url.replace(/^https?:\/\//, ""), letters);
-      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.score ?? 0).toFixed(2)}${node.seed ? ", starting point" : ""}` },
+      const mark = svg("g", { class: `node${node.found ? " found" : ""}${node.seed ? " seed" : ""}`, transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: index === 0 ? "0" : "-1", "aria-label": `${shown(node.title, 100) || shown(node.url, 100)}, relevance ${(node.score ?? 0).toFixed(2)}${node.seed ? ", seed" : ""}` },
         node.seed ? svg("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius }) : svg("circle", { r: radius }),
         children.get(node.id).length ? svg("text", { x: -radius, y: -radius - 4 }, title) : svg("text", { x: radius + 5, y: 4 }, title));
       mark.addEventListener("click", () => moved || (go(node.id), open(node, stepTo(node.id))));
