@@ -285,7 +285,7 @@ def test_misfits_are_found(schema: dict[str, Any]) -> None:
     part = {"$ref": "#/components/schemas/Changes"}
     change = {"crawl": None, "since": "now", "changes": [{"seq": 1}], "more": True}
     wrong = " ".join(tool.misfits(schema, part, change))
-    for words in ("'more'", "'last_visit'", "since is not a number", "changes[0] lacks"):
+    for words in ("'more'", "'last_visit'", "since is no number", "changes[0] lacks"):
         assert words in wrong
     assert tool.unlike({"a": [{"b": 1}]}, {"a": [{"b": "1"}], "c": 2}) != []
     assert tool.unlike({"a": [{"b": 1}], "c": None}, {"a": [], "c": 2}) == []

@@ -62,7 +62,7 @@ class ChangedEntry(Body):
 
 @router.get("/catalogue")
 def get_catalogue(person: Person = needs("read")) -> Catalogue:
-    """Every preference with its seeds."""
+    """Every subject with its seeds."""
     preferences: dict[str, Preference] = {}
     for row in catalogue.entries(person.site.database):
         name = row["preference"]
@@ -72,7 +72,7 @@ def get_catalogue(person: Person = needs("read")) -> Catalogue:
 
 @router.post("/catalogue", status_code=201, responses={409: {"description": "It is there already"}})
 def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry:
-    """Add a place to start from."""
+    """Add a seed."""
     given = {**body.model_dump(), "url": _address(body.url)}
     row = catalogue.add(person.site.database, person.site.clock(), **given)
     person.record("catalogue entry added", row["id"], f"{row['preference']}: {row['url']}")
@@ -81,7 +81,7 @@ def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry
 
 @router.patch("/catalogue/{entry}", responses={409: {"description": "That is there already"}})
 def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")) -> CatalogueEntry:
-    """Change a place. Crawls that were started from it before go on as they are."""
+    """Change a seed. Crawls that have already started are not affected."""
     given = body.model_dump(exclude_none=True)
     if "url" in given:
         given["url"] = _address(given["url"])
@@ -94,7 +94,7 @@ def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")
 
 @router.delete("/catalogue/{entry}", status_code=204)
 def remove_entry(entry: str, person: Person = needs("admin")) -> None:
-    """Take a place out."""
+    """Remove a seed."""
     if not person.site.database.delete("catalogue", entry):
         raise HTTPException(404, "no such entry")
     person.record("catalogue entry removed", entry)

@@ -130,7 +130,7 @@ def list_changes(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     access: InterestAccess = interest_to("read", "read"),
 ) -> Changes:
-    """Changes since a time, or since the last visit, of the newest crawl's pages."""
+    """Changes since a time, or since your last visit, of the latest crawl's pages."""
     site, interest = access.site, access.interest["id"]
     visited = visits.last(site.database, interest, access.person.id)
     after = visited if since is None else since
@@ -145,13 +145,13 @@ def list_changes(
 
 @router.post("/interests/{interest}/seen", status_code=204)
 def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
-    """The changes so far were seen: the next visit begins here."""
+    """Mark the changes so far as seen."""
     visits.mark(access.site.database, access.site.clock(), access.interest["id"], access.person.id)
 
 
 @router.post("/interests/{interest}/feed")
 def open_feed(access: InterestAccess = interest_to("read", "account")) -> Feed:
-    """New addresses of the feeds; those that were given before lead nowhere from now on."""
+    """New addresses of the feeds; earlier ones are revoked."""
     site, interest = access.site, access.interest["id"]
     key = visits.open_feed(site.database, interest, access.person.id)
     access.person.record("feed opened", interest)
@@ -160,13 +160,13 @@ def open_feed(access: InterestAccess = interest_to("read", "account")) -> Feed:
 
 @router.delete("/interests/{interest}/feed", status_code=204)
 def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
-    """The feeds lead nowhere from now on."""
+    """Revoke the addresses of the feeds."""
     visits.close_feed(access.site.database, access.interest["id"], access.person.id)
 
 
 @router.get("/feeds/{key}/changes.atom", response_class=Response, responses=_answers("atom"))
 def read_atom_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
-    """The newest changes as Atom, for a feed reader: the key says of what, and for whom."""
+    """The latest changes as Atom, for a feed reader: the key identifies the interest and the person."""
     return _feed(site_of(request), key, "atom")
 
 

@@ -80,19 +80,19 @@ def compare(wanted: NewComparison, access: InterestAccess = interest_to("edit", 
 
 @router.get("/interests/{interest}/comparisons")
 def list_comparisons(access: InterestAccess = interest_to("read", "read")) -> list[Comparison]:
-    """All of an interest, the newest first."""
+    """All comparisons of an interest, newest first."""
     return [_read(row) for row in comparisons.of_interest(access.site.database, access.interest["id"])]
 
 
 @router.get("/comparisons/{comparison}")
 def show_comparison(access: ComparisonAccess = comparison_to("read", "read")) -> Comparison:
-    """One of them."""
+    """One comparison."""
     return _read(access.comparison)
 
 
 @router.delete("/comparisons/{comparison}", status_code=204)
 def delete_comparison(access: ComparisonAccess = comparison_to("edit", "run")) -> None:
-    """Forget one; if it runs, it is ended."""
+    """Delete one; if it is running, it is stopped."""
     access.site.database.delete("comparison", access.comparison["id"])
 
 

@@ -78,7 +78,7 @@ def crawl_as_told(database: Database, row: Row) -> Crawl:
 
 @router.get("/interests/{interest}/crawls")
 def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Crawl]:
-    """The crawls of an interest, the newest first."""
+    """The crawls of an interest, newest first."""
     database = access.site.database
     return [crawl_as_told(database, row) for row in crawls.of_interest(database, access.interest["id"])]
 
@@ -99,7 +99,7 @@ def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> Crawl:
 
 @router.post("/crawls/{crawl}/pause", responses=CONFLICT)
 def pause_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """Leave it for now."""
+    """Pause it."""
     return _do(access, "crawl paused", crawls.pause, access.crawl["id"])
 
 
@@ -111,13 +111,13 @@ def resume_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
 
 @router.post("/crawls/{crawl}/stop", responses=CONFLICT)
 def stop_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """Enough of it; it may be resumed later."""
+    """Stop it; it can be resumed later."""
     return _do(access, "crawl stopped", crawls.stop, access.site.clock(), access.crawl["id"])
 
 
 @router.post("/crawls/{crawl}/more", responses=CONFLICT)
 def more_pages(body: More, access: CrawlAccess = crawl_to("edit", "run")) -> Crawl:
-    """So many pages more; one that is over goes on."""
+    """Fetch more pages; a finished crawl continues."""
     site = access.site
     given = (site.clock(), access.crawl["id"], body.pages, site.settings.max_budget)
     return _do(access, "crawl given more pages", crawls.more, *given)
@@ -136,7 +136,7 @@ def look_again(body: LookAgain | None = None, access: CrawlAccess = crawl_to("ed
 
 @router.delete("/crawls/{crawl}", status_code=204)
 def delete_crawl(access: CrawlAccess = crawl_to("edit", "run")) -> None:
-    """Delete it and everything it fetched; one that runs is ended first."""
+    """Delete it and everything it fetched; a running crawl is stopped first."""
     erasing.erase_crawl(access.site.database, access.crawl["id"])
     access.person.record("crawl deleted", access.crawl["id"])
 

@@ -58,7 +58,7 @@ FILE: dict[int | str, dict[str, Any]] = {
 
 @router.get("/me/export", response_class=StreamingResponse, responses=ZIP)
 def export_everything(person: Person = needs("account")) -> StreamingResponse:
-    """Everything of a person as a zip: what the database knows of them, and what each of their crawls found."""
+    """All data of a person as a zip file: what the database stores about them, and the pages of their crawls."""
     database = person.site.database
     rows = database.rows(
         "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
@@ -91,7 +91,7 @@ def export_crawl(
     threshold: Threshold = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> StreamingResponse:
-    """The pages that were found, or with `everything` all that were fetched, as a table or as a web archive.
+    """The relevant pages, or with `everything` all that were fetched, as a table or as a web archive.
 
     `threshold`: what counts as found, if not as the crawl has it.
     """

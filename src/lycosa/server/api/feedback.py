@@ -109,7 +109,7 @@ class Heard(BaseModel):
 
 @router.get("/interests/{interest}/feedback")
 def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedback:
-    """What was said of which pages, and what that has brought."""
+    """Labelled pages, and the effect of the labels on the judge."""
     given = feedback.given(access.site.database, access.interest["id"])
     labels = [
         Labelled(url=one.url, title=one.title, label="yes" if one.relevant else "no", at=one.at, by=one.by)
@@ -120,7 +120,7 @@ def get_feedback(access: InterestAccess = interest_to("read", "read")) -> Feedba
 
 @router.put("/interests/{interest}/feedback")
 def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedback")) -> Heard:
-    """Say yes or no to a page that a crawl of this interest has fetched, or take it back.
+    """Label a page that a crawl of this interest has fetched, or remove its label.
 
     The page itself counts by it at once. The judge learns from it within seconds, of a crawl that runs within half a
     minute; then all other pages are worth what it says by then.

@@ -64,7 +64,7 @@ class Server(BaseModel):
 
 @router.get("/health")
 def health(request: Request, _: None = open_to_all()) -> Health:
-    """Whether all is well; `degraded` if the database or the crawl process is away. Always 200: one was answered."""
+    """`ok`, or `degraded` if the database or the crawl process does not respond. The status is always 200."""
     site = site_of(request)
     there, beating = True, False
     try:
@@ -79,7 +79,7 @@ def health(request: Request, _: None = open_to_all()) -> Health:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, person: Person = needs("metrics")) -> Response:
-    """Counts and gauges for Prometheus, in its text form."""
+    """Counters and gauges in the text format of Prometheus."""
     text = request.app.state.metrics.text(*_gauges(person.site))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 

@@ -96,13 +96,13 @@ class Share(BaseModel):
 
 @router.get("/interests")
 def list_interests(person: Person = needs("read")) -> list[Interest]:
-    """One's own interests, and those that are shared with one; the last changed first."""
+    """Your interests and those shared with you, most recently changed first."""
     return _interests(person, interests.of_person(person.site.database, person.id))
 
 
 @router.post("/interests", status_code=201)
 def make_interest(body: NewInterest, person: Person = needs("write")) -> Interest:
-    """Make an interest; a crawl of it is started apart from that."""
+    """Create an interest; its crawl is started separately."""
     site = person.site
     wishes = checked(asdict(body.wishes), site.database, site.settings.max_budget, person.id, site.settings.model_file)
     row = interests.create(
@@ -119,7 +119,7 @@ def get_interest(access: InterestAccess = interest_to("read", "read")) -> Intere
 
 @router.patch("/interests/{interest}")
 def change_interest(body: ChangedInterest, access: InterestAccess = interest_to("edit", "write")) -> Interest:
-    """Change its name, its wishes, how often pages are looked at again. The next crawl goes by the new wishes.
+    """Change its name, its wishes, how often pages are revisited. The next crawl uses the new wishes.
 
     A `threshold` of its own also holds for the pages that its crawls have: a moment later they are counted by it.
     """
@@ -143,7 +143,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
 
 @router.post("/interests/{interest}/judge", status_code=202)
 def judge_again(access: InterestAccess = interest_to("edit", "run")) -> Interest:
-    """Judge the pages that its crawls have again, by its words, examples, judge and threshold as they are now.
+    """Judge the pages of its crawls again, by its current words, examples, judge and threshold.
 
     Nothing is fetched. `judging` of a crawl says how long it takes; one that runs goes on with the new topic.
     """
@@ -155,7 +155,7 @@ def judge_again(access: InterestAccess = interest_to("edit", "run")) -> Interest
 
 @router.delete("/interests/{interest}", status_code=204)
 def delete_interest(access: InterestAccess = interest_to("own", "write")) -> None:
-    """Delete it with everything that was found for it, also for those it is shared with."""
+    """Delete it with all its crawls, including for the people it is shared with."""
     site = access.site
     erased = erasing.erase_interest(site.database, access.interest["id"])
     site.database.scour()
@@ -204,14 +204,14 @@ def _unseen(person: Person, crawl: Row | None, since: float, until: float) -> in
 
 @router.get("/interests/{interest}/shares")
 def list_shares(access: InterestAccess = interest_to("own", "read")) -> list[Share]:
-    """With whom it is shared."""
+    """The people it is shared with."""
     rows = sharing.people(access.site.database, access.interest["id"])
     return [Share(**row | {"person": Named(id=row["person"], name=row["name"])}) for row in rows]
 
 
 @router.put("/interests/{interest}/shares")
 def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) -> list[Share]:
-    """Share it with somebody, or change how far they may go. They are told. A reader still can't edit."""
+    """Share it with someone, or change their permission. They are notified. A reader still can't edit."""
     site, person = access.site, access.person
     other = sharing.share(site.database, site.clock(), access.interest, person.name, body.name, body.mode)
     person.record("interest shared", access.interest["id"], f"with {other['name']}, to {body.mode}")
@@ -220,7 +220,7 @@ def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) 
 
 @router.delete("/interests/{interest}/shares/{person}", status_code=204)
 def stop_sharing(person: str, access: InterestAccess = interest_to("read", "read")) -> None:
-    """The owner shares it with this person no longer; or they, themselves, leave."""
+    """Stop sharing it with this person; or leave it yourself."""
     asker = access.person
     owns, leaves = access.mode == "own", person == asker.id
     if not (owns or leaves):

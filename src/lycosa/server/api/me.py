@@ -71,7 +71,7 @@ class Session(BaseModel):
 
 @router.get("/me")
 def me(person: Person = needs("read")) -> Me:
-    """The account of who asks."""
+    """Your account."""
     row = person.row()
     return Me(**profile(row).model_dump(), created=row["created"], scopes=sorted(person.scopes))
 
@@ -103,7 +103,7 @@ def set_password(wanted: PasswordChange, request: Request, person: Person = need
 
 @router.get("/me/sessions")
 def my_sessions(person: Person = needs("account")) -> list[Session]:
-    """Where one is signed in."""
+    """Where you are signed in."""
     rows = sessions.of_person(person.site.database, person.site.clock(), person.id)
     return [Session(**row, current=row["id"] == person.session) for row in rows]
 
@@ -121,7 +121,7 @@ def end_session(session: str, request: Request, person: Person = needs("account"
 
 @router.delete("/me", status_code=204, responses={409: {"description": "This is the last admin"}, **WRONG})
 def leave(wanted: Farewell, request: Request, person: Person = needs("account")) -> None:
-    """Delete the account and everything of it."""
+    """Delete your account and all its data."""
     _confirmed(person, wanted.password)
     remove(person, person.id, person.name)
     set_cookie(request, "")
@@ -187,13 +187,13 @@ class MadeToken(Token):
 
 @router.get("/me/tokens")
 def my_tokens(person: Person = needs("account")) -> list[Token]:
-    """One's tokens, the newest first, also those that were revoked."""
+    """Your tokens, newest first, including revoked ones."""
     return [Token(**_fields(row)) for row in tokens.of_person(person.site.database, person.id)]
 
 
 @router.post("/me/tokens", status_code=201)
 def make(wanted: NewToken, person: Person = needs("account")) -> MadeToken:
-    """Make a token. It may not do more than who makes it, and if that is a token, not last longer either."""
+    """Create a token. It can't have more scopes than its creator; created with a token, it can't outlast that one."""
     scopes = frozenset(wanted.scopes)
     if not scopes <= person.scopes:
         lacking = ", ".join(sorted(scopes - person.scopes))
@@ -206,7 +206,7 @@ def make(wanted: NewToken, person: Person = needs("account")) -> MadeToken:
 
 @router.delete("/me/tokens/{token}", status_code=204)
 def revoke(token: str, person: Person = needs("account")) -> None:
-    """Revoke a token: it is worthless at once."""
+    """Revoke a token: it stops working immediately."""
     row = tokens.revoke(person.site.database, person.site.clock(), person.id, token)
     if row is None:
         raise HTTPException(404, "no such token")
@@ -254,7 +254,7 @@ class ReadNotices(Body):
 
 @router.get("/me/notices")
 def list_notices(unread: bool = False, person: Person = needs("read")) -> Notices:
-    """The newest hundred, or only those that are not read yet."""
+    """The latest hundred notices, or only unread ones."""
     database = person.site.database
     rows = notices.of_person(database, person.id, unread=unread)
     return Notices(unread=notices.unread(database, person.id), notices=[Notice(**row) for row in rows])
@@ -262,6 +262,6 @@ def list_notices(unread: bool = False, person: Person = needs("read")) -> Notice
 
 @router.post("/me/notices/read", status_code=204)
 def read_notices(body: ReadNotices, person: Person = needs("read")) -> None:
-    """They were read. Ids that are not one's own are passed over."""
+    """Mark notices as read. Ids that are not yours are ignored."""
     ids = None if body.ids is None else [line(text, "the id", 64) for text in body.ids]
     notices.read(person.site.database, person.site.clock(), person.id, ids)

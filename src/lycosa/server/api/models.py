@@ -91,7 +91,7 @@ class Topics(BaseModel):
 
 @router.get("/models")
 def list_models(person: Person = needs("read")) -> list[ModelInfo]:
-    """One's own models, the newest first."""
+    """Your models, newest first."""
     return [_told(row) for row in models.of_person(person.site.database, person.id)]
 
 
@@ -132,7 +132,7 @@ def upload_model(
 
 @router.post("/models/train", status_code=201)
 def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
-    """Train one on what one's own interests have crawled, what one said of the pages, and which one opened.
+    """Train a model on pages of your interests, your labels, and the pages you opened.
 
     Nothing is fetched. It is queued; its `state` says when it is ready.
     """
@@ -163,20 +163,20 @@ def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
 
 @router.get("/models/{model}")
 def get_model(access: ModelAccess = model_to("read")) -> ModelInfo:
-    """One of one's own."""
+    """One of your models."""
     return _told(access.model)
 
 
 @router.patch("/models/{model}")
 def rename_model(body: Renamed, access: ModelAccess = model_to("write")) -> ModelInfo:
-    """Give it another name."""
+    """Rename it."""
     models.rename(access.site.database, access.model["id"], body.name)
     return _told(access.site.database.get("model", access.model["id"]) or access.model)
 
 
 @router.delete("/models/{model}", status_code=204, responses={409: {"description": "An interest uses it"}})
 def delete_model(access: ModelAccess = model_to("write")) -> None:
-    """Delete it; one that an interest goes by stays. Crawls keep the copy that they began with."""
+    """Delete it, unless an interest uses it. Crawls keep the copy they started with."""
     models.remove(access.site.database, access.person.id, access.model["id"])
     files.remove(access.site.settings, [access.model["id"]])
     access.person.record("model deleted", access.model["id"])

@@ -158,7 +158,7 @@ def list_unsure(
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> list[Page]:
-    """Pages that the judge is least sure of, and that nobody has labelled: where a yes or no helps most."""
+    """Unlabelled pages that the judge is least certain about: those whose labels help most."""
     labels, cached = access.labels, access.cached
     collection = collection_of(cached.view)
     if collection is None:
@@ -202,7 +202,7 @@ def read_page(
     version: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> HTMLResponse:
-    """The archived copy of a page, to be read: no scripts, nothing that is loaded from elsewhere.
+    """The archived copy of a page, without scripts and without anything loaded from elsewhere.
 
     `version` is the `seq` of one of its versions; without it, the one that stands.
     """

@@ -52,13 +52,13 @@ def people(person: Person = needs("admin")) -> list[Account]:
 
 @router.get("/people/names")
 def names(begins: Annotated[str, Query(min_length=2, max_length=100)], person: Person = needs("read")) -> list[str]:
-    """At most ten names that begin like this, to share with."""
+    """Up to ten names that start with these letters, to share with."""
     return accounts.names(person.site.database, begins)
 
 
 @router.patch("/people/{person}", responses=LAST)
 def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> Account:
-    """Change a role; suspend an account at once, or reactivate it."""
+    """Change a role; suspend an account immediately, or reactivate it."""
     database = by.site.database
     with database.transaction():
         row = _row(by, person)
@@ -73,7 +73,7 @@ def change(wanted: AccountChange, person: str, by: Person = needs("admin")) -> A
 
 @router.delete("/people/{person}", status_code=204, responses=LAST)
 def delete(person: str, by: Person = needs("admin")) -> None:
-    """Delete an account and everything of it."""
+    """Delete an account and all its data."""
     remove(by, person, _row(by, person)["name"])
 
 
@@ -139,7 +139,7 @@ class MadeInvitation(Invitation):
 
 @router.get("/invitations")
 def invitations(person: Person = needs("admin")) -> list[Invitation]:
-    """All invitations, the newest first; those that are over stay for a month."""
+    """All invitations, newest first; used and expired ones are kept for a month."""
     return [Invitation(**row) for row in accounts.invitations(person.site.database)]
 
 
@@ -154,7 +154,7 @@ def invite(wanted: NewInvitation, person: Person = needs("admin")) -> MadeInvita
 
 @router.delete("/invitations/{invitation}", status_code=204)
 def revoke(invitation: str, person: Person = needs("admin")) -> None:
-    """Take an invitation back; the account of one that was used stays."""
+    """Revoke an invitation; an account created with it stays."""
     database = person.site.database
     row = database.get("invitation", invitation)
     if row is None:

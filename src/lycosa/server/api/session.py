@@ -108,7 +108,7 @@ def sign_out(request: Request, person: Person = needs("read")) -> None:
 
 @router.post("/invitations/accept", status_code=201, responses={409: {"description": "The name is taken"}, **TOO_MANY})
 def accept(wanted: Accept, request: Request, _: None = open_to_all()) -> SessionAnswer:
-    """Make an account by an invitation, or by the first admin's one-time link, and sign in."""
+    """Create an account with an invitation, or with the first admin's one-time link, and sign in."""
     site = site_of(request)
     with _trying_a_code(request):
         person = accounts.accept(site.database, site.clock(), site.passwords, wanted.code, wanted.name, wanted.password)
@@ -132,7 +132,7 @@ def reset(wanted: NewPassword, request: Request, _: None = open_to_all()) -> Ses
 def check(
     request: Request, code: Annotated[str, Query(min_length=1, max_length=100)], _: None = open_to_all()
 ) -> Checked:
-    """What an invitation is for, if it is good."""
+    """What an invitation is for, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
         try:

@@ -57,7 +57,7 @@ def list_judges(person: Person = needs("read")) -> list[Choice]:
 
 @router.get("/detectors")
 def list_detectors(person: Person = needs("read")) -> list[Choice]:
-    """How changes of pages may be noticed; several together see more."""
+    """How changes can be detected; several detectors together see more."""
     return [
         Choice(
             name=name,

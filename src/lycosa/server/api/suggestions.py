@@ -101,7 +101,7 @@ def get_suggestions(access: InterestAccess = interest_to("read", "read")) -> Sug
 
 @router.post("/interests/{interest}/suggestions", status_code=204)
 def answer_suggestion(body: Answer, access: InterestAccess = interest_to("edit", "feedback")) -> None:
-    """Accept or dismiss a suggestion; it does not come again.
+    """Accept or dismiss a suggestion; it is not shown again.
 
     An accepted seed or page becomes a seed of the interest, an accepted word joins its words: the next crawl goes by
     them.
