@@ -58,7 +58,7 @@ REEFS = Ontology.build({"reef": ["reef"]}, broader=[])
         ("otie,page=1.5", "page is 1.5"),
         ("otie,refetch=yes", "otie has no parameter 'refetch'"),
         ("pagerank,damping=1", "damping is 1.0: it must be at least 0 and below 1"),
-        ("pagerank,damping=-.1", "damping is -0.1: it has to"),
+        ("pagerank,damping=-.1", "damping is -0.1: it must"),
         ("pagerank,iterations=0", "iterations is 0 .* must be 1 or more"),
         ("pagerank,period=0", "period 0: both must be 1 or more"),
         ("pagerank,iterations=1001", "it must be 1000 or fewer"),

@@ -186,7 +186,7 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
         crawl = bench.crawl("ann", budget=5)
         bench.start()
         row = await bench.until_state(crawl, "finished")
-        assert ("all pages that were asked for are fetched", 5) == (row["reason"], row["pages"])
+        assert ("all requested pages were fetched", 5) == (row["reason"], row["pages"])
         assert row["found"] == recorded(bench.settings.crawl_directory(crawl), row)[1]
         assert 5 == len(bench.collected(crawl))
         notice = bench.database.row("SELECT * FROM notice")

@@ -80,7 +80,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"judge": "model"}, "there is no judge"),
     ({"judge": "lycosa.topics.query:Query"}, "there is no judge"),
     ({"judge": "vector,background=/etc/passwd"}, "has no parameter"),
-    ({"judge": "keyword", "examples": ["https://a.example/"]}, "goes by words alone"),
+    ({"judge": "keyword", "examples": ["https://a.example/"]}, "uses words only"),
     ({"judge": "vector,tf=nothing"}, "it must be"),
     ({"seeds": ["file:///etc/passwd"]}, "is not a web address"),
     ({"seeds": ["javascript:alert(1)"]}, "is not a web address"),

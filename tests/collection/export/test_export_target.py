@@ -106,7 +106,7 @@ def test_a_device_is_written_to(crawl: Path) -> None:
     ("out", "form", "told"),
     [
         ("nowhere/t.csv", "", "cannot write .*No such file or directory"),
-        ("folder", "csv", "is a directory: name a file"),
+        ("folder", "csv", "is a directory: give a file"),
         ("t.doc", "", r"cannot tell the format from the name .*t\.doc: end it with one of \.jsonl"),
         ("t", "", "cannot tell the format"),
         ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, graphml, warc, wacz, cdxj, bulk"),

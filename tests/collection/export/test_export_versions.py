@@ -118,7 +118,7 @@ def test_a_warc_keeps_all_versions_and_looks(crawl: Path, tmp_path: Path) -> Non
         ("revisit", A, unmodified),
         ("revisit", A, same),
     ] == kinds(tmp_path / "w.warc.gz")
-    assert (5, ["and 3 looks that found nothing new"]) == (done.pages, done.remarks)
+    assert (5, ["and 3 revisits without changes"]) == (done.pages, done.remarks)
     with open(tmp_path / "w.warc.gz", "rb") as file:
         heads = [record.rec_headers for record in ArchiveIterator(file) if record.rec_type in ("response", "revisit")]
     there = {(head.get_header("WARC-Target-URI"), head.get_header("WARC-Date")) for head in heads}
