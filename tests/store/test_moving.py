@@ -169,6 +169,7 @@ def test_a_store_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert before == bodies(tmp_path / "c")
         for address, why in [
             ("ftp://me:secret@a.test/x", "a password"), ("bucket/x", "is not an address"),
+            ("s3://", "is not an address"), ("s3:///", "is not an address"),
             ("nosuch://x/y", "cannot use"),
         ]:  # fmt: skip
             with pytest.raises(InputError, match=why):

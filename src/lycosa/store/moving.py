@@ -41,7 +41,7 @@ _BLOCK = 1 << 20
 def check_address(address: str) -> None:
     """Whether files can be moved there at all; nothing is sent."""
     parts = urlsplit(address)
-    if not parts.scheme or "://" not in address:
+    if not parts.scheme or not address.partition("://")[2].strip("/"):  # "s3:" alone would be a directory here
         raise InputError(
             f"--archive {address!r} is not an address: write it like s3://bucket/reefs, or file:///srv/archive"
         )
