@@ -16,6 +16,7 @@ from lycosa.collection.export import export
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.options import Options
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Damaged
 from lycosa.store import cdxj
@@ -90,6 +91,20 @@ def test_a_second_crawl_costs_little(crawls: Path) -> None:
     assert size_of(crawls / "second") < 0.15 * size_of(crawls / "first")
 
 
+def test_indexes_by_the_rules_of_outbackcdx(crawls: Path) -> None:
+    """It takes three fields, a date of 14 digits, and JSON with these names only, whose numbers may be texts."""
+    known = {"url", "mime", "status", "digest", "length", "offset", "filename"}
+    lines = [line for index in crawls.glob("*/archive/*.cdxj") for line in index.read_text("ascii").splitlines()]
+    assert len(lines) > 300
+    for line in lines:
+        key, date, told = line.split(" ", 2)
+        fields = json.loads(told)
+        assert set(fields) <= known
+        assert (14, True) == (len(date), date.isdigit() and ")/" in key)
+        assert all(isinstance(value, str) for value in fields.values())
+        assert min(int(fields["offset"]), int(fields["length"]), int(fields.get("status", 0))) >= 0
+
+
 def test_pages_are_read_from_where_they_lie(crawls: Path, tmp_path: Path) -> None:
     """Texts, searches, exports and the replay of a later crawl have the bodies of the first one."""
     first = bodies(crawls / "first")
@@ -130,6 +145,26 @@ def test_an_archive_that_is_gone(crawls: Path, tmp_path: Path) -> None:
         recording.find(next(iter(bodies(crawls / "second"))))
     with serve(Web(pages=500), record=False) as server, pytest.raises(InputError, match="is not a crawl's directory"):
         crawled(server, tmp_path / "x", dedupe=[str(tmp_path / "first")])
+
+
+def test_looking_again(crawls: Path, tmp_path: Path) -> None:
+    """A crawl that is refreshed goes on with its earlier ones, and with those it is told of then: nothing is archived
+    twice, and a crawl that has been moved together with its earlier one finds it.
+    """
+    for name in ("first", "second"):
+        shutil.copytree(crawls / name, tmp_path / name)
+    with serve(Web(pages=500), record=False) as server:
+        crawled(server, tmp_path / "alone", budget=20)
+        before = {name: size_of(tmp_path / name) for name in ("second", "alone")}
+        fast = {"delay": 0.0, "per_host": 4, "everything": True, "watch_all": True}
+        for _ in lycosa.revisit(tmp_path / "second", requests=30, **fast):
+            pass
+        for _ in lycosa.revisit(tmp_path / "alone", requests=30, dedupe=[str(tmp_path / "first")], **fast):
+            pass
+    assert ["../first"] == Options.load(tmp_path / "second" / "crawl.toml").dedupe
+    for name in before:
+        assert all(bodies(tmp_path / name).values())
+        assert size_of(tmp_path / name) - before[name] < 30_000
 
 
 def test_what_is_gone_is_archived_again(crawls: Path, tmp_path: Path) -> None:

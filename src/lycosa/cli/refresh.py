@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +27,7 @@ from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.refresh.telling.words import day_and_time, plain
+from lycosa.store.directory import Directory
 
 PLAIN_EVERY = 30.0
 """Seconds between two lines that say how far it is, where there is no terminal."""
@@ -36,9 +39,16 @@ Now = Annotated[
 ]
 Requests = Annotated[int | None, typer.Option(metavar="N", help="Maximum number of requests in this run.")]
 MaxTime = Annotated[float | None, typer.Option(help="Maximum duration of this run in seconds.")]
+Dedupe = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIR",
+        help="An additional earlier crawl, or CDXJ index, to refer to for content it already has; repeatable.",
+    ),
+]
 
 
-@with_more(crawl_options(of_refresh=True), at=7)
+@with_more(crawl_options(of_refresh=True), at=8)
 def refresh(
     directory: Dir,
     *,
@@ -46,6 +56,7 @@ def refresh(
     now: Now = None,
     requests: Requests = None,
     max_time: MaxTime = None,
+    dedupe: Dedupe = None,
     quiet: Quiet = False,
     json: Json = False,
     **options: Any,
@@ -55,17 +66,19 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
-    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
+    more = _earlier(directory, dedupe)
+    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
 
 
-@with_more(crawl_options(of_refresh=True), at=6)
+@with_more(crawl_options(of_refresh=True), at=7)
 def watch(
     directory: Dir,
     *,
     now: Now = None,
     requests: Requests = None,
     max_time: MaxTime = None,
+    dedupe: Dedupe = None,
     quiet: Quiet = False,
     json: Json = False,
     **options: Any,
@@ -75,8 +88,14 @@ def watch(
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
     are announced by feeds (changes.atom and changes.json in the directory), by email or by webhooks.
     """
-    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, **options})
+    more = _earlier(directory, dedupe)
+    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
     _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
+
+
+def _earlier(directory: Path, more: list[str] | None) -> list[str] | None:
+    """Earlier crawls that it went by so far, and those that are named now."""
+    return more and [*Directory.read_options(directory).dedupe, *map(os.path.abspath, more)]
 
 
 def _chosen(given: dict[str, Any]) -> dict[str, Any]:

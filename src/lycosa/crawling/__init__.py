@@ -14,6 +14,7 @@ Paper items:
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext
 from dataclasses import replace
@@ -159,6 +160,8 @@ def watch(
 
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
     options = Options.from_mapping({**vars(Directory.read_options(Path(out))), **changes}, called)
+    if "dedupe" in changes:  # those of before are named as seen from the directory
+        options.dedupe = [name if (Path(out) / name).exists() else os.path.abspath(name) for name in options.dedupe]
     clock = clock or wall_clock()
     asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))
