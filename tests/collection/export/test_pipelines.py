@@ -114,7 +114,7 @@ assert str(read.features["fetched"].dtype).startswith("timestamp") and read.num_
         "| https://creativecommons.org/licenses/by/4.0/ | 1 |\n",
         "| none | 2 |",
         "noai (3), noarchive (3)",
-        "Start pages: http://a.test/",
+        "Seeds: http://a.test/",
         "3 pages of 2 hosts",
     ):
         assert words in card, words
