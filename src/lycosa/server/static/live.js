@@ -101,7 +101,7 @@ export function mount(panel, context) {
         el("td", { class: "number", text: count(host.pages) }),
         el("td", { class: "number", text: count(host.found) }),
         el("td", { text: waits }),
-        el("td", { class: "muted", text: shown(words(host.why || host.state || ""), 120) }),
+        el("td", { class: "muted", text: host.in_flight ? "" : shown(words(host.why || host.state || ""), 120) }),
       ]);
     });
     hosts.replaceChildren(
