@@ -55,7 +55,8 @@ class Source:
             return
         if not self.path.is_dir() or not any(self.path.glob(f"*{cdxj.ENDING}")):
             raise InputError(
-                f"--dedupe {self.path} is not a crawl's directory, nor an index (*{cdxj.ENDING}) or a directory of them"
+                f"--dedupe {self.path} is not a crawl's directory, nor an index (*{cdxj.ENDING}) or a directory of "
+                "them; to continue a crawl without it, remove it from the crawl's crawl.toml"
             )
 
     def files(self) -> Iterator[tuple[Path, Path]]:
