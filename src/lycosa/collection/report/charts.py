@@ -47,7 +47,7 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
         Curve("every relevant page first", [0, total, count], [0, max(1, total), max(1, total)]),
     ]
     return HarvestChart(
-        Figure("harvest", "The harvest", "pages fetched", "finds", curves),
+        Figure("harvest", "Harvest", "pages fetched", "relevant pages", curves),
         ticks(count, 6),
         ticks(max(1, total), 5),
         int(np.searchsorted(actual, (total + 1) // 2)) + 1,
