@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -207,6 +208,40 @@ def test_commands_that_the_docs_show_exist() -> None:
             assert options <= _spellings(name), f"{page.name}: lycosa {shown}"
             seen.add(name)
     assert {"crawl", "lab run", "identity new", "mcp", "index", "compact"} <= seen
+
+
+OUTSIDE = frozenset(
+    ". apt awk cat cd cp createdb createuser curl docker echo export goaccess head install journalctl jq ln ls mkdir "
+    "mv pipx podman printf pywb read rm scrapy sqlite3 systemctl useradd uvx warc-tools".split()
+)
+"""Programs that are not ours. What the docs show of them is not run; what they start of ours is looked at."""
+
+
+def test_other_commands_that_the_docs_show() -> None:
+    """Each other `$ ...` of a page is a target of the Makefile, a script that there is, an install of extras that there
+    are, or one of the programs that are marked as others'; what these start of Lycosa exists.
+    """
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for page in PAGES:
+        text = page.read_text("utf-8").replace("\\\n", " ")
+        for shown in re.findall(r"^ *\$ (?:\w+=(?:'[^']*'|\S+) )*(.+)$", _blocks(text), re.MULTILINE):
+            plain = re.sub(r"^sudo (?:-u \S+ )?(?:env \S+ )?", "", shown)
+            words = plain.split()
+            program = Path(words[0]).name if words[0] != "." else "."
+            where = f"{page.name}: {shown}"
+            if program == "make":
+                assert re.search(rf"^{words[1].partition('=')[0]}:", makefile, re.MULTILINE) or "=" in words[1], where
+            elif program in ("python", "python3"):
+                assert words[1].startswith("-") or (ROOT / words[1]).exists() or "/" not in words[1], where
+            elif program == "pip":
+                assert {name for each in re.findall(r"\[([\w,]+)\]", shown) for name in each.split(",")} <= set(
+                    extras
+                ), where
+            elif program != "lycosa":
+                assert words[0].partition("/")[0] in OUTSIDE or program in OUTSIDE | {"lycosa"}, where
+                started = re.findall(r" lycosa ([a-z]+)(?= |$)", plain.partition("#")[0])
+                assert set(started) <= {*COMMANDS, "env", "lycosa"}, where
 
 
 def _blocks(text: str) -> str:
