@@ -124,7 +124,7 @@ class Engine:
         self.picker = Picker(
             strategy, self.frontier, self.table, self.tally,
             budget=budget, keeper=keeper, pace=pace, meter=getattr(space, "meter", None),
-            concurrency=concurrency, patience=patience,
+            concurrency=concurrency, patience=patience, hold=getattr(space, "hold", lambda now: 0.0),
         )  # fmt: skip
         self.keeper = self.picker.keeper
         self.assessor = Assessor(

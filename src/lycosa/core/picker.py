@@ -70,12 +70,13 @@ class Picker:
         meter: Meter | None = None,
         concurrency: int = 16,
         patience: float = 300.0,
+        hold: Callable[[float], float] = lambda now: 0.0,
     ) -> None:
         self.strategy, self.frontier, self.table, self.tally = strategy, frontier, table, tally
         self.budget, self.pace = budget or Budget(), pace or Pace(math.inf)
         self.keeper = Keeper() if keeper is None else keeper
         self.refreshing = self.keeper.refreshes
-        self.concurrency, self.patience = concurrency, patience
+        self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
         self.allowance: Allowance | None = None
         """Of a shard: how much of the whole crawl's budget it may spend by now."""
@@ -91,6 +92,8 @@ class Picker:
     def next(self, now: float) -> Task | None:
         """Something new or something that is due: whose turn it is, comes first. None if nothing can be had now."""
         if self._tasks >= self.concurrency or self._over(now) or self.pace.next(now) > now or not self._allowed(now):
+            return None
+        if self._tasks and self._hold(now) > now:
             return None
         if self.spent(now):  # but not what the pages lack
             return self._due(now)
@@ -255,4 +258,5 @@ class Picker:
         if until <= now:
             explores = self.keeper.explores and not self.spent(now)
             until = min(self.frontier.next_ready() if explores else NEVER, self.keeper.next_due(now))
-        return min(until, self._deadline)
+        held = self._hold(now) if self._tasks else 0.0
+        return min(max(until, held), self._deadline)

@@ -101,6 +101,10 @@ class Space:
         """When the lane may be used next and what it waits for; NEVER while it is fully busy."""
         return 0.0, ""
 
+    def hold(self, now: float) -> float:
+        """Until when nothing more is to be picked, as what is under way may change what is best; 0: go on."""
+        return 0.0
+
     def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
         """What has to be fetched before the node, or why it may not be fetched at all, or None: go."""
         return None

@@ -63,6 +63,10 @@ IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "a
 LEAST_WORDS = 30
 """Of a rendered page whose server said that there is none: fewer are an error page."""
 
+OVERTAKEN, BROWSERS_TURN = 2, 5.0
+"""Pages that may overtake one that is in the browser before the crawl waits for it; and for how many seconds at most,
+since a browser was last done with a page."""
+
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
 
@@ -198,6 +202,9 @@ class WebSpace(Space):
         self.pool = ReaderPool(readers) if readers else None
         """Processes that read pages, if not this one does."""
         self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
+        self._arrived = 0  # pages so far
+        self._shown: dict[int, int] = {}  # what is in the browser, or waits for it: how many pages there were then
+        self._stirred = 0.0  # when that was last seen to change
         self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
         self._delays: dict[str, float] = {}  # what they have asked for
@@ -358,7 +365,7 @@ class WebSpace(Space):
         look = replace(look, words=len(page.text.split()))
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
         received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
-        rendered = await renderer.render(task.node, received, self.resources.fetch)
+        rendered = await self._in_browser(task, renderer, received)
         page.data["render"] = _told(why, rendered, look)
         if rendered.rules:
             page.data["robots"] = rendered.rules
@@ -369,6 +376,23 @@ class WebSpace(Space):
         if page.exchange is not None:
             leads = map(canonical, rendered.leaves_for)
             _add(page.links, [url for url in leads if url is not None and url != task.node])
+
+    async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> Rendered:
+        """What a browser makes of it; meanwhile the crawl does not run ahead without knowing it."""
+        self._shown[id(task)] = self._arrived
+        self._stirred = self.clock()
+        try:
+            return await renderer.render(task.node, received, self.resources.fetch)
+        finally:
+            del self._shown[id(task)]
+            self._stirred = self.clock()
+
+    def hold(self, now: float) -> float:
+        """Nothing more is picked while a page is in the browser that enough others have overtaken: its links may be
+        better than all that is known. But not for long: a page may hang."""
+        if not self._shown or self._arrived - min(self._shown.values()) < OVERTAKEN:
+            return 0.0
+        return self._stirred + BROWSERS_TURN
 
     def _look(self, page: Page) -> Look | None:
         """How a page looks that a browser could show; None for what is none."""
@@ -737,6 +761,7 @@ class WebSpace(Space):
             self._probing.discard(origin(visit.node))
         elif visit.is_page:
             self._pages[origin(visit.node)] += 1
+            self._arrived += 1
         lane = self.lane(visit.node)
         if visit.outcome in FAILURES:
             self._failures[lane] += 1
