@@ -42,6 +42,8 @@ class Scripted(Space):
 class Diary:
     """A keeper that goes by a list: node and time, from the epoch on. Shares are of visits that were recorded."""
 
+    refreshes, completes = True, False
+
     def __init__(self, *due: tuple[str, float], share: float = 0.5, explores: bool = True, same: str = "") -> None:
         self.due = sorted(((EPOCH + at, node) for node, at in due), key=lambda pair: pair[0])
         self.share, self.explores, self.same = share, explores, same
@@ -50,6 +52,8 @@ class Diary:
         self.row: dict[str, int] = {}
         self.flying: dict[str, Task] = {}
         self.given_back: list[tuple[str, float]] = []
+
+    def reconsider(self, *given: object) -> None: ...
 
     def wants_turn(self) -> bool:
         """If it has no more than its share with one visit more."""

@@ -211,6 +211,8 @@ class Aging(Shuffled):
 class Again(Keeper):
     """A keeper that has every page visited once more, in the order of the log, every third visit."""
 
+    refreshes = True
+
     def __init__(self) -> None:
         self.due: list[Task] = []
         self.done: set[str] = set()

@@ -1,0 +1,65 @@
+"""Pages in the browser, and the crawl around them: it does not run ahead, and does not wait for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import lycosa
+from lycosa.core.state import State
+from lycosa.core.types import Visit
+from lycosa.spaces.web import OVERTAKEN
+from lycosa.testing.simulation import clock
+from lycosa.web.fetch import Response
+from lycosa.web.rendering import Fetch, Look, Rendered
+from scripted_web import Says, Script, html, run
+
+APP = "http://app.test/"
+OTHERS = [f"http://host{number}.test/" for number in range(20)]
+
+
+class Slow:
+    """A browser that takes its time."""
+
+    notes: list[str] = []  # noqa: RUF012 - as the protocol has it
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def wants(self, node: str, look: Look) -> str:
+        """The one page."""
+        return "a shell" if look.is_shell else ""
+
+    async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
+        """What was asked for, later."""
+        await asyncio.sleep(self.seconds)
+        return Rendered(dom=html().encode())
+
+    def learn(self, visit: Visit) -> None: ...
+
+    def state(self) -> State:
+        """Nothing."""
+        return {}
+
+    def restore(self, state: State) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(("seconds", "place"), [(4.0, range(OVERTAKEN + 3)), (100.0, range(20, 21))])
+def test_a_page_in_the_browser_is_not_overtaken_by_many(tmp_path: Path, seconds: float, place: range) -> None:
+    """A few pages pass it, then the crawl waits for what it may lead to; but not for one that hangs."""
+    shell = Says('<div id="root"></div><script src="/app.js"></script>')
+    script = Script({APP: [shell], **{url: [Says(html())] for url in OTHERS}})
+
+    def crawl() -> lycosa.Crawl:
+        space = script.space()
+        space.renderer = Slow(seconds)
+        given = {"strategy": "breadth-first", "judge": "vector", "clock": clock, "concurrency": 2, "traps": False}
+        return lycosa.crawl("coral reef", [APP, *OTHERS], out=tmp_path / "crawl", space=space, **given)
+
+    pages = [visit.node for visit in run(crawl).visits if visit.is_page]
+    assert 21 == len(pages)
+    assert pages.index(APP) in place
