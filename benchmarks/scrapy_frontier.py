@@ -77,11 +77,13 @@ def spider(settings: dict[str, Any], urls: list[str], budget: int) -> None:
     process.crawl(Walker)
     process.start()
     cost = (marks[-1] - marks[EARLY]) / (len(marks) - 1 - EARLY) if len(marks) > EARLY + 1 else 0.0
-    print(json.dumps({"cost": 1000 * cost}))
+    print(json.dumps({"cost": 1000 * cost, "once": time.process_time() - cost * len(marks)}))
 
 
-def run(settings: dict[str, Any], urls: list[str], budget: int = 0, kill_after: int = 0) -> tuple[list[str], float]:
-    """The pages that a project fetched, and the milliseconds that each took."""
+def run(
+    settings: dict[str, Any], urls: list[str], budget: int = 0, kill_after: int = 0
+) -> tuple[list[str], dict[str, float]]:
+    """The pages that a project fetched, the milliseconds that each took, and the seconds of start and end."""
     command = [sys.executable, __file__, "--spider", json.dumps([settings, urls, budget])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -91,7 +93,7 @@ def run(settings: dict[str, Any], urls: list[str], budget: int = 0, kill_after: 
             if len(lines) == kill_after:
                 process.send_signal(signal.SIGKILL)
     pages = [line for line in lines if line.startswith("http")]
-    return pages, 0.0 if kill_after and pages == lines else json.loads(lines[-1])["cost"]
+    return pages, {} if kill_after and pages == lines else json.loads(lines[-1])
 
 
 def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
@@ -131,18 +133,26 @@ def cost(turns: int, pages: int) -> None:
     """Milliseconds of CPU a request, in turns."""
     web, topic = Web(seed=3, pages=pages, traps=(), slowness=0.0), TOPICS[3]
     costs: dict[str, list[float]] = {"Scrapy's own": [], "best-first": [], "scent": []}
+    once: dict[str, list[float]] = {name: [] for name in costs}
     with serve(web):
         for _ in range(turns):
             for name, taken in costs.items():
                 with tempfile.TemporaryDirectory() as folder:
                     own = name not in ("best-first", "scent")
                     settings = {"JOBDIR": folder} if own else focused(folder, web.query(topic), name)
-                    taken.append(run(settings, web.seeds(topic))[1])
+                    _, told = run(settings, web.seeds(topic))
+                    taken.append(told["cost"])
+                    once[name].append(told["once"])
     base = costs["Scrapy's own"]
-    print("| frontier | ms a request, median | beyond Scrapy's own, median of the turns |\n|---|---|---|")
+    print("| frontier | ms a request, median | beyond Scrapy's own, median | in turns | start and end, s |")
+    print("|---|---|---|---|---|")
     for name, taken in costs.items():
-        beyond = median(mine - its for mine, its in zip(taken, base, strict=True))
-        print(f"| {name} | {median(taken):.2f} | {beyond:.2f} |", flush=True)
+        beyond = [mine - its for mine, its in zip(taken, base, strict=True)]
+        turns_told = ", ".join(f"{value:.2f}" for value in beyond)
+        print(
+            f"| {name} | {median(taken):.2f} | {median(beyond):.2f} | {turns_told} | {median(once[name]):.1f} |",
+            flush=True,
+        )
 
 
 def kills(number: int, pages: int) -> None:
