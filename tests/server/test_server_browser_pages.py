@@ -414,6 +414,10 @@ def test_a_crawl_is_watched_read_and_judged(visit: Any, listening: Listening, co
             page.set_viewport_size(size)
             width = page.evaluate("document.documentElement.scrollWidth")
             assert size["width"] >= width, f"{part} is too wide for {size['width']}"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("scrollTo(0, 0)")
+    head = page.locator(".tabs").bounding_box()
+    assert head["y"] + head["height"] <= 844 / 3, "header and tabs leave a phone little room"
     assert [] == complaints
 
 

@@ -72,7 +72,7 @@ def test_a_crawl_that_found_nothing_is_explained(tmp_path: Path) -> None:
     made.seed(SEED)
     made.page(SEED, html("Start", "shoes"), beta=0.0)
     made.close()
-    with pytest.raises(InputError, match="found nothing"):
+    with pytest.raises(InputError, match="no relevant pages"):
         compare(tmp_path / "crawl", ["best-first"], "coral")
 
 
