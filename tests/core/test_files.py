@@ -65,7 +65,7 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
 
 def test_nothing_is_no_name() -> None:
     """A name that a user left empty is said to be none."""
-    with pytest.raises(InputError, match="no name of a file"), replacing(Path("")):
+    with pytest.raises(InputError, match="not a name of a file"), replacing(Path("")):
         pass
 
 
