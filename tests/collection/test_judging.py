@@ -122,7 +122,7 @@ def test_a_crawl_that_could_not_go_on_keeps_its_topic(plain: Path) -> None:
     before = f'strategy = "rules,file=x"\n{re.sub("(?m)^strategy = .*$", "", config.read_text())}'
     config.write_text(before)
     assert not judge(plain, "steam railway").kept
-    with pytest.raises(InputError, match="rules goes by classes, which only a model tells"):
+    with pytest.raises(InputError, match="rules needs classes, which only a model knows"):
         judge(plain, "steam railway", keep=True)
     assert before == config.read_text()
 

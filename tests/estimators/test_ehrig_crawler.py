@@ -84,5 +84,5 @@ def test_in_another_language_equal_words_count(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", ["ehrig", "ssrm", "synset-expansion"])
 def test_it_needs_words(name: str) -> None:
     """Without words in the topic there is nothing to compare, and the message says what to do."""
-    with pytest.raises(InputError, match=f"the strategy {name} goes by what words mean.*--terms FILE"):
+    with pytest.raises(InputError, match=f"the strategy {name} uses word meanings.*--terms FILE"):
         estimator(name, ontology=REEFS)

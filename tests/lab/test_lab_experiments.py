@@ -61,8 +61,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("strategys = []", "unknown key 'strategys': do you mean strategies"),
-        ("topics = ['Science']", "unknown key 'topics': do you mean subjects?"),
+        ("strategys = []", "unknown key 'strategys': did you mean strategies"),
+        ("topics = ['Science']", "unknown key 'topics': did you mean subjects?"),
         ("xyzzy = 1", "unknown key 'xyzzy': there are name, corpus, strategies"),
         ("hops = 'two'", "hops is 'two': it must be a whole number"),
         ("hops = true", "hops is True: it must be a whole number"),
@@ -85,7 +85,7 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"strategies": ["best-frist"]}, "there is no strategy 'best-frist': do you mean best-first"),
+        ({"strategies": ["best-frist"]}, "there is no strategy 'best-frist': did you mean best-first"),
         ({"strategies": ["best-first,merge=some"]}, "it must be max or"),
         ({"strategies": ["fl_n,depth=3"]}, "fl_n has no parameter 'depth'"),
         ({"strategies": []}, "no strategy to compare"),
@@ -93,10 +93,10 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
         ({"subjects": [" "]}, "subjects has an empty name"),
         (
             {"seeds": "offtopic"},
-            "seeds is 'offtopic': do you mean off-topic? there are on-topic, off-topic, cold",
+            "seeds is 'offtopic': did you mean off-topic? there are on-topic, off-topic, cold",
         ),
         ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score, truth"),
-        ({"mode": "published"}, "do you mean as-published?"),
+        ({"mode": "published"}, "did you mean as-published?"),
         ({"told": "truth"}, "set mode to 'as-published'"),
         ({"budgets": []}, "name one at least"),
         ({"budgets": [100, 0]}, "budgets are [0, 100]"),

@@ -111,7 +111,7 @@ def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guid
 def test_one_of_your_own_hunts_too(graph: tuple[Index, Subject, Guide]) -> None:
     """As module:Class."""
     assert picked(graph, "breadth-first") == picked(graph, "test_lab_hunters:Own")
-    with pytest.raises(InputError, match="do you mean best-first"):
+    with pytest.raises(InputError, match="did you mean best-first"):
         picked(graph, "bestfirst")
 
 

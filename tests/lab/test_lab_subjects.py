@@ -98,7 +98,7 @@ def test_subjects_drawn_fit_in_size_and_are_the_same_again(web: Index) -> None:
 
 def test_an_unknown_class_gets_names_that_are_near(web: Index) -> None:
     """And the last part of a path is enough to be recognised."""
-    with pytest.raises(InputError, match="no class 'astronmy': do you mean astronomy"):
+    with pytest.raises(InputError, match="no class 'astronmy': did you mean astronomy"):
         subjects_of(web, ["astronmy"])
     with pytest.raises(InputError, match="marine biology/coral reefs"):
         subjects_of(web, ["coral reefs"])

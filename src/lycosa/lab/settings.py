@@ -37,7 +37,7 @@ def made_of(kind: type[Made], given: Mapping[str, Any], source: str, meant: Mapp
     for key in given:
         if key not in known:
             near = [meant[key]] if meant and key in meant else difflib.get_close_matches(key, known, 3, 0.5)
-            hint = f"do you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
             raise InputError(f"{source}: unknown key {key!r}: {hint}")
     for item in fields(kind):  # type: ignore[arg-type]
         if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
@@ -68,5 +68,5 @@ def one_of(key: str, value: str, known: Iterable[str]) -> None:
     known = list(known)
     if value not in known:
         near = difflib.get_close_matches(value, known, 1, 0.5)
-        hint = f"do you mean {near[0]}? " if near else ""
+        hint = f"did you mean {near[0]}? " if near else ""
         raise InputError(f"{key} is {value!r}: {hint}there are {', '.join(known)}")

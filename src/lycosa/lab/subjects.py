@@ -184,7 +184,7 @@ def _known(index: Index, name: str) -> str:
         near += [folded for folded in spelt if folded.rpartition("/")[2] == name.casefold() and folded not in near]
         hint = " or ".join(spelt[each] for each in near) if near else ""
         raise InputError(
-            f"the corpus has no class {name!r}: {f'do you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
+            f"the corpus has no class {name!r}: {f'did you mean {hint}?' if hint else f'it has {_listed(branches)}'}"
         )
     if not index.of_class(known).any():
         raise InputError(f"no page of the corpus is of class {known}: choose another of {_listed(branches)}")

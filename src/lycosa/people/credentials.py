@@ -106,7 +106,7 @@ def check_text(text: str, what: str) -> str:
 
     >>> check_text("a\\0b", "the note")
     Traceback (most recent call last):
-    lycosa.core.errors.InputError: the note has a character that is no text ('\\x00'): leave it out
+    lycosa.core.errors.InputError: the note has a character that is not text ('\\x00'): leave it out
     """
     for character in text:
         if ord(character) < 32 or ord(character) == 127 or 0xD800 <= ord(character) < 0xE000:

@@ -48,8 +48,8 @@ def nothing(complaint: str) -> str:
     """Why a crawl has not a single page, from what the engine says of its last failure.
 
     >>> nothing("https://reef.example/robots.txt: unknown-host no such host: reef.example")
-    "no page could be read; https://reef.example/: there is no such host. A misspelt or abandoned name. If all hosts \
-are unknown, the server's own connection may be what fails"
+    "no page could be read; https://reef.example/: unknown host. The name is misspelt or no longer exists. If all \
+hosts are unknown, check the server's own connection"
     """
     node, _, said = complaint.partition(": ")
     outcome = said.partition(" ")[0]

@@ -62,7 +62,7 @@ class Setting:
         """In tables.
 
         >>> Setting("words", "on-topic").title, Setting("examples", "cold").title
-        ('words, 3 start pages', '20 examples, cold seeds')
+        ('words, 3 seeds', '20 examples, cold seeds')
         """
         what = "words" if self.told == "words" else f"{EXAMPLES} examples"
         return f"{what}, {SEEDS} seeds" if self.seeds == "on-topic" else f"{what}, {self.seeds} seeds"
