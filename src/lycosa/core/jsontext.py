@@ -20,7 +20,7 @@ def read_json(text: bytes | str, most: int, deepest: int = DEEPEST) -> Any:
     ValueError: it is nested more than 32 deep
     >>> read_json("[1e999, NaN]", 100)
     Traceback (most recent call last):
-    ValueError: NaN is no number
+    ValueError: NaN is not a number
     """
     if len(text) > most:
         raise ValueError(f"it has more than {most:,} bytes")
