@@ -28,7 +28,7 @@ def test_the_list_is_of_what_needs_no_file(site: SiteUnderTest) -> None:
     assert {"rules": "rules", **dict.fromkeys(browsing, "browsing")} == taught
     assert not {"regex", "model", "given"} & set(judges)
     assert ["scent"] == [name for name, one in names.items() if one["automatic"]]
-    assert ["vector"] == [name for name, one in judges.items() if one["automatic"]]
+    assert ["probability"] == [name for name, one in judges.items() if one["automatic"]]
     assert "without" not in names["scent"]["parameters"]
     assert "max or sum or mean or last" == names["best-first"]["parameters"]["merge"]
 

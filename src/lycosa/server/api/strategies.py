@@ -19,12 +19,10 @@ from lycosa.server.guards import Person, needs
 from lycosa.server.messages import SUMMARIES
 from lycosa.server.validation import GUIDES, JUDGES, TAUGHT, choices
 from lycosa.text.wordnet import find_wordnet
+from lycosa.topics import DEFAULT as AUTOMATIC_JUDGE
 from lycosa.topics import describe as judge_parameters
 
 router = APIRouter(tags=["strategies"])
-
-JUDGE = "vector"
-"""What automatic means for a judge."""
 
 _BY_MEANING = ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea")
 
@@ -52,7 +50,7 @@ def list_strategies(person: Person = needs("read")) -> list[Choice]:
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
-    return _choices(JUDGES, JUDGE, judge_parameters, {})
+    return _choices(JUDGES, AUTOMATIC_JUDGE, judge_parameters, {})
 
 
 @router.get("/detectors")
