@@ -66,6 +66,7 @@ RUN = {
     "disk": ["disk", "{crawl}"],
     "index": ["index", "{crawl}"],
     "compact": ["compact", "{mine}/crawl"],
+    "upgrade": ["upgrade", "{mine}/crawl"],
     "identity": ["identity", "new", "{mine}/identity", "https://example.org/"],
     "refresh": ["refresh", "{mine}/crawl", "--all"],
     "watch": ["watch", "{mine}/crawl", "--max-time", "0.2"],

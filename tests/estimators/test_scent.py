@@ -374,7 +374,7 @@ def test_without_a_term_it_stays_out_when_weights_shift() -> None:
 @pytest.mark.parametrize("text", ["scent,without=sibling", "scent,without=siblings+smell", "scent,credit=2"])
 def test_bad_parameters_are_refused(text: str) -> None:
     """By name, with what there is."""
-    with pytest.raises(InputError, match=r"no term of scent: it has pages, many pages|from 0 to 1"):
+    with pytest.raises(InputError, match=r"not a term of scent: it has pages, many pages|from 0 to 1"):
         estimator(text)
 
 

@@ -197,7 +197,7 @@ def test_an_unknown_corpus_and_a_place_that_is_taken(site: Site, tmp_path: Path)
     with pytest.raises(InputError, match="there are wikispeedia, webkb"):
         fetch("wikipedia", tmp_path / "x", LOCAL, mirror=site.base)
     (tmp_path / "mine").mkdir()
-    with pytest.raises(InputError, match="no index"):
+    with pytest.raises(InputError, match="not an index"):
         fetch("webkb", tmp_path / "mine", LOCAL, keep=tmp_path, mirror=site.base)
     with pytest.raises(InputError, match="not a web address"):
         fetch("webkb", tmp_path / "x", LOCAL, keep=tmp_path, mirror="file:///etc")

@@ -131,5 +131,5 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         made(tmp_path, packed[:-20], name="e.tsv.gz")
     with pytest.raises(InputError, match="as Parquet"):
         made(tmp_path, b"PAR1 not really", name="e.parquet")
-    with pytest.raises(InputError, match="no file"):
+    with pytest.raises(InputError, match="not a file"):
         write_graph(tmp_path / "nothing.tsv", None, tmp_path / "x", "g")

@@ -171,7 +171,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     """An index without one of its files can't be opened, and the error says which."""
     write_index(web(), tmp_path / "x", source="s")
     (tmp_path / "x" / name).unlink()
-    with pytest.raises(InputError, match=f"no index .{name} is missing"):
+    with pytest.raises(InputError, match=f"not an index .{name} is missing"):
         Index.open(tmp_path / "x")
 
 
@@ -245,7 +245,7 @@ def test_what_is_no_index_is_never_replaced(tmp_path: Path) -> None:
         yield
 
     for out in (directory, file, tmp_path / "link"):
-        with pytest.raises(InputError, match="no index"):
+        with pytest.raises(InputError, match="not an index"):
             write_index(never(), out, source="s")
     assert ("years of work", "more work") == ((directory / "thesis.txt").read_text(), file.read_text())
 
@@ -308,7 +308,7 @@ def test_a_killed_process_leaves_no_index(tmp_path: Path) -> None:
     assert -signal.SIGKILL == done.returncode
     assert [".x.part"] == os.listdir(tmp_path)
     for place in (out, tmp_path / ".x.part"):
-        with pytest.raises(InputError, match="no index"):
+        with pytest.raises(InputError, match="not an index"):
             Index.open(place)
     write_index(web(), out, source="s")
     assert ["x"] == os.listdir(tmp_path)

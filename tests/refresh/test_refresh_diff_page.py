@@ -99,9 +99,9 @@ def test_a_page_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lycosa.refresh.diff.MOST_ROWS", 500)
     many = 500 + 7
     told = compared("", "\n".join(map(str, range(many))))
-    assert (many, "7 more lines left out here") == (
+    assert (many, "7 more lines not shown here") == (
         len(told.diff.rows),
-        re.findall(r"\d+ more lines? left out here", render(told))[0],
+        re.findall(r"\d+ more lines? not shown here", render(told))[0],
     )
 
 

@@ -122,9 +122,11 @@ class Needs:
 
     def learn(self, visit: Visit) -> None:
         """See a recorded visit."""
+        if visit.kind not in ("page", "revisit"):
+            return
         if lane(visit.node) in self._trying:
             self._trying[lane(visit.node)].discard(visit.node)
-        if visit.kind not in ("page", "revisit") or (visit.outcome != "ok" and "render" not in visit.data):
+        if visit.outcome != "ok" and "render" not in visit.data:
             return
         self.pages += 1
         host, render = lane(visit.node), visit.data.get("render")
