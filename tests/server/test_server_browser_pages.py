@@ -22,6 +22,7 @@ import browsing
 from browsing import NARROW, PATIENCE, WIDE, Watch, new_page
 from lycosa.people import accounts, notices
 from revisited_crawl import EPOCH, Revisited, html
+from served import wait
 from site_maker import PASSWORD, SiteUnderTest, make_site
 
 HOSTILE = "<img src=x onerror=alert(1)><svg/onload=alert(2)> {{7*7}}"
@@ -219,6 +220,19 @@ def test_an_invitation_that_is_over(visit: Any) -> None:
     page.goto("/privacy")
     page.goto("/join")
     page.get_by_role("heading", name="This address has no invitation").wait_for()
+
+
+def test_what_arrives_late_does_not_disturb_whoever_is_typing(visit: Any) -> None:
+    """The first field of a new interest has the focus; a catalogue that comes later leaves it where it is by then."""
+    page, held = visit("hasty"), []
+    page.route("**/catalogue", lambda route: held.append(route))
+    page.goto("/interests/new")
+    expect(page.get_by_label("In words")).to_be_focused(timeout=PATIENCE)
+    page.get_by_label("Pages to fetch").focus()
+    wait(lambda: held, "the catalogue was not asked for")
+    held[0].continue_()
+    page.locator("input[name=preferences]").first.wait_for()
+    assert "budget" == focused(page)
 
 
 def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:

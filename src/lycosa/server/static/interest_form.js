@@ -254,8 +254,9 @@ form.addEventListener("submit", (event) => {
 
 async function begin() {
   if (interest) {
-    try { kept = await get(`/interests/${interest}`); } catch (error) { return complain(form, error); }
+    try { kept = await get(`/interests/${interest}`); } catch (error) { form.hidden = false; return complain(form, error); }
     show(kept);
+    form.hidden = false; // not before: what is typed into it would be overwritten
   }
   const given = interest ? null : sessionStorage.getItem("lycosa-begin"); // topics that were marked in a directory
   if (given) {
@@ -264,9 +265,7 @@ async function begin() {
     fields.words.value = words;
     append("seeds", seeds);
   }
-  await choices();
-  if (!interest) $("#words").focus();
-  return undefined;
+  return choices();
 }
 
 begin();

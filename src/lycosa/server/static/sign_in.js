@@ -24,4 +24,3 @@ form.addEventListener("submit", (event) => {
     }
   });
 });
-$("#name").focus();
