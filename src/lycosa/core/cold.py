@@ -485,8 +485,8 @@ class _File:
             self._write(data[begin * self._size : end * self._size], first)
 
     def write_text(self, first: int, text: bytes) -> None:
-        """Put a text in places of its own."""
-        self._write(text, first)
+        """Put a text in places of its own, to the end of the last: a snapshot says how many places the file has."""
+        self._write(text.ljust(self.places(len(text)) * self._size, b"\0"), first)
 
     def _write(self, data: bytes, first: int) -> None:
         if self._given is not None:
