@@ -34,8 +34,9 @@ needs_browser = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/ch
 @contextmanager
 def browser() -> Iterator[Any]:
     """A browser that runs; people get contexts of their own in it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)  # for all of them: five seconds are little on a busy machine
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         yield running

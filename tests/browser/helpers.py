@@ -67,23 +67,31 @@ class Canary:
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.sockets: list[socket.socket] = []
+        self._over = False
+        while not self._listens():  # another process has the port that is free for TCP
+            for listening in self.sockets:
+                listening.close()
+            self.sockets.clear()
+        self._threads = [threading.Thread(target=self._listen, args=(one,), daemon=True) for one in self.sockets]
+
+    def _listens(self) -> bool:
         self.port = 0
         for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
             for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                listening = socket.socket(family, kind)
                 try:
-                    listening = socket.socket(family, kind)
                     listening.bind((address, self.port))
                 except OSError:
+                    listening.close()
                     if family == socket.AF_INET:
-                        raise
+                        return False
                     continue  # no IPv6 here
                 self.port = self.port or listening.getsockname()[1]
                 listening.settimeout(0.1)
                 if kind == socket.SOCK_STREAM:
                     listening.listen(100)
                 self.sockets.append(listening)
-        self._over = False
-        self._threads = [threading.Thread(target=self._listen, args=(one,), daemon=True) for one in self.sockets]
+        return True
 
     def _listen(self, listening: socket.socket) -> None:
         while not self._over:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import LEASE
 from lycosa.core.types import Inbound, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.testing import Web
+from lycosa.testing import Response, Web
 from lycosa.testing.server import serve
 
 TOPIC = "marine biology/coral reefs"
@@ -48,9 +49,11 @@ async def run():
         if told["pages"] > 15 and not done:
             pids = [await crawl.shards[0].pid.remote(), told["pid"]]
             done.append([os.kill(pid, signal.SIGKILL) for pid in pids])
+            (out / "killed").touch()
         if told["pages"] > 30 and len(done) == 1:
             done.append(cluster.add_node(**more))
             cluster.remove_node(nodes[1], allow_graceful=False)
+            (out / "removed").touch()
 
 asyncio.run(run())
 told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
@@ -60,17 +63,32 @@ cluster.shutdown()
 """
 
 
+class Waiting(Web):
+    """A web that is slow until what is to be done in the middle of its crawl is done: it can't be over before."""
+
+    out: Path
+    answers = 0
+
+    def response(self, url: str, **given: Any) -> Response:
+        """After so many answers each takes its time."""
+        self.answers += 1
+        late = self.answers > 40 and not (self.out / ("killed" if self.answers < 70 else "removed")).exists()
+        made = super().response(url, **given)
+        return replace(made, delay=0.4) if late else made
+
+
 def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: Command) -> None:
     """A shard, the coordinator and a node are killed, a node joins: the budget is met, no page is fetched twice, no
     host is asked within its pause, and the crawl's directory reads like any other."""
-    web, out = Web(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / "crawl"
+    web, out = Waiting(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / "crawl"
+    web.out = out
     with serve(web) as server:
         options = {
             "topic": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": BUDGET, "delay": DELAY,
             "concurrency": AT_ONCE, "allow_network": ["127.0.0.0/8"],
         }  # fmt: skip
         words = [sys.executable, "-c", RUN, str(out), json.dumps(options), str(SHARDS)]
-        ran = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
         hits = list(server.log)
     assert ran.returncode == 0, ran.stderr
     told = json.loads((out / "told.json").read_text())

@@ -89,7 +89,7 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not begun
     for _ in range(3):
         follower.visited(page)
-    assert [0] == [process.wait(60) for process in begun]  # nobody crawls here: it is done at once
+    assert [0] == [process.wait(300) for process in begun]  # nobody crawls here: it is done at once
     with closing(Collection(directory)) as collection, Search(collection, patience=0.0) as search:
         assert 0 == (search.keep_up() and search.behind)
     follower.visited(page)

@@ -150,8 +150,8 @@ class Deceiver:
 
 
 @contextlib.contextmanager
-def _deceiving(targets: list[str], robots: str = "") -> Iterator[Server]:
-    with serve(Deceiver(targets, robots), host="127.0.0.2") as server:  # type: ignore[arg-type]
+def _deceiving(targets: list[str], robots: str = "", port: int = 0) -> Iterator[Server]:
+    with serve(Deceiver(targets, robots), host="127.0.0.2", port=port) as server:  # type: ignore[arg-type]
         yield server
 
 
@@ -212,12 +212,11 @@ def test_no_name_leads_to_this_machine(trapdoor: Trapdoor, monkeypatch: pytest.M
 
 def test_a_name_with_one_allowed_address_uses_that(trapdoor: Trapdoor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several addresses of a name only those that may be dialled are: the others see nothing."""
-    with _deceiving([]) as server, socket.socket() as other:
-        other.bind(("127.0.0.1", server.port))  # the trapdoor has another port
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:  # the trapdoor has another port
         other.setblocking(False)
         _named(monkeypatch, {"mixed.example": ["127.0.0.1", "127.0.0.2"]})
-        visits = _crawled([server.url("mixed.example")], allow_network=["127.0.0.2/32"])
+        with _deceiving([], port=other.getsockname()[1]) as server:
+            visits = _crawled([server.url("mixed.example")], allow_network=["127.0.0.2/32"])
         with pytest.raises(BlockingIOError):
             other.accept()
     assert {visit.address for visit in visits} == {"127.0.0.2"}

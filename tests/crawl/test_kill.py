@@ -94,7 +94,7 @@ class Witness:
 
     def _settle(self) -> None:
         """Wait until the server has dealt with all that the dead client has sent, in whatever queue it stands."""
-        knock = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=30)
+        knock = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
         knock.request("GET", "/")
         knock.getresponse().read()
         knock.close()

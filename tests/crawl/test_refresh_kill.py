@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +18,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawl.helpers import check_kept, check_warcs, events_of, lycosa, run, until, visits_of
+from crawl.helpers import Process, check_kept, check_warcs, events_of, lycosa, run, until, visits_of
+from held_port import held_port
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
 from lycosa.refresh.telling.webhook import verify
@@ -38,6 +40,9 @@ class Reefs:
     def __init__(self) -> None:
         self.phase = 0
         self.port = 0
+        self.answers = 0
+        self.slow_after = 1 << 30
+        """From so many answers on, each takes its time: who is to be killed by then can't have ended before."""
 
     def url(self, host: int, page: int | str) -> str:
         return f"http://h{host}.localhost:{self.port}/{page}"
@@ -51,7 +56,9 @@ class Reefs:
 
     def response(self, url: str, *, headers: Mapping[str, str] | None = None, version: int = 0) -> Response:
         name, _, path = url.removeprefix("http://").partition("/")
-        return finish(self._document(int(name[1]), path.removeprefix("/")), headers or {})
+        made = finish(self._document(int(name[1]), path.removeprefix("/")), headers or {})
+        self.answers += 1
+        return replace(made, delay=0.5) if self.answers > self.slow_after else made
 
     def _document(self, host: int, path: str) -> Document:
         if path == "robots.txt":
@@ -180,14 +187,25 @@ def _plain(versions: Versions, visit: Visit) -> str:
     return inflate(exchange.body, exchange.header("content-encoding"), 10**6)[0].decode()
 
 
+@contextlib.contextmanager
+def _under_way(command: list[str], hits: int, server: Server) -> Iterator[Process]:
+    """A command that the server has given so many answers, and gives no more before the block is left but slowly."""
+    web, seen = _web(server), len(server.log)
+    web.slow_after = web.answers + hits
+    process = lycosa(*command)
+    until(lambda: len(server.log) >= seen + hits, f"{hits} requests")
+    yield process
+    web.slow_after = 1 << 30
+
+
 def _let_die(command: list[str], death: str, server: Server) -> None:
     """Run a command until it is killed in the way that is foreseen for it."""
     point, _, number = death.partition(":")
-    seen = len(server.log)
-    process = lycosa(*command, sabotage="" if point == "hits" else death)
     if point == "hits":
-        until(lambda: len(server.log) >= seen + int(number), f"{number} requests")
-        process.kill()
+        with _under_way(command, int(number), server) as process:
+            process.kill()
+    else:
+        process = lycosa(*command, sabotage=death)
     ended = process.wait()
     assert -signal.SIGKILL == ended.code, f"{death}: {ended.code} {ended.err}"
 
@@ -232,11 +250,9 @@ def test_watch_killed(served: Server, crawl: Path) -> None:
 
 def test_interrupted(served: Server, crawl: Path) -> None:
     """Ctrl-C ends a refresh well; the same command goes on, and each change is there once."""
-    seen = len(served.log)
-    process = lycosa("refresh", str(crawl), "--all", "--quiet")
-    until(lambda: len(served.log) >= seen + 15, "some requests")
-    process.send_signal(signal.SIGINT)
-    ended = process.wait()
+    with _under_way(["refresh", str(crawl), "--all", "--quiet"], 15, served) as process:
+        process.send_signal(signal.SIGINT)
+        ended = process.wait()
     assert (0, "", "") == (ended.code, ended.out, ended.err)
     last = json.loads(json.dumps(events_of(crawl, crawl.parent / "scratch")[-1].value))  # type: ignore[union-attr]
     assert last["reason"] == "stopped"
@@ -300,10 +316,11 @@ def _receiving(port: int) -> Iterator[type[Receiver]]:
             thread.join()
 
 
-def _free_port() -> int:
-    """A port where nobody listens."""
-    with http.server.HTTPServer(("127.0.0.1", 0), Receiver) as free:
-        return int(free.server_address[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port where nobody listens, for a while."""
+    with held_port() as port:
+        yield port
 
 
 def _an_hour_passes(directory: Path) -> None:
@@ -312,13 +329,11 @@ def _an_hour_passes(directory: Path) -> None:
         told.execute("UPDATE target SET next = next - 3600")
 
 
-def test_a_webhook_that_is_down(served: Server, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_webhook_that_is_down(served: Server, crawl: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A target that was down while the refresh was killed hears of each change in the end, under one id each."""
     monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
-    port = _free_port()
     command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
-    for death in ("committed:20",):
-        _let_die(command, death, served)
+    _let_die(command, "committed:20", served)
     ended = run(*command)  # nobody listens yet
     assert 0 == ended.code, ended.err
     _an_hour_passes(crawl)
@@ -337,10 +352,11 @@ def test_a_webhook_that_is_down(served: Server, crawl: Path, monkeypatch: pytest
     assert heard.total() == len(entries)
 
 
-def test_killed_before_the_target_has_answered(served: Server, crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_before_the_target_has_answered(
+    served: Server, crawl: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A delivery that was cut off by the kill is made again with the same changes under the same id."""
     monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
-    port = _free_port()
     command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
     with _receiving(port) as receiver:
         receiver.slow = threading.Event()

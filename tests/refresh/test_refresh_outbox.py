@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from aiohttp import web
@@ -556,12 +556,15 @@ def test_kill_minus_nine(log: SqliteLog) -> None:
     got: list[tuple[str, list[int]]] = []
     process: list[subprocess.Popen[bytes]] = []
     kill_at = {2: "before", 4: "after"}  # by the number of the request
+    killed = Event()
 
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             got.append((body["id"], [change["seq"] for change in body["changes"]]))
             when = kill_at.get(len(got))
+            if len(got) > max(kill_at):
+                killed.wait(60)  # it may be quick enough to send one more
             if when == "before":
                 process[-1].kill()
                 return
@@ -569,6 +572,7 @@ def test_kill_minus_nine(log: SqliteLog) -> None:
             self.end_headers()
             if when == "after":
                 process[-1].kill()
+                killed.set()
 
         def log_message(self, *words: object) -> None:
             pass

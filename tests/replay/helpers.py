@@ -109,7 +109,7 @@ def running(proxy: LocalProxy) -> Iterator[None]:
         yield
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 

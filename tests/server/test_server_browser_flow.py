@@ -102,7 +102,7 @@ def make_interest(page: Any, web: Web) -> str:
 def watch_live(page: Any) -> None:
     """Pages come in by themselves, with why; the curve is drawn; the end is told."""
     page.locator(".feed li").nth(BUDGET - 1).wait_for()
-    assert "via “" in page.locator(".feed .why").first.inner_text()
+    page.locator(".feed .why", has_text="via “").first.wait_for()
     page.wait_for_selector(".plot .main-svg")
     expect(page.locator("#interest-state")).to_have_text("Finished", timeout=PATIENCE)
     expect(page.locator("#interest-note")).to_contain_text(f"{BUDGET} of {BUDGET} pages", timeout=PATIENCE)

@@ -208,15 +208,18 @@ def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
     async def work(bench: Bench) -> None:
         made = [bench.crawl(person) for person in ("ann", "bob", "cid")]
         bench.start()
-        spread = 0
+        spread, begun = 0, list[int]()
 
         def far() -> bool:
-            nonlocal spread
+            nonlocal spread, begun
             assert bench.process is not None
             pages = [running.pages for running in bench.process.running.values()]
-            if len(pages) == 3:
-                spread = max(spread, max(pages) - min(pages))
-            return len(bench.server.log) > 60
+            if len(pages) < 3 or not all(pages):
+                return False
+            begun = begun or pages  # one after the other: how far apart depends on how busy the machine is
+            gained = [now - then for now, then in zip(pages, begun, strict=True)]
+            spread = max(spread, max(gained) - min(gained))
+            return min(gained) >= 12
 
         await bench.until(far)
         await bench.stop()
@@ -254,11 +257,11 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
     """
 
     async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann", budget=5)
+        crawl = bench.crawl("ann", budget=25)
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
         crawls.more(bench.database, time.time(), crawl, 9_000, 10_000)  # a running crawl has its larger budget at once
-        await bench.until(lambda: bench.row(crawl)["pages"] >= 6)
+        await bench.until(lambda: bench.row(crawl)["pages"] > 25)
         live = json.loads((bench.settings.crawl_directory(crawl) / "live.json").read_text())
         assert "reef.localhost" == live["hosts"][0]["host"].partition(":")[0]
         assert {"at", "frontier", "in_flight", "hosts"} == set(live)
@@ -807,7 +810,7 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         bench.start()
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
         running = bench.process.running[crawl]  # type: ignore[union-attr]
-        enough = running.pages + 10
+        enough = running.pages + 30
         bench.database.run("UPDATE crawl SET budget = ?", enough)
         await bench.until(lambda: running.budget == enough)
         ask = bench.process.database._ask  # type: ignore[union-attr]

@@ -101,7 +101,7 @@ def test_a_large_index_is_made_beside_the_request(world: CrawlOnSite, monkeypatc
         behind.append(told["behind"])
     assert behind[0] > 0
     begin.set()
-    monkeypatch.setattr(module, "PATIENCE", 30.0)
+    monkeypatch.setattr(module, "PATIENCE", 120.0)
     assert {"a", "b", "c"} == set(names(world))
     assert [1] == made
 

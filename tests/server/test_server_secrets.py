@@ -74,7 +74,7 @@ def test_exports_at_once_are_counted_without_a_gap(world: World, monkeypatch: py
 
     def slow(out: Any, *_: Any) -> None:
         out.write(b"x" * 70_000)  # the first piece is ready: the answer begins
-        full.wait(20)
+        full.wait(120)
 
     monkeypatch.setattr(exports, "_pack", slow)
 

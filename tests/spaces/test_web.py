@@ -159,8 +159,11 @@ def test_answers_go_on_in_the_order_in_which_they_came(
 
         running = [asyncio.ensure_future(visit(url)) for url in urls]
         for body in read.split():
-            await asyncio.sleep(0.001)
+            while body.encode() not in pool.reading:
+                await asyncio.sleep(0)
             pool.reading[body.encode()].set_result(None)
+            for _ in range(10):  # whatever follows from that
+                await asyncio.sleep(0)
         await asyncio.gather(*running)
         await made.close()
         assert not made._turns

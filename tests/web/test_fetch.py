@@ -1,12 +1,12 @@
 """One HTTP request against servers that misbehave, on loopback and with small limits."""
 
 import asyncio
-import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
 
+from held_port import held_port
 from lycosa.core.errors import FetchError
 from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits, Response
@@ -410,14 +410,11 @@ def test_a_chunk_that_is_none() -> None:
 
 def test_nobody_there() -> None:
     """A port that nobody listens on is unreachable, and may be tried again."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
 
     async def body(transport: HttpTransport, server: Server, url: str) -> None:
         await transport.fetch(f"http://127.0.0.1:{port}/", HEADERS)
 
-    with pytest.raises(FetchError) as error:
+    with held_port() as port, pytest.raises(FetchError) as error:
         serve(says(), body)
     assert ("unreachable", True) == (error.value.outcome, error.value.again)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -17,6 +16,7 @@ import pytest
 import surt as reference
 from synthetic_crawl import crawled, html, prose
 
+from held_port import held_port
 from lycosa.collection.export import export
 from lycosa.collection.reading import Collection
 from lycosa.store import cdxj
@@ -119,16 +119,17 @@ def test_the_index_is_the_one_that_others_make(tmp_path: Path) -> None:
     assert whole == (tmp_path / "again.cdxj").read_bytes()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that pywb may listen at."""
+    with held_port() as port:
+        yield port
 
 
 @pytest.mark.skipif(
     not WAYBACK.exists() and os.environ.get("CI") != "true", reason="no pywb: tools/pywb installs it beside the tests"
 )
-def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path) -> None:
+def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path, port: int) -> None:
     """pywb, given the WARC files and the indexes beside them, serves pages byte for byte, and knows the rest."""
     collection = tmp_path / "collections" / "reefs"
     collection.mkdir(parents=True)
@@ -136,7 +137,6 @@ def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path) -> None:
     (collection / "indexes").mkdir()
     for index in (reefs / "archive").glob("*.cdxj"):
         (collection / "indexes" / index.name).symlink_to(index)
-    port = _free_port()
     base = f"http://127.0.0.1:{port}/reefs"
     with open(tmp_path / "log", "wb") as log:
         pywb = subprocess.Popen(
@@ -148,7 +148,7 @@ def test_pywb_replays_a_crawl(reefs: Path, tmp_path: Path) -> None:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).close()
                 break
-            except urllib.error.URLError:
+            except OSError:
                 time.sleep(0.05)
         with Collection(reefs) as crawl:
             visits = [visit for visit in crawl.log.visits("file != ''") if visit.outcome in ("ok", "redirect")]
