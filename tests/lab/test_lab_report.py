@@ -6,7 +6,6 @@ import csv
 import json
 import logging
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -15,7 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
+import browsing
 from lycosa.core.errors import InputError
 from lycosa.drawing.browser import plot
 from lycosa.drawing.figure import looks
@@ -27,11 +28,6 @@ from lycosa.lab.report.storing import load
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
-
-
-def chromium() -> str:
-    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
 
 
 def example() -> Findings:
@@ -320,19 +316,13 @@ def test_the_front_page(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with browsing.browser() as running:
         yield running
-        running.close()
 
 
-@pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+@browsing.needs_browser
 def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None:
     """No errors, nothing asked for, nothing wider than the screen; a click takes a curve and its band away."""
-    from playwright.sync_api import expect
-
     page = browser.new_page(viewport={"width": 1280, "height": 900}, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
@@ -343,12 +333,13 @@ def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None
     page.goto((written / "index.html").as_uri())
     chart = page.locator("[data-figure='fig-1']")
     chart.scroll_into_view_if_needed()
-    chart.locator(".plot[data-ready]").wait_for(timeout=20_000)
-    assert not chart.locator("img").is_visible()
+    chart.locator(".plot[data-ready]").wait_for(timeout=60_000)
+    expect(chart.locator("img")).to_be_hidden()
     # Three traces: a band, its curve, and a curve without a band.
-    assert 3 == chart.locator(".scatterlayer .trace").count()
+    traces = chart.locator(".scatterlayer .trace")
+    expect(traces).to_have_count(3)
     chart.locator(".legendtoggle").first.click()
-    expect(chart.locator(".scatterlayer .trace")).to_have_count(1)
+    expect(traces).to_have_count(1)
     page.click("#theme")
     page.emulate_media(media="print")
     assert chart.locator("img").is_visible()
@@ -360,7 +351,7 @@ def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None
     page.close()
 
 
-@pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+@browsing.needs_browser
 def test_the_report_of_the_lab_without_scripts(browser: Any, written: Path) -> None:
     """Without JavaScript the pictures are there in place of the interactive figures, and no button."""
     page = browser.new_page(java_script_enabled=False)

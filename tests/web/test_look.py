@@ -59,4 +59,4 @@ def test_a_page_that_takes_no_time(name: str) -> None:
     began = process_time()
     page = RUNS + HOSTILE[name]
     assert not Look.of(page, 0, 0, scripts_of(page)).empty
-    assert process_time() - began < 0.25
+    assert process_time() - began < 2.0  # hundredths: what is not linear takes minutes

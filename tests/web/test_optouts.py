@@ -132,4 +132,4 @@ def test_files_that_are_meant_to_hurt() -> None:
         assert (
             told_by_site("http://a.example/reefs", robots, tdmrep, None) == again.told("http://a.example/reefs") == []
         )
-    assert process_time() - began < 0.5
+    assert process_time() - began < 3.0  # tenths, on an idle machine

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+import browsing
 import lycosa
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
@@ -18,16 +19,10 @@ from lycosa.core.types import Held, Setting
 from lycosa.testing import Web, serve
 from report.synthetic import large, write
 
-ROOT = Path(__file__).resolve().parents[3]
 TOPIC = "marine biology/coral reefs"
 
 
-def chromium() -> str:
-    found = subprocess.run([ROOT / "tools" / "chromium", "find"], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
-
-
-pytestmark = pytest.mark.skipif(not chromium(), reason="no Chromium: tools/chromium installs one")
+pytestmark = browsing.needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +49,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def browser(reports: dict[str, Path]) -> Iterator[Any]:
     """Started after the crawl: it keeps an event loop of its own running."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with browsing.browser() as running:
         yield running
-        running.close()
 
 
 @pytest.mark.parametrize(("name", "scheme"), [("web", "light"), ("long", "dark"), ("empty", "light")])
@@ -96,10 +87,11 @@ def test_values_under_the_pointer(browser: Any, reports: dict[str, Path]) -> Non
     pages = json.loads(curve.get_attribute("data-pages"))
     middle = len(pages) // 2
     page.mouse.move(box["x"] + box["width"] * middle / (len(pages) - 1), box["y"] + 50)
-    assert page.inner_text("#reading").startswith(f"After {pages[middle]} pages: ")
+    reading = page.locator("#reading")
+    expect(reading).to_contain_text(f"After {pages[middle]} pages: ")
     curve.focus()
     page.keyboard.press("ArrowRight")
-    assert page.inner_text("#reading").startswith(f"After {pages[middle + 1]} pages: ")
+    expect(reading).to_contain_text(f"After {pages[middle + 1]} pages: ")
     page.close()
 
 
