@@ -6,6 +6,9 @@ the labels, as a share of what an oracle finds within the same budget; compared 
 the same without what others learn, and without the coordinator's choice.
 
     python benchmarks/cluster.py corpora/wikispeedia-blind.warc.gz --labels corpora/wikispeedia.labels.tsv
+    python benchmarks/cluster.py corpora/webkb.warc.gz --labels corpora/webkb.labels.tsv --index /tmp/webkb --domains 0
+    python benchmarks/cluster.py embedded:pages=100000,hosts=1000,seed=1 --index /tmp/embedded --domains 0
+    python benchmarks/cluster.py --table cluster-quality.jsonl --picture docs/pictures/cluster
 """
 
 from __future__ import annotations
@@ -50,12 +53,14 @@ DOMAINS = 200
 
 
 class Spread(Space):
-    """A corpus on invented domains."""
+    """A corpus on invented domains; on its own ones, if those are 0."""
 
     def __init__(self, index: Index, domains: int = DOMAINS) -> None:
         self.index = index
         self.urls = [
             f"http://d{xxhash.xxh3_64_intdigest(name.encode()) % domains}.test/{name.partition('://')[2]}"
+            if domains
+            else name
             for name in index.names
         ]
         self.number_of = {url: node for node, url in enumerate(self.urls)}
@@ -123,6 +128,15 @@ def hunt(
     return {"found": marks, "pages": len(found), "cpu": round(time.process_time() - began, 2), **took}
 
 
+def results(path: str) -> list[dict[str, Any]]:
+    """What was measured so far."""
+    return [json.loads(line) for line in open(path)] if Path(path).exists() else []
+
+
+def _way(told: dict[str, Any]) -> tuple[Any, ...]:
+    return told["corpus"], told["subject"], told["budget"], told["shards"], tuple(sorted(told["how"].items()))
+
+
 def main() -> None:
     """All hunts, each written down as it ends."""
     asked = argparse.ArgumentParser()
@@ -132,16 +146,21 @@ def main() -> None:
     asked.add_argument("--out", default="cluster-quality.jsonl")
     asked.add_argument("--topics", type=int, default=10)
     asked.add_argument("--budget", type=int, default=500)
-    asked.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8])
+    asked.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8, 16, 64])
+    asked.add_argument("--domains", type=int, default=DOMAINS, help="invented ones; 0: the corpus has its own")
+    asked.add_argument("--without", type=int, nargs="*", default=[8], help="shards to go without exchange and grants")
+    asked.add_argument("--skip", type=int, default=0, help="topics to leave out")
+    asked.add_argument("--only", type=int, default=10**6, help="how many of the others to take")
     given = asked.parse_args()
     path = Path(given.index)
     labels = Path(given.labels) if given.labels else None
     index = Index.open(path) if path.exists() else make_index([given.corpus], path, labels=labels)
-    space = Spread(index)
-    most = given.shards[-1]
+    space = Spread(index, given.domains)
     ways: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
-    ways += [(most, {"shares": False}), (most, {"grants": False}), (most, {"shares": False, "grants": False})]
-    for subject in subjects_of(index, count=given.topics, random_seed=7):
+    for n in given.without:
+        ways += [(n, {"shares": False}), (n, {"grants": False}), (n, {"shares": False, "grants": False})]
+    done = {_way(told) for told in results(given.out)}
+    for subject in subjects_of(index, count=given.topics, random_seed=7)[given.skip : given.skip + given.only]:
         nodes = seed_sets(index, subject, "on-topic", count=3, random_seed=7)[0]
         oracle = simulate(
             Guide.given(index), hunter(ORACLE, index, subject, Guide.given(index), budget=given.budget, random_seed=7),
@@ -150,8 +169,17 @@ def main() -> None:
         best = np.cumsum(subject.truth[oracle.found] > 0)
         limit = {str(mark): int(best[min(mark, len(best)) - 1]) for mark in MARKS if mark <= given.budget}
         for shards, how in ways:
+            if (path.name, subject.name, given.budget, shards, tuple(sorted(how.items()))) in done:
+                continue
             told = hunt(space, subject, [space.urls[node] for node in nodes], given.budget, shards, **how)
-            told |= {"subject": subject.name, "shards": shards, "how": how, "oracle": limit}
+            told |= {
+                "corpus": path.name,
+                "subject": subject.name,
+                "budget": given.budget,
+                "shards": shards,
+                "how": how,
+                "oracle": limit,
+            }
             with open(given.out, "a") as file:
                 print(json.dumps(told), file=file)
 

@@ -19,11 +19,16 @@ from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import LEASE, Shard
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
-from lycosa.core.types import Inbound, Seed, Shared, Visit
+from lycosa.core.protocols import Topic
+from lycosa.core.types import Inbound, Page, Seed, Shared, Visit
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import MemoryLog, SqliteLog
 from lycosa.testing import Web
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
+from lycosa.text.vocabulary import Vocabulary
+from lycosa.topics.probability import Probability
+from lycosa.topics.probability.elsewhere import packed, unpacked
+from lycosa.topics.probability.pages import Pages
 
 TOPIC = "marine biology/coral reefs"
 SHARDS = 3
@@ -36,9 +41,12 @@ def web() -> Web:
     return Web(pages=150, hosts=20, traps=("redirects", "dead", "robots"))
 
 
-def shard_on(web: Web, number: int, log: Any, owners: Owners = OWNERS, strategy: str = "scent") -> Shard:
+def shard_on(web: Web, number: int, log: Any, owners: Owners = OWNERS, topic: Topic | None = None) -> Shard:
     """A shard as its log says, a new one or one that goes on; inside a virtual loop."""
-    engine = sim_engine(web, web.query(TOPIC), log, strategy=strategy, words="coral reefs", vectors="false", delay=0.5)
+    engine = sim_engine(
+        web, topic or web.query(TOPIC), log, strategy="scent", words="coral reefs", vectors="false", delay=0.5,
+        probability=topic is not None,
+    )  # fmt: skip
     engine.owns = lambda node: owners.of(node) == number
     engine.table.scope = lambda node, depth: owners.of(node) == number
     events = list(log)
@@ -136,15 +144,31 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, tmp_path: Path) -> None
 
 
 def test_a_budget_is_spent_together(web: Web) -> None:
-    """Exactly so many pages, each by its owner, and what others learn is heard."""
+    """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
+    all pages everywhere; as the log says it."""
     logs = [MemoryLog() for _ in range(SHARDS)]
 
     async def many() -> None:
         together = Together(Coordinator(SHARDS, Budget(pages=60), clock, slots=4), delay=0.01)
-        shards = [shard_on(web, number, logs[number]) for number in range(SHARDS)]
+        shards = [shard_on(web, number, logs[number], topic=Probability("coral reefs")) for number in range(SHARDS)]
         await asyncio.gather(*(run_to_end(together, shard) for shard in shards))
         assert {shard.engine.ending for shard in shards} == {PAGES_SPENT}
         assert all(shard.heard for shard in shards)
+        for number, shard in enumerate(shards):
+            judge, own = shard.engine.topic, shard.engine.tally.pages
+            assert isinstance(judge, Probability)
+            assert len(judge.worths()) == own
+            shared = [event.data.get("judge", ()) for event in logs[number] if isinstance(event, Shared)]
+            assert len(judge.worths_elsewhere()) == sum(map(len, shared)) > 20
+            again = shard_on(web, number, logs[number], topic=Probability("coral reefs"))
+            assert state_of(again.engine) == state_of(shard.engine)
+            assert again.engine.topic.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
+            before = Probability("coral reefs")
+            told = judge.state()
+            looking = {**told["looking"], "names": list(told["looking"]["names"].items)}
+            before.restore({**told, "looking": looking, "nodes": list(told["nodes"].items)})
+            assert before.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
+            await again.engine.space.close()
 
     run_virtual(many())
     assert sum(event.is_page for log in logs for event in log if isinstance(event, Visit)) == 60
@@ -214,3 +238,27 @@ def test_messages_come_back_as_they_were() -> None:
         assert encode_other(again) == encode_other(event)  # type: ignore[arg-type]
         with pytest.raises(ERRORS):
             decode_other("shared" if kind == "inbound" else "inbound", encode_other(event))
+
+
+def test_what_is_told_of_a_page_comes_back(web: Web) -> None:
+    """Its evidence, to the last bit; what is damaged, or no page, is of no use."""
+    judge, words = Probability("coral reefs"), Vocabulary()
+    page = Page("ok", title="Coral reefs", main="Corals build reefs in the sea.", node="http://a.test/reefs")
+    reading = words.read(page)
+    visit = Visit(page.node, "page", "ok", 1, beta=judge.judge(page, reading).beta, terms=reading.terms)
+    judge.learn(visit)
+    told = judge.told(page.node)
+    other = Probability("coral reefs")
+    assert other.take(page.node, told, 3)
+    assert not other.take(page.node, told, 3), "it is known"
+    assert not other.told(page.node), "whose page it is tells of it"
+    assert other.worths_elsewhere().tolist() == judge.worths().tolist()
+    assert not len(other.worths())
+    copy = Pages()
+    read = unpacked(told)
+    assert read is not None
+    copy.add(read.evidence, read.worth, True)
+    assert packed(copy, 0, read.length, read.is_start) == told
+    nobody = Probability("coral reefs")
+    for damaged in (b"", told[:-1], told + b" ", told[:30] + b"\xff" + told[31:-4] + b"\xff\xff\xff\x7f"):
+        assert not nobody.take(page.node, damaged, 1)

@@ -6,10 +6,11 @@ All it knows is the last report of each shard. One that is new knows as much onc
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lycosa.cluster.messages import Grant, Report, Sums, added_up
+from lycosa.cluster.messages import Example, Grant, Lore, Report, Totals
 from lycosa.core.budget import (
     BYTES_SPENT,
     EXHAUSTED,
@@ -61,7 +62,10 @@ class Coordinator:
         self.known: dict[int, _Known] = {}
         self.over = ""
         self._began = clock()
-        self._sums: dict[int, Sums] = {}
+        self._totals = Totals()
+        self._name = uuid.uuid4().hex
+        self._examples: list[tuple[int, Example]] = []  # with their shards
+        self._told: set[str] = set()
         self._quiet: list[tuple[int, ...]] | None = None
         self._agreed: set[int] = set()
         self.reports = 0
@@ -161,9 +165,15 @@ class Coordinator:
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
-    def share(self, shard: int, sums: Sums) -> Sums:
-        """What a shard has learned, all of it; returned is what all others have."""
-        self._sums[shard] = sums
+    def share(self, shard: int, lore: Lore) -> Lore:
+        """What a shard has learned; returned is what all others have, as far as it has not heard it."""
         if not self.shares:
-            return {}
-        return added_up([told for number, told in self._sums.items() if number != shard and told])
+            return Lore()
+        self._totals.tell(shard, lore.sums)
+        for example in lore.examples:
+            if example[0] not in self._told:
+                self._told.add(example[0])
+                self._examples.append((shard, example))
+        since = lore.heard if lore.teller == self._name else 0
+        examples = [example for teller, example in self._examples[since:] if teller != shard]
+        return Lore(self._totals.others(shard), examples, self._name, len(self._examples))

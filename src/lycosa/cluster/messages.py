@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+ROUNDING = 1e-6
+"""What is left of a sum from which all was taken out."""
 
 
 @dataclass(slots=True)
@@ -52,17 +56,67 @@ Sums = dict[str, Any]
 """What a part has learned, as sums: numbers of groups, a line of sums for each, and what is summed over all pages."""
 
 
-def added_up(parts: list[Sums]) -> Sums:
-    """The sums of several shards as one; empty for none.
+EXAMPLES = 500
+"""Pages of a crawl that all judges hear of. Of a larger one each stands for others: there are as many again whenever
+the crawl is e times as large."""
 
-    >>> one = {"groups": np.array([2, 5]), "sums": np.ones((2, 2), np.float32), "pages": np.array([3.0])}
-    >>> both = added_up([one, {"groups": np.array([5]), "sums": np.ones((1, 2), np.float32), "pages": np.array([1.0])}])
-    >>> both["groups"].tolist(), both["sums"][:, 0].tolist(), both["pages"].tolist()
+Example = tuple[str, bytes, int]
+"""A page, what a judge needs of it, and for how many it stands."""
+
+
+@dataclass(slots=True)
+class Lore:
+    """What a shard has learned, or all others have: sums, always whole, and pages for judges, each once."""
+
+    sums: Sums = field(default_factory=dict)
+    examples: list[Example] = field(default_factory=list)
+    teller: str = ""
+    """Which coordinator it is: one that is new has heard of no page."""
+    heard: int = 0
+    """How many of its pages a shard has heard."""
+
+
+class Totals:
+    """The sums of all shards as one: each tells all of its own, in place of what it said before.
+
+    >>> totals = Totals()
+    >>> totals.tell(0, {"groups": np.array([2, 5]), "sums": np.ones((2, 2), np.float32), "pages": np.array([3.0])})
+    >>> totals.tell(1, {"groups": np.array([5]), "sums": np.ones((1, 2), np.float32), "pages": np.array([1.0])})
+    >>> totals.tell(2, {"groups": np.array([5]), "sums": np.ones((1, 2), np.float32), "pages": np.array([1.0])})
+    >>> others = totals.others(1)
+    >>> others["groups"].tolist(), others["sums"][:, 0].tolist(), others["pages"].tolist()
     ([2, 5], [1.0, 2.0], [4.0])
     """
-    if not parts:
-        return {}
-    groups, place = np.unique(np.concatenate([part["groups"] for part in parts]), return_inverse=True)
-    sums = np.zeros((len(groups), parts[0]["sums"].shape[1]), np.float32)
-    np.add.at(sums, place, np.concatenate([part["sums"] for part in parts]))
-    return {"groups": groups.astype(np.int32), "sums": sums, "pages": np.sum([part["pages"] for part in parts], axis=0)}
+
+    def __init__(self) -> None:
+        self._told: dict[int, Sums] = {}
+        self._groups = np.zeros(0, np.int32)
+        """Those that anybody has met, in order; and the sums of each."""
+        self._sums: NDArray[np.float64] = np.zeros((0, 2))
+
+    def tell(self, shard: int, sums: Sums) -> None:
+        """All that a shard has learned."""
+        if before := self._told.pop(shard, None):
+            self._sums[self._groups.searchsorted(before["groups"])] -= before["sums"]
+        if not sums:
+            return
+        self._told[shard] = sums
+        groups = np.union1d(self._groups, sums["groups"])
+        if len(groups) > len(self._groups):
+            known, self._sums = self._sums, np.zeros((len(groups), 2))
+            self._sums[groups.searchsorted(self._groups)] = known
+            self._groups = groups
+        self._sums[self._groups.searchsorted(sums["groups"])] += sums["sums"]
+
+    def others(self, shard: int) -> Sums:
+        """What all others have learned; empty if nobody has told anything."""
+        told = [sums for number, sums in self._told.items() if number != shard]
+        if not told:
+            return {}
+        sums = self._sums.copy()
+        if own := self._told.get(shard):
+            sums[self._groups.searchsorted(own["groups"])] -= own["sums"]
+        some = np.abs(sums).max(axis=1, initial=0.0) > ROUNDING
+        pages = np.sum([told_of["pages"] for told_of in told], axis=0)
+        groups = self._groups[some].astype(np.int32)
+        return {"groups": groups, "sums": sums[some].astype(np.float32), "pages": pages}

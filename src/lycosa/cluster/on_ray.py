@@ -14,7 +14,7 @@ from typing import Any
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
 from lycosa.cluster.merging import shard_path
-from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.messages import Grant, Lore, Report
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import Shard
 from lycosa.core.budget import Budget
@@ -84,9 +84,9 @@ class OverRay:
         grant: Grant = await self._call(self.names.coordinator, "report", report)
         return grant
 
-    async def share(self, shard: int, sums: Sums) -> Sums:
+    async def share(self, shard: int, lore: Lore) -> Lore:
         """Tell it what was learned."""
-        others: Sums = await self._call(self.names.coordinator, "share", shard, sums)
+        others: Lore = await self._call(self.names.coordinator, "share", shard, lore)
         return others
 
     async def send(self, receiver: int, messages: list[bytes]) -> int:
@@ -107,9 +107,9 @@ class CoordinatorActor:
         """A shard tells how it is getting on."""
         return self.coordinator.report(report)
 
-    async def share(self, shard: int, sums: Sums) -> Sums:
+    async def share(self, shard: int, lore: Lore) -> Lore:
         """And what it has learned."""
-        return self.coordinator.share(shard, sums)
+        return self.coordinator.share(shard, lore)
 
     async def stop(self) -> None:
         """No more grants."""

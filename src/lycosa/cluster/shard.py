@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lycosa.cluster.messages import Grant, Report, Sums
+import xxhash
+
+from lycosa.cluster.messages import EXAMPLES, Example, Grant, Lore, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Inbound, Setting, Shared
+from lycosa.core.types import Inbound, Setting, Shared, Visit
 from lycosa.store.codec import decode_other
 from lycosa.version import SOFTWARE
 
@@ -35,12 +37,21 @@ class Shard:
         self.number, self.engine = number, engine
         self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
         self.outbox.catch_up()
-        engine.recorded = self.outbox.add
+        self.total = engine.tally.pages * owners.shards
+        """Pages of all shards together, as far as it is known."""
+        self._examples: list[Example] = []
+        self._told = 0  # how many of them the coordinator has
+        self._teller, self._heard = "", 0  # which coordinator that is, and how many of its examples we have
+        for row in engine.table.closed:
+            self._show(engine.table.nodes[row])
+        engine.recorded = self._recorded
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
         self.free_from = float(lease.get("until", 0.0))
         """When the lease of whoever was this shard before has run out: nothing is fetched before."""
         self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
+        self._telling = 0
+        self._learned, self._sums = (-1, 0), Sums()
         self.shared_at = FIRST_SHARE
         self.heard = 0
         self._until = 0.0  # the lease as the log has it
@@ -57,15 +68,39 @@ class Shard:
         self.engine.take_in(events)
         return events[-1].number if events else 0
 
-    def hear(self, sums: Sums) -> None:
-        """What others have learned, added up."""
-        self.engine.take_in([Shared({"strategy": sums}, self.engine.clock())])
-        self.heard += 1
+    def _recorded(self, visit: Visit, number: int) -> None:
+        self.outbox.add(visit, number)
+        if visit.is_page and not visit.follows:
+            self._show(visit.node)
 
-    def sums(self) -> Sums:
+    def _show(self, node: str) -> None:
+        """A page from which others' judges may learn: at first each one, then one of so many."""
+        confers, stands = self.engine.lessons.confers, max(1, self.total // EXAMPLES)
+        if confers is None or (stands > 1 and xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) % stands):
+            return
+        if told := confers.told(node):
+            self._examples.append((node, told, stands))
+
+    def hear(self, lore: Lore) -> None:
+        """What others have learned: sums, and pages that our judge has not heard of."""
+        is_new = self._teller not in ("", lore.teller)  # it has to hear everything again
+        self._teller, self._heard, self._told = lore.teller, lore.heard, 0 if is_new else self._telling
+        data: dict[str, Any] = {"strategy": lore.sums} if lore.sums else {}
+        confers = self.engine.lessons.confers
+        if examples := [example for example in lore.examples if confers is not None and not confers.knows(example[0])]:
+            data["judge"] = examples
+        if data:
+            self.engine.take_in([Shared(data, self.engine.clock())])
+            self.heard += 1
+
+    def lore(self) -> Lore:
         """What was learned here."""
         tell: Callable[[], Sums] | None = getattr(self.engine.strategy, "sums", None)
-        return tell() if tell is not None else {}
+        self._telling = len(self._examples)
+        learned = self.engine.tally.picks, self.engine.lessons.adopted
+        if learned != self._learned:
+            self._learned, self._sums = learned, tell() if tell is not None else {}
+        return Lore(self._sums, self._examples[self._told :], self._teller, self._heard)
 
     def share_is_due(self, total: int) -> bool:
         """Whether to tell what was learned, now that all shards together have so many pages."""
@@ -99,6 +134,7 @@ class Shard:
     def accept(self, grant: Grant, asked: float) -> None:
         """Go on as far as the coordinator says. A lease counts from when it was asked for."""
         allowance, now = self.allowance, self.engine.clock()
+        self.total = max(self.total, grant.total)
         until = asked + grant.seconds
         events: list[Setting] = []
         if not grant.over and until > now and self._until < now + grant.seconds / 2:

@@ -317,6 +317,8 @@ class Engine:
                     continue
                 self.log.append(event)
                 self.fold(event)
+            if self.tally.pages:  # else there is nothing to judge again
+                self.lessons.teach()
         self._torn = False
         self.wake()
 
@@ -398,16 +400,21 @@ class Engine:
             hear = getattr(self.strategy, "share", None)
             if hear is not None and "strategy" in event.data:
                 hear(event.data["strategy"], self.table, self.frontier)
+            for node, told, stands in event.data.get("judge", ()):
+                self.lessons.take(node, told, stands, self.table.row_of.get(node, -1))
             return
         if event.number <= self.inbox.get(event.sender, 0):  # it came twice
             return
         self.inbox[event.sender] = event.number
+        visit = event.visit
         step = self.table.absorb_inbound(event)
         self.frontier.hold(*self.warden.meet(self.table))
         if len(step.children):
             self.strategy.learn(step, self.table, self.frontier)
-        for node in event.visit.data.get("sources", ()):
+        for node in visit.data.get("sources", ()):
             self._admit(node, source=True, parent=step.row)
+        if event.seed and visit.outcome == "redirect" and visit.links.urls:
+            self.lessons.start(Seed(visit.links.urls[0], visit.ended))
         if self.cold is not None:
             self.cold.settle()
 
@@ -440,7 +447,9 @@ class Engine:
     def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
         if isinstance(self.strategy, Reconsiders):
-            self.strategy.reconsider(rows, worths, self.table, self.frontier)
+            others, theirs = self.lessons.elsewhere()
+            everything = np.concatenate([rows, others]), np.concatenate([worths, theirs])
+            self.strategy.reconsider(*everything, self.table, self.frontier)
         self.keeper.reconsider(rows, worths, self.table)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.protocols import Clock, Learner, Log, Topic
+from lycosa.core.protocols import Clock, Confers, Learner, Log, Topic
 from lycosa.core.state import State
 from lycosa.core.tally import Tally
 from lycosa.core.types import Label, Lesson, Rows, Seed, Visit
@@ -28,8 +28,13 @@ class Lessons:
         self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
+        self.adopted = 0
+        """How many lessons were adopted by this process."""
         self._taught = 0  # pages that there were at the last lesson
         self._unheard = False  # labels that the count of relevant pages does not know of yet
+        self.confers = _confers(topic)
+        """Whoever learns from other shards' pages, if the judge does."""
+        self._elsewhere = array("i")  # the rows of those pages; -1 where there is none
 
     # -- what is folded ----------------------------------------------------------------------------------------
 
@@ -44,6 +49,11 @@ class Lessons:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
 
+    def take(self, node: str, told: bytes, stands: int, row: int) -> None:
+        """A page that another shard has fetched, and its row."""
+        if self.confers is not None and self.confers.take(node, told, stands):
+            self._elsewhere.append(row)
+
     def hear(self, label: Label) -> None:
         """A person's word; it is counted with the next lesson."""
         if self.learner is not None:
@@ -54,9 +64,17 @@ class Lessons:
         """From now on it is judged by this; another topic's lesson is of no use to this one."""
         if self.learner is not None and lesson.judge == self.judge_name:
             self.learner.adopt(lesson)
+            self.adopted += 1
             self._taught = self.tally.pages
             self._recount()
             self._heed(np.array(self._rows, np.int32), self._worths)
+
+    def elsewhere(self) -> tuple[Rows, NDArray[np.floating[Any]]]:
+        """The rows of other shards' pages, and what they are worth by our judge."""
+        rows = np.array(self._elsewhere, np.int32)
+        if self.confers is None or not len(rows):
+            return rows, np.zeros(0)
+        return rows[rows >= 0], self.confers.worths_elsewhere()[rows >= 0]
 
     def _recount(self) -> None:
         """The pages so far are worth something else."""
@@ -75,12 +93,16 @@ class Lessons:
     def state(self) -> State:
         """The versions of pages so far, and what nobody has learned from yet."""
         rows, counts = np.array(self._rows, np.int32), np.array(self._counted())
-        return {"rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard}
+        elsewhere = np.array(self._elsewhere, np.int32)
+        return {
+            "rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard, "elsewhere": elsewhere,
+        }  # fmt: skip
 
     def restore(self, state: State) -> None:
         """Know of those."""
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
         self._taught, self._unheard = state["taught"], state["unheard"]
+        self._elsewhere = array("i", state["elsewhere"].tobytes())
 
     # -- what is taught, live ----------------------------------------------------------------------------------
 
@@ -109,3 +131,10 @@ class Lessons:
         """At the end of a run: learn from the pages since the last lesson."""
         if self.tally.pages > self._taught:
             self.teach(force=True)
+
+
+def _confers(topic: object) -> Confers | None:
+    """The judge, under whatever is around it, if it learns from other shards' pages."""
+    while not isinstance(topic, Confers) and hasattr(topic, "topic"):
+        topic = topic.topic
+    return topic if isinstance(topic, Confers) else None

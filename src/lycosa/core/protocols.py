@@ -195,6 +195,27 @@ class Learner(Topic, Protocol):
 
 
 @runtime_checkable
+class Confers(Protocol):
+    """A learner that learns from pages of other shards as well, of which it is told what it needs."""
+
+    def told(self, node: str) -> bytes:
+        """What others need of a page of ours; empty if there is nothing to learn from it."""
+        ...
+
+    def knows(self, node: str) -> bool:
+        """Whether a page is one of ours, or was taken in."""
+        ...
+
+    def take(self, node: str, told: bytes, stands: int) -> bool:
+        """A page of another shard, which stands for so many; whether it is of use. Live and replayed."""
+        ...
+
+    def worths_elsewhere(self) -> NDArray[np.floating[Any]]:
+        """What the pages that were of use are worth now, in the order in which they came."""
+        ...
+
+
+@runtime_checkable
 class Estimator(Protocol):
     """What to fetch next, as two functions over the shared table.
 
@@ -252,7 +273,7 @@ class Reconsiders(Protocol):
 
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
-        one counts."""
+        one counts. Behind them come pages of other shards."""
         ...
 
 

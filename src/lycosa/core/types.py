@@ -413,11 +413,14 @@ class Inbound:
     """Whether the page is one to start from: a redirect hands that on."""
     sums: list[float] = field(default_factory=list)
     """What a redirect hands on of what led to it: the number of parents, sums and maxima (`Table.handed_on`)."""
+    packed: bytes = field(default=b"", compare=False, repr=False)
+    """As it came: the log keeps that. Whoever changes anything has to make it empty."""
 
 
 @dataclass(slots=True)
 class Shared:
-    """What other shards have learned, added up: all of it so far, in place of what the last such event said."""
+    """What other shards have learned: sums, which are all of it so far, in place of what the last such event said; and
+    pages for the judge to learn from, beside those that it had heard of."""
 
     data: dict[str, Any] = field(default_factory=dict)
     """Plain values and numpy arrays, by whoever they are for."""

@@ -150,9 +150,12 @@ def unpack_paths(distinct: Sequence[str] = (), number_of: Sequence[int] = ()) ->
 
 def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> bytes:
     """A small event."""
+    if isinstance(event, Inbound) and event.packed:
+        return event.packed
     values = [getattr(event, part.name) for part in fields(event)]
     if isinstance(event, Inbound):
         values[2] = encode_visit(event.visit)
+        del values[-1]
     if isinstance(event, Seed) and not event.data:  # as earlier versions wrote and read them
         del values[-1]
     if isinstance(event, Lesson | Shared):  # which may hold arrays
@@ -171,6 +174,9 @@ def decode_other(kind: str, blob: bytes) -> Event:
         raise ValueError(f"it is not a {kind}")
     if kind == "inbound":
         values[2] = decode_visit(values[2], Place())
+        inbound = Inbound(*values)
+        inbound.packed = blob
+        return inbound
     event: Event = _MAKERS[kind](*values)
     return event
 

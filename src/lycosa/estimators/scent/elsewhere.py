@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
+from lycosa.core.types import Rows
+from lycosa.estimators.scent.sharpening import OWN_BESIDE, likely
+
 if TYPE_CHECKING:
     from lycosa.estimators.scent.estimator import Scent
 
@@ -30,6 +34,28 @@ class Elsewhere:
         self.groups = np.zeros(0, np.int32)
         self.sums = np.zeros((0, 2), np.float32)
         self.pages = np.zeros(9)
+        self._count = 0
+        self._rows = np.zeros(0, np.int32)
+        """Of others' pages that link to rows of ours; and what they said of each: its outcome, and what it is worth."""
+        self._outcome = np.zeros(0, np.float32)
+        self._beta = np.zeros(0, np.float32)
+
+    def hear(self, row: int, outcome: float, beta: float) -> None:
+        """A page of others has turned out so."""
+        at = self._count
+        self._count += 1
+        if at == len(self._rows):
+            self._rows, self._outcome = fit(self._rows, at + 1), fit(self._outcome, at + 1)
+            self._beta = fit(self._beta, at + 1)
+        self._rows[at], self._outcome[at], self._beta[at] = row, outcome, beta
+
+    def reconsider(self, rows: Rows, worth: Numbers, outcome: NDArray[np.float32]) -> None:
+        """Our judge has looked at some rows again, others' pages among them, which have another outcome by that."""
+        heard = self._rows[: self._count]
+        again = np.isin(heard, rows)
+        heard = heard[again]
+        change = likely(worth[heard]) - likely(self._beta[: self._count][again])
+        outcome[heard] = self._outcome[: self._count][again] + (1.0 - OWN_BESIDE) * change
 
     def own(self, scent: Scent) -> dict[str, Any]:
         """What scent has learned without the others."""

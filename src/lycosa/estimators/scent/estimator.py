@@ -335,6 +335,7 @@ class Scent:
         trails.fit(len(table))
         self.elite_.fit(len(table))
         trails.outcome[step.row] = outcome
+        self.elsewhere_.hear(step.row, outcome, step.visit.beta)
         if step.visit.outcome == "redirect":
             for target in step.children.tolist():
                 if not trails.words.item(target, HOST):
@@ -441,6 +442,7 @@ class Scent:
         worth[rows[rows >= 0]] = worths[rows >= 0]
         pages, outcome = self.sharpening_.relearn(worth)
         trails.outcome[pages] = outcome
+        self.elsewhere_.reconsider(rows, worth, trails.outcome)
         positive = outcome > 0.0
         self.sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[positive].sum())
         self.positives_ = int(np.count_nonzero(positive))

@@ -37,6 +37,11 @@ _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
 Column = NDArray[np.float64]
 
 
+def likely(worth: NDArray[np.floating[Any]]) -> Column:
+    """Probabilities, and 0 for those that are noise."""
+    return np.where(worth < UNLIKELY, 0.0, worth)
+
+
 class _Kept:
     """What is remembered of pages, so that they can be learned from again: columns, and all words one after the other.
 
@@ -188,7 +193,7 @@ class Sharpening:
         """
         kept, n = self._kept, self._kept.count
         rows, own, quality = kept.rows[:n].astype(np.intp), kept.own[:n], kept.quality[:n]
-        query = np.where(worth[rows] < UNLIKELY, 0.0, worth[rows]) * (quality > 0.0)
+        query = likely(worth[rows]) * (quality > 0.0)
         self._beta, self._own = float(query.sum()), float(own.sum())
         if self._beta and self._own:
             query = (1.0 - OWN_BESIDE) * query + OWN_BESIDE * own * (self._beta / self._own)

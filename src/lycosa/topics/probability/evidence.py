@@ -114,7 +114,7 @@ class Looking:
         self.meaning = meaning
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
-        self._length = 0.0
+        self._length = 0.0  # words of all pages
         self._slot_of = np.zeros(1024, np.int32)
         self.names: list[str] = []
         """The words of the crawl, by number."""
@@ -145,6 +145,11 @@ class Looking:
         self.share[slots] = share
         # Of several words in one slot the last one has left its share there.
         self._recount(slots, self.frequency.take(slots), self.share.take(slots))
+
+    @property
+    def length(self) -> float:
+        """Words of all pages so far."""
+        return self._length
 
     def _recount(self, slots: NDArray[np.int32], frequency: Column, share: Column) -> None:
         self._common[slots] = frequency + BACKGROUND * share + 0.5
@@ -197,13 +202,13 @@ class Looking:
             evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
         return evidence
 
-    def count(self, evidence: Evidence, words: int) -> None:
-        """The page is one of the crawl's: what is on it is more common now."""
-        self.pages += 1
-        self._length += words
+    def count(self, evidence: Evidence, words: float, times: int = 1) -> None:
+        """The page, or so many like it, is one of the crawl's: what is on it is more common now."""
+        self.pages += times
+        self._length += words * times
         slots = evidence.slots
         frequency = self.frequency.take(slots)
-        frequency += slots != 0
+        frequency += (slots != 0) * np.float32(times)
         self.frequency[slots] = frequency
         self._recount(slots, frequency, self.share.take(slots))
 

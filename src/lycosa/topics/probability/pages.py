@@ -19,8 +19,11 @@ VECTOR = 2.0
 Column = NDArray[np.float32]
 
 
+_COLUMNS = ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth", "stands", "own")
+
+
 class Pages:
-    """One row for each version of a page that the log has, in its order."""
+    """One row for each version of a page that the log has, in its order; and for pages that other shards told of."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -33,21 +36,26 @@ class Pages:
         self.first = np.zeros(0, np.bool_)
         """Whether the row is a page's first version, and no copy of another page."""
         self.firsts = 0
-        """How many are."""
+        """How many there are, with those that rows stand for."""
         self.worth = np.zeros(0, np.float32)
+        self.stands = np.zeros(0, np.int32)
+        """For how many pages a row stands: 1, but for some of those that another shard has fetched."""
+        self.own = np.zeros(0, np.bool_)
+        """Whether the log of this crawl, or shard, has the page."""
 
-    def add(self, evidence: Evidence, worth: float, first: bool) -> int:
+    def add(self, evidence: Evidence, worth: float, first: bool, *, own: bool = True, stands: int = 1) -> int:
         """One more row, and its number."""
         row = self.count
         self.count += 1
         if self.count > len(self.worth):
-            for name in ("slots", "amounts", "answers", "vectors", "against", "quality", "first", "worth"):
+            for name in _COLUMNS:
                 setattr(self, name, fit(getattr(self, name), self.count))
         self.slots[row], self.amounts[row], self.answers[row] = evidence.slots, evidence.amounts, evidence.answers
         self.vectors[row] = evidence.vector
         self.against[row], self.quality[row] = evidence.against, evidence.quality
         self.first[row], self.worth[row] = first, worth
-        self.firsts += first
+        self.stands[row], self.own[row] = stands, own
+        self.firsts += first * stands
         return row
 
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:

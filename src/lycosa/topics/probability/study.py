@@ -255,7 +255,8 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
 
     shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
     near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
-    data["line"] = _line(odds, rows_known, np.concatenate([odds[trusted], of_examples]), given, said, near)
+    shown_odds = np.concatenate([odds[trusted], of_examples])
+    data["line"] = _line(odds, np.repeat(rows_known, pages.stands[rows_known]), shown_odds, given, said, near)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
     ):  # words that no page has, and nobody to show what is meant
@@ -276,11 +277,12 @@ def _line(
 ) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels.
 
+    In `known` a row is as often as it stands for a page.
     `said` is how many of some pages are relevant by what they say by themselves: asked only if it counts. `near` is how
     close the pages are to those that were shown.
     """
     labelled = np.concatenate([given.certain, given.refused])
-    free = np.setdiff1d(known, labelled)
+    free = known[~np.isin(known, labelled)]
     if not len(free):
         return float(np.mean(shown)) - 2.0 if len(shown) else 0.0
     alone = said(free) if len(free) < 2 * LARGE else 0.0
