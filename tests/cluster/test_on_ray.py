@@ -30,6 +30,7 @@ import asyncio, json, os, signal, sys
 from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
+import lycosa.ray
 from lycosa.cluster.on_ray import load
 from lycosa.cluster.running import ClusterCrawl, Where
 from lycosa.core.options import Options
@@ -57,6 +58,10 @@ async def run():
 
 asyncio.run(run())
 told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
+pages = lycosa.ray.read_crawl(out, everything=True, copies=True, parallelism=2).take_all()
+answers = lycosa.ray.read_warc(out / "archive" / "*.warc.gz", text=False).take_all()
+told["read"] = [len({page["url"] for page in pages}), sorted(page["title"] for page in pages)[-1]]
+told["found"] = len({page["url"] for page in pages} - {answer["url"] for answer in answers if answer["body"]})
 (out / "told.json").write_text(json.dumps(told))
 ray.shutdown()
 cluster.shutdown()
@@ -92,6 +97,9 @@ def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: 
         hits = list(server.log)
     assert ran.returncode == 0, ran.stderr
     told = json.loads((out / "told.json").read_text())
+    (read, title), missing = told.pop("read"), told.pop("found")
+    assert (read, missing) == (BUDGET, 0), "Ray Data reads the crawl, and its archive"
+    assert title
     assert told == {"ending": "page budget spent", "pages": BUDGET, "done": 2}
     _check(out, hits)
     assert command.json("show", out)["pages"] == BUDGET

@@ -104,7 +104,7 @@ EXTRAS = (
     ("server", "prometheus-client", "metrics of a server (lycosa serve)"),
     ("server", "python-multipart", "uploads of bookmarks and lists (lycosa serve)"),
     ("server", "uvicorn", "the web server (lycosa serve)"),
-    ("cluster", "ray[default]", "crawls on many machines (lycosa crawl --cluster)"),
+    ("cluster", "ray[data,default]", "crawls on many machines (lycosa crawl --cluster)"),
     ("mcp", "mcp", "collections for agents (lycosa mcp)"),
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     ("remote", "fsspec", "WARC files that move elsewhere (lycosa crawl --archive)"),

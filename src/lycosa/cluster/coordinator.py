@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lycosa.cluster.messages import Example, Grant, Lore, Report, Totals
+from lycosa.cluster.messages import AT_ONCE, Example, Examples, Grant, Report, Sums, Totals
 from lycosa.core.budget import (
     BYTES_SPENT,
     EXHAUSTED,
@@ -65,7 +65,8 @@ class Coordinator:
         self._totals = Totals()
         self._name = uuid.uuid4().hex
         self._examples: list[tuple[int, Example]] = []  # with their shards
-        self._told: set[str] = set()
+        self._named: set[str] = set()
+        self._known: dict[tuple[int, int], int] = {}  # of each shard and epoch: how many of its examples
         self._quiet: list[tuple[int, ...]] | None = None
         self._agreed: set[int] = set()
         self.reports = 0
@@ -86,11 +87,10 @@ class Coordinator:
             sorted(report.promises, reverse=True),
         )  # fmt: skip
         self.over = self.over or self._ended(report.shard, now)
-        if self.over:
-            return Grant(known.pages, known.requests, SECONDS, self.over, self.pages)
-        if len(self.known) == self.shards or now > self._began + 2 * SECONDS:
+        examples = self._exchange(report)
+        if not self.over and (len(self.known) == self.shards or now > self._began + 2 * SECONDS):
             self._grant(known, now)
-        return Grant(known.pages, known.requests, SECONDS, "", self.pages)
+        return Grant(known.pages, known.requests, SECONDS, self.over, self.pages, examples)
 
     def _grant(self, known: _Known, now: float) -> None:
         """Give a shard its part of what is free: as many of its rows as are among the best of all."""
@@ -165,15 +165,26 @@ class Coordinator:
 
     # -- what is learned ---------------------------------------------------------------------------------------
 
-    def share(self, shard: int, lore: Lore) -> Lore:
-        """What a shard has learned; returned is what all others have, as far as it has not heard it."""
+    def share(self, shard: int, sums: Sums) -> Sums:
+        """What a shard has learned, all of it; returned is what all others have."""
         if not self.shares:
-            return Lore()
-        self._totals.tell(shard, lore.sums)
-        for example in lore.examples:
-            if example[0] not in self._told:
-                self._told.add(example[0])
-                self._examples.append((shard, example))
-        since = lore.heard if lore.teller == self._name else 0
-        examples = [example for teller, example in self._examples[since:] if teller != shard]
-        return Lore(self._totals.others(shard), examples, self._name, len(self._examples))
+            return {}
+        self._totals.tell(shard, sums)
+        return self._totals.others(shard)
+
+    def _exchange(self, report: Report) -> Examples:
+        """Hear of a shard's examples that are new, and tell it those of others."""
+        if not self.shares:
+            return Examples()
+        given, key = report.examples, (report.shard, report.epoch)
+        known = self._known.get(key, 0)
+        for example in given.told[max(0, known - given.begin) :] if given.begin <= known else ():
+            known += 1
+            if example[0] not in self._named:
+                self._named.add(example[0])
+                self._examples.append((report.shard, example))
+        self._known[key] = known
+        begin = given.known if given.teller == self._name else 0
+        end = min(len(self._examples), begin + AT_ONCE)
+        told = [example for teller, example in self._examples[begin:end] if teller != report.shard]
+        return Examples(self._name, end, told, known)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import SUPERSEDED
-from lycosa.cluster.messages import Grant, Lore, Report
+from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
@@ -34,7 +34,7 @@ class Peers(Protocol):
 
     async def report(self, report: Report) -> Grant: ...
 
-    async def share(self, shard: int, lore: Lore) -> Lore: ...
+    async def share(self, shard: int, sums: Sums) -> Sums: ...
 
     async def send(self, receiver: int, messages: list[bytes]) -> int: ...
 
@@ -93,8 +93,9 @@ async def _report(shard: Shard, peers: Peers) -> None:
     if grant.over == SUPERSEDED:
         raise Superseded(f"shard {shard.number}: {SUPERSEDED}")
     shard.accept(grant, asked)
-    if not grant.over and shard.share_is_due(grant.total):
-        shard.hear(await peers.share(shard.number, shard.lore()))
+    due = not grant.over and shard.share_is_due(grant.total)
+    if due and (sums := await peers.share(shard.number, shard.sums())):
+        shard.hear(sums)
 
 
 async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:

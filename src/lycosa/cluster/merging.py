@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Event, Label, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS
 from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
@@ -97,7 +97,7 @@ class Merger:
     def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         """The events of a shard that are new, each with a time that goes up."""
         last = -math.inf
-        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'label', 'setting') OR {VISITS})"
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels came from here
         for event in log.events(wanted, given=(self.cursors[shard], end)):
             last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
             yield last, shard, event
@@ -109,7 +109,7 @@ class Merger:
             number = self.log.append(event)
             if worth is not None:
                 self.log.settle([(number, worth)])
-        elif isinstance(event, Seed | Label):
+        elif isinstance(event, Seed):
             self.log.append(event)
         elif isinstance(event, Setting) and event.key in ONCE and self._settings[event.key] != event.value:
             self._settings[event.key] = event.value

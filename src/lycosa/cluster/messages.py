@@ -13,6 +13,28 @@ ROUNDING = 1e-6
 """What is left of a sum from which all was taken out."""
 
 
+EXAMPLES = 500
+"""Pages of a crawl that all judges hear of. Of a larger one each stands for others: there are as many again whenever
+the crawl is e times as large."""
+
+AT_ONCE = 200
+"""Examples in one message, at most."""
+
+Example = tuple[str, bytes, int]
+"""A page for judges to learn from: what they need of it, and for how many pages it stands."""
+
+
+@dataclass(slots=True)
+class Examples:
+    """Some of somebody's examples, from a place of their list on; and how many of the other's list are known here."""
+
+    teller: str = ""
+    """Whose list it is, or was asked for: somebody who is new begins a new one."""
+    begin: int = 0
+    told: list[Example] = field(default_factory=list)
+    known: int = 0
+
+
 @dataclass(slots=True)
 class Report:
     """How a shard is getting on: all that the coordinator knows of it, so that one that is new knows as much."""
@@ -35,6 +57,7 @@ class Report:
     alone: bool = False
     """Whether what is left belongs to hosts that asked to be left alone for long."""
     version: str = ""
+    examples: Examples = field(default_factory=Examples)
 
 
 @dataclass(slots=True)
@@ -50,30 +73,11 @@ class Grant:
     """Why the crawl is over; empty while it goes on."""
     total: int = 0
     """Pages of all shards together."""
+    examples: Examples = field(default_factory=Examples)
 
 
 Sums = dict[str, Any]
 """What a part has learned, as sums: numbers of groups, a line of sums for each, and what is summed over all pages."""
-
-
-EXAMPLES = 500
-"""Pages of a crawl that all judges hear of. Of a larger one each stands for others: there are as many again whenever
-the crawl is e times as large."""
-
-Example = tuple[str, bytes, int]
-"""A page, what a judge needs of it, and for how many it stands."""
-
-
-@dataclass(slots=True)
-class Lore:
-    """What a shard has learned, or all others have: sums, always whole, and pages for judges, each once."""
-
-    sums: Sums = field(default_factory=dict)
-    examples: list[Example] = field(default_factory=list)
-    teller: str = ""
-    """Which coordinator it is: one that is new has heard of no page."""
-    heard: int = 0
-    """How many of its pages a shard has heard."""
 
 
 class Totals:

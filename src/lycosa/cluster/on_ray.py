@@ -14,12 +14,13 @@ from typing import Any
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
 from lycosa.cluster.merging import shard_path
-from lycosa.cluster.messages import Grant, Lore, Report
+from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import Shard
 from lycosa.core.budget import Budget
 from lycosa.core.errors import InputError, LockedError, LycosaError
 from lycosa.core.options import Options
+from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
@@ -84,9 +85,9 @@ class OverRay:
         grant: Grant = await self._call(self.names.coordinator, "report", report)
         return grant
 
-    async def share(self, shard: int, lore: Lore) -> Lore:
+    async def share(self, shard: int, sums: Sums) -> Sums:
         """Tell it what was learned."""
-        others: Lore = await self._call(self.names.coordinator, "share", shard, lore)
+        others: Sums = await self._call(self.names.coordinator, "share", shard, sums)
         return others
 
     async def send(self, receiver: int, messages: list[bytes]) -> int:
@@ -107,9 +108,9 @@ class CoordinatorActor:
         """A shard tells how it is getting on."""
         return self.coordinator.report(report)
 
-    async def share(self, shard: int, lore: Lore) -> Lore:
+    async def share(self, shard: int, sums: Sums) -> Sums:
         """And what it has learned."""
-        return self.coordinator.share(shard, lore)
+        return self.coordinator.share(shard, sums)
 
     async def stop(self) -> None:
         """No more grants."""
@@ -125,9 +126,11 @@ class CoordinatorActor:
 class ShardActor:
     """Around a shard: a crawl that lives in a directory of its own."""
 
-    def __init__(self, number: int, shards: int, directory: str, options: dict[str, Any], crawl: str) -> None:
+    def __init__(
+        self, number: int, shards: int, directory: str, options: dict[str, Any], crawl: str, labels: list[Label]
+    ) -> None:
         self.number, self.owners, self.directory = number, Owners(shards), Path(directory)
-        self.options, self.names = options, Names(crawl)
+        self.options, self.names, self.labels = options, Names(crawl), labels
         self.shard: Shard | None = None
         self._ready, self._over = asyncio.Event(), False
 
@@ -155,6 +158,9 @@ class ShardActor:
         crawl, engine = await self._open()
         async with crawl:
             visits = aiter(crawl)
+            heard = {(label.node, label.at) for label in engine.log.events("kind = 'label'")}
+            if labels := [label for label in self.labels if (label.node, label.at) not in heard]:
+                engine.hear(labels)
             self.shard = shard = Shard(self.number, self.owners, engine, Scope.of(crawl.options))
             self._ready.set()
             async for _ in drive(shard, visits, OverRay(self.names)):

@@ -15,6 +15,7 @@ from lycosa.cluster.on_ray import STORE, CoordinatorActor, Names, ShardActor, lo
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
+from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory, located
@@ -115,7 +116,8 @@ class ClusterCrawl:
                 if not shards_in(self.path):
                     make_shards(self.path, count)
                 merger = Merger(self.path, log, count)
-                self._start(ray, count, located(directory.options, self.path.absolute()))
+                labels = [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
+                self._start(ray, count, located(directory.options, self.path.absolute()), labels)
                 async for progress in self._watch(ray, merger):
                     yield progress
                 merger.finish(self.ending, wall_clock()())
@@ -154,7 +156,7 @@ class ClusterCrawl:
             raise InputError(f"{self.path} has {there} shards: continue with as many, with ,shards={there} or without")
         return there or self.where.shards or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
 
-    def _start(self, ray: Any, count: int, options: Options) -> None:
+    def _start(self, ray: Any, count: int, options: Options, labels: list[Label]) -> None:
         names, lasting = Names(str(self.path.absolute())), {"max_restarts": -1, "max_task_retries": -1}
         budget = self.request.budget
         self.coordinator = (
@@ -165,7 +167,7 @@ class ClusterCrawl:
         self.shards = [
             ray.remote(ShardActor)
             .options(name=names.shard(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
-            .remote(number, count, str(self.path.absolute()), vars(options), names.crawl)
+            .remote(number, count, str(self.path.absolute()), vars(options), names.crawl, labels)
             for number in range(count)
         ]
 

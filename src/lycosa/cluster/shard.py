@@ -8,12 +8,12 @@ from typing import Any
 
 import xxhash
 
-from lycosa.cluster.messages import EXAMPLES, Example, Grant, Lore, Report, Sums
+from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Inbound, Setting, Shared, Visit
+from lycosa.core.types import Event, Inbound, Setting, Shared, Visit
 from lycosa.store.codec import decode_other
 from lycosa.version import SOFTWARE
 
@@ -23,7 +23,7 @@ LEASE = "lease"
 PROMISES = 32
 """Rows that a shard offers at once, at most."""
 
-FIRST_SHARE, GROWTH = 8, 1.15
+FIRST_SHARE, GROWTH = 4, 1.1
 """Pages of the whole crawl after which shards tell what they have learned, and again whenever there are so many times
 as many: what is logged of it stays within a few times of what is known in the end."""
 
@@ -50,7 +50,6 @@ class Shard:
         self.free_from = float(lease.get("until", 0.0))
         """When the lease of whoever was this shard before has run out: nothing is fetched before."""
         self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
-        self._telling = 0
         self._learned, self._sums = (-1, 0), Sums()
         self.shared_at = FIRST_SHARE
         self.heard = 0
@@ -81,26 +80,25 @@ class Shard:
         if told := confers.told(node):
             self._examples.append((node, told, stands))
 
-    def hear(self, lore: Lore) -> None:
-        """What others have learned: sums, and pages that our judge has not heard of."""
-        is_new = self._teller not in ("", lore.teller)  # it has to hear everything again
-        self._teller, self._heard, self._told = lore.teller, lore.heard, 0 if is_new else self._telling
-        data: dict[str, Any] = {"strategy": lore.sums} if lore.sums else {}
-        confers = self.engine.lessons.confers
-        if examples := [example for example in lore.examples if confers is not None and not confers.knows(example[0])]:
-            data["judge"] = examples
-        if data:
-            self.engine.take_in([Shared(data, self.engine.clock())])
-            self.heard += 1
+    def hear(self, sums: Sums) -> None:
+        """What others have learned, added up."""
+        self.engine.take_in([Shared({"strategy": sums}, self.engine.clock())])
+        self.heard += 1
 
-    def lore(self) -> Lore:
+    def sums(self) -> Sums:
         """What was learned here."""
         tell: Callable[[], Sums] | None = getattr(self.engine.strategy, "sums", None)
-        self._telling = len(self._examples)
         learned = self.engine.tally.picks, self.engine.lessons.adopted
         if learned != self._learned:
             self._learned, self._sums = learned, tell() if tell is not None else {}
-        return Lore(self._sums, self._examples[self._told :], self._teller, self._heard)
+        return self._sums
+
+    def _hear_of(self, examples: Examples) -> list[Shared]:
+        """Pages of others, as the event that our judge will learn from; and what the coordinator has of ours."""
+        self._teller, self._heard, self._told = examples.teller, examples.begin, examples.known
+        confers = self.engine.lessons.confers
+        told = [example for example in examples.told if confers is not None and not confers.knows(example[0])]
+        return [Shared({"judge": told}, self.engine.clock())] if told else []
 
     def share_is_due(self, total: int) -> bool:
         """Whether to tell what was learned, now that all shards together have so many pages."""
@@ -129,6 +127,7 @@ class Shard:
             promises[unused:], engine.frontier.best_soon(now),
             bool(tasks or engine._arrived or waits or promises or self.outbox.pending),
             tally.relevant, alone, SOFTWARE,
+            Examples(self._teller, self._told, self._examples[self._told : self._told + AT_ONCE], self._heard),
         )  # fmt: skip
 
     def accept(self, grant: Grant, asked: float) -> None:
@@ -136,7 +135,7 @@ class Shard:
         allowance, now = self.allowance, self.engine.clock()
         self.total = max(self.total, grant.total)
         until = asked + grant.seconds
-        events: list[Setting] = []
+        events: list[Event] = [*self._hear_of(grant.examples)]
         if not grant.over and until > now and self._until < now + grant.seconds / 2:
             self._until = until
             events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))

@@ -116,16 +116,28 @@ class Collection:
         """What the crawl goes by."""
         return Directory.read_options(self.path)
 
+    def count(self, *, everything: bool = False, copies: bool = False) -> int:
+        """How many pages `pages` gives."""
+        with self._opened() as collection:
+            return Selection(collection, everything=everything, copies=copies).total
+
     def pages(
-        self, *, everything: bool = False, copies: bool = False, versions: bool = False, text: bool = True
+        self,
+        *,
+        everything: bool = False,
+        copies: bool = False,
+        versions: bool = False,
+        text: bool = True,
+        part: tuple[int, int] = (0, 1),
     ) -> Iterator[CollectedPage]:
         """The pages in the order of the crawl, one at a time; with `versions` also what they were before they changed.
 
         Without `text` the archive is not read, which is quicker: `text`, `content_type`, and what a page declares of
-        itself are empty then.
+        itself are empty then. `part`: (2, 8) are the pages of the third of eight parts, for those who share the work.
         """
         with self._opened() as collection:
             chosen = Selection(collection, everything=everything, copies=copies, versions=versions)
+            chosen.divide(*part)
             for row in rows(chosen, without=() if text else FROM_ARCHIVE):
                 yield CollectedPage(**{name: row[name] for name in _NAMES})
 

@@ -88,6 +88,13 @@ class Selection:
             self.archived = int(self.view.column("archived")[self._chosen].sum())
         self.total = len(self._numbers)
 
+    def divide(self, part: int, parts: int) -> None:
+        """Keep one of so many parts, the first of which is 0."""
+        if not 0 <= part < parts:
+            raise InputError(f"there is no part {part} of {parts}: the first is 0")
+        self._numbers = self._numbers[part * self.total // parts : (part + 1) * self.total // parts]
+        self.total = len(self._numbers)
+
     def _leave_out(self, respect: str) -> int:
         """Choose no page whose owner has opted out."""
         if respect not in CHOICES:

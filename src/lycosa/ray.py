@@ -1,0 +1,140 @@
+"""Crawls and WARC files as datasets of Ray Data: read in parallel, on one machine or a cluster.
+
+    import lycosa.ray
+
+    pages = lycosa.ray.read_crawl("reefs")                # the relevant pages, a row each
+    answers = lycosa.ray.read_warc("archive/*.warc.gz")   # anybody's WARC files, a row for each answer
+
+Whoever reads has to reach the files: on a cluster they lie on a shared file system. Needs `pip install
+'lycosa[cluster]'`.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lycosa.collection.opened import Collection
+from lycosa.core.errors import InputError
+from lycosa.core.types import Page
+from lycosa.core.wording import for_programs
+from lycosa.replay.places import archives
+from lycosa.replay.recording import Recording, Spot
+from lycosa.replay.records import Damaged
+from lycosa.training.looking import page_in
+from lycosa.web import html
+from lycosa.web.inflate import BadEncoding, inflate
+
+MISSING = "this needs Ray Data, which is not installed: pip install 'lycosa[cluster]'"
+
+PAGES = 500
+"""Of a crawl, in one task, unless told otherwise."""
+
+LARGEST = 64 << 20
+"""Bytes of a body, unpacked."""
+
+
+def _data() -> Any:
+    try:
+        import ray.data
+    except ImportError as error:
+        raise InputError(MISSING) from error
+    return ray.data
+
+
+@for_programs()
+def read_crawl(
+    directory: str | Path,
+    *,
+    everything: bool = False,
+    copies: bool = False,
+    threshold: float | None = None,
+    whole_text: bool = False,
+    text: bool = True,
+    parallelism: int = 0,
+) -> Any:
+    """The relevant pages of a crawl, or with `everything` all, as a `ray.data.Dataset`; a cluster's crawl as any other.
+
+    The columns are those of `lycosa.open(directory)`: url, title, text, score, relevant, language, fetched ... Without
+    `text` the archive is not read. `parallelism` is the number of tasks.
+    """
+    data = _data()
+    path = Path(directory).absolute()
+    collection = Collection(path, threshold=threshold, whole_text=whole_text)
+    count = collection.count(everything=everything, copies=copies)
+    tasks = parallelism or max(1, -(-count // PAGES))
+    how = {"everything": everything, "copies": copies, "text": text}
+    given = {"threshold": threshold, "whole_text": whole_text}
+    parts = [{"path": str(path), "part": part, "of": tasks} for part in range(tasks)]
+    return data.from_items(parts, override_num_blocks=tasks).flat_map(_Pages(given, how))
+
+
+class _Pages:
+    """Reads a part of a crawl."""
+
+    def __init__(self, given: dict[str, Any], how: dict[str, Any]) -> None:
+        self.given, self.how = given, how
+
+    def __call__(self, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        collection = Collection(Path(row["path"]), **self.given)
+        for page in collection.pages(**self.how, part=(int(row["part"]), int(row["of"]))):
+            yield page.as_dict()
+
+
+@for_programs()
+def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) -> Any:
+    """The answers in WARC files, whoever wrote them, as a `ray.data.Dataset`: a task for each file.
+
+    `paths` are files, directories or patterns. Columns: url, date, status, content_type, body (unpacked), revisit,
+    warc_file; and of HTML, with `text`, title, language and text. Records that are damaged are left out. A revisit
+    whose first record is in another file has no body.
+    """
+    data = _data()
+    named = [paths] if isinstance(paths, str | Path) else list(paths)
+    files: list[Path] = []
+    for name in map(str, named):
+        found = sorted(glob.glob(name)) if glob.has_magic(name) and not Path(name).exists() else [name]
+        files += archives([Path(one).absolute() for one in found])
+    if not files:
+        raise InputError(f"there is no WARC file {', '.join(map(str, named))}")
+    rows = [{"path": str(file)} for file in dict.fromkeys(files)]
+    return data.from_items(rows, override_num_blocks=len(rows)).flat_map(_Answers(text))
+
+
+class _Answers:
+    """Reads a WARC file."""
+
+    def __init__(self, text: bool) -> None:
+        self.text = text
+
+    def __call__(self, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        with Recording([Path(row["path"])]) as recording:
+            for held in recording.archives:
+                for at in np.argsort(held.index.columns["offset"], kind="stable").tolist():
+                    try:
+                        answer = held.read(at)
+                        if answer.revisit:
+                            answer = recording.answer(answer.url, [Spot(held, at)]) or answer
+                    except Damaged:
+                        continue
+                    yield self._row(answer, held.path.name)
+
+    def _row(self, answer: Any, file: str) -> dict[str, Any]:
+        kind = answer.header(b"content-type")
+        try:
+            body, _ = inflate(answer.body, answer.header(b"content-encoding"), LARGEST)
+        except BadEncoding:
+            body = b""
+        page = Page("ok")
+        if self.text and body and kind.partition(";")[0].strip().lower() in html.HTML:
+            page = page_in(answer, answer.url)
+        return {
+            "url": answer.url, "date": datetime.fromtimestamp(answer.date / 1e6, UTC), "status": answer.status,
+            "content_type": kind, "body": bytes(body), "revisit": answer.revisit, "warc_file": file,
+            "title": page.title, "language": page.language, "text": page.main or page.text,
+        }  # fmt: skip
