@@ -436,7 +436,7 @@ def test_it_finds_more_than_chance() -> None:
     """
     siphon = _benchmark("siphoning").siphon
     share = {
-        strategy: mean(siphon(seed, strategy, (50,))[0] for seed in (11, 12, 13)) for strategy in ("random", "", "fl_n")
+        strategy: mean(siphon(seed, strategy, (50,))[0] for seed in (11, 12)) for strategy in ("random", "", "fl_n")
     }
     assert "best-first" == SearchFormSpace.strategy
     assert 0.2 < share["random"] < 0.32

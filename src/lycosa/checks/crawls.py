@@ -112,7 +112,8 @@ def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> 
     """The bytes that are kept of so many rounds, once it is warm. Much is measured twice: numpy's store fills up.
 
     After `soon` rounds, more than the warm ones, whatever grows has grown, be it by doubling: if less was kept by then
-    than such a part of all rounds may keep, the rest is not run; nor after as many rounds again as there were before.
+    than such a part of all rounds may keep, the rest is not run; nor after more rounds than there were before, again
+    and again.
     """
     tracing = tracemalloc.is_tracing()
     if not tracing:
@@ -126,12 +127,12 @@ def growth(again: Callable[[], None], warm: int, rounds: int, soon: int = 0) -> 
 
     try:
         first = earlier = kept_after(warm)
-        done = 0
-        for some in (soon, warm + soon + 1) if soon else ():
+        done, some = 0, soon
+        while some and done + some < rounds:
             later = kept_after(some)
             if later - earlier < GROWTH * some / rounds:
                 return later - earlier
-            earlier, done = later, done + some
+            earlier, done, some = later, done + some, warm + done + some + 1
         whole = kept_after(rounds - done)
         return whole - first if whole - first < GROWTH else min(whole - first, kept_after(rounds) - whole)
     finally:

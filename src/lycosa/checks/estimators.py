@@ -258,7 +258,7 @@ def memory_is_bounded(make: MakeEstimator) -> None:
             estimator.learn(step, table)
 
     rounds = 40  # some 2,400 visits: a list that keeps them grows by 19,000 bytes at least
-    grown = growth(again, 6, rounds, soon=10)
+    grown = growth(again, 3, rounds, soon=4)
     want(
         grown < GROWTH,
         f"it grew by {grown} bytes while it learned the same {len(known)} visits {rounds} times: keep sums and columns "

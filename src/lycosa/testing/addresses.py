@@ -25,6 +25,9 @@ ENDINGS = ("pdf", "pdf", "pdf", "pdf", "pdf", "docx", "odt", "epub", "rtf", "md"
 EVERY = 8
 """One in so many pages is a document, in a web that has some."""
 
+REMEMBERED = 1 << 16
+"""Names that are kept: each page that links to another asks for them."""
+
 
 class AddressBook:
     """The URLs of a graph's pages on a port, which may become known only when the web is served."""
@@ -38,6 +41,7 @@ class AddressBook:
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
+        self._names: dict[int, tuple[str, str]] = {}
         self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
 
     def base(self, name: str) -> str:
@@ -74,6 +78,14 @@ class AddressBook:
         return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
 
     def _name(self, page: int) -> tuple[str, str]:
+        known = self._names.get(page)
+        if known is None:
+            if len(self._names) == REMEMBERED:
+                self._names.clear()
+            known = self._names[page] = self._made_up(page)
+        return known
+
+    def _made_up(self, page: int) -> tuple[str, str]:
         section = self.graph.section(page)
         head = self.title(page)
         number = page - self.graph.front(section.host)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 from .addresses import AddressBook
@@ -44,6 +45,16 @@ class Aside:
     def html(self) -> str:
         rel = f' rel="{self.rel}"' if self.rel else ""
         return f'<li><a href="{escape(self.href)}"{rel}>{escape(self.text)}</a></li>'
+
+
+@lru_cache(maxsize=2048)
+def _text(seed: int, page: int, topic: int, subject: int) -> tuple[str, ...]:
+    """The paragraphs of a page; without a topic they are about its host's subject, or about nothing."""
+    rng = dice(seed, "text", page)
+    if topic < 0:
+        return tuple(paragraphs(rng, -1, 90 + int(rng.random() * 120), subject))
+    # A long tail: most pages some hundred words, a few of them thousands.
+    return tuple(paragraphs(rng, topic, int(130 + 260 * rng.random() + 2400 * rng.random() ** 7)))
 
 
 class Composer:
@@ -121,13 +132,8 @@ class Composer:
     def text(self, page: int) -> list[str]:
         graph = self.graph
         section, topic = graph.section(page), graph.topic(page)
-        rng = dice(graph.seed, "text", page)
-        if topic < 0:
-            words = 90 + int(rng.random() * 120)
-            subject = graph.subject[section.host] if page != section.start or section.topic < 0 else -1
-            return paragraphs(rng, -1, words, subject)
-        # A long tail: most pages some hundred words, a few of them thousands.
-        return paragraphs(rng, topic, int(130 + 260 * rng.random() + 2400 * rng.random() ** 7))
+        about = topic >= 0 or (page == section.start and section.topic >= 0)
+        return list(_text(graph.seed, page, topic, -1 if about else graph.subject[section.host]))
 
     def site(self, host: int) -> str:
         """Give the name a host goes by on its pages."""

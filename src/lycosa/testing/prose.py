@@ -148,6 +148,7 @@ def paragraphs(rng: Random, topic: int, words: int, subject: int | None = None, 
     return result
 
 
+@lru_cache(maxsize=1 << 16)
 def title(topic: int, *key: object) -> str:
     """Compose the title that goes with the key: nearly always telling, now and then bland."""
     code = stir("title", *key)
