@@ -11,17 +11,16 @@ Paper items:
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
-from heapq import nsmallest
-from typing import NamedTuple
+from array import array
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.core.columns import fit
 from lycosa.core.state import Grown, State, Texts, Untold
 from lycosa.core.types import Visit
-from lycosa.text.fingerprint import NEAR, distance
+from lycosa.text.fingerprint import NEAR
 
 FEWEST_WORDS = 30
 """Pages with fewer words are too short to tell near-duplicates by their fingerprints."""
@@ -48,16 +47,6 @@ _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
 
-class _Known(NamedTuple):
-    """A page that said something first."""
-
-    simhash: int
-    words: int
-    node: str
-    sketch: bytes
-    """The smallest hashes of its words, in order; empty where it has few words."""
-
-
 class Copies:
     """Which page said it first; a fold over the log.
 
@@ -77,13 +66,18 @@ class Copies:
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
-        self._latest: dict[str, tuple[bytes, _Known]] = {}
+        self._latest: dict[str, tuple[bytes, int]] = {}
         """Of pages that were visited again what they said last; the digest is empty if someone had said it before."""
         self._once: dict[str, str] = {}
         """Of addresses that pages moved to, the one that each had at first."""
-        self._said: list[_Known] = []
-        """All that said something first, in order."""
-        self._bands = [defaultdict[int, deque[_Known]](lambda: deque(maxlen=MOST_KNOWN)) for _ in range(BANDS)]
+        self._nodes: list[str] = []
+        """All pages of enough words that said something first, in order; the columns have a row for each."""
+        self._simhash = np.zeros(0, np.uint64)
+        self._words = np.zeros(0, np.int32)
+        self._sketch = np.zeros((0, SKETCH), np.uint32)
+        """The smallest hashes of its words, in order; one with fewer words has the last of them again."""
+        self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]
+        """For each value of a band the rows that have it."""
 
     def original(self, visit: Visit) -> str:
         """The page that this one repeats, or empty."""
@@ -94,16 +88,12 @@ class Copies:
         words = _words(visit)
         if words < FEWEST_WORDS:
             return ""
-        near: dict[_Known, None] = {}  # each once, in the order in which they are met
-        for number, bucket in enumerate(self._bands):
-            for known in bucket.get(visit.simhash >> number * _WIDTH & _MASK, ()):
-                alike = distance(known.simhash, visit.simhash) <= NEAR
-                if alike and 8 * abs(known.words - words) <= max(known.words, words):
-                    near[known] = None
-        others = [known for known in near if self._at_first(known.node) != own]
-        sketch = _sketch(visit) if others else b""
-        nearest = nsmallest(MOST_COMPARED, others, key=lambda known: distance(known.simhash, visit.simhash))
-        return next((known.node for known in nearest if _shared(sketch, known.sketch) >= ALIKE), "")
+        others = [row for row in self._near(visit.simhash, words) if self._at_first(self._nodes[row]) != own]
+        if not others:
+            return ""
+        sketch = _hashes(_sketch(visit))
+        alike = (row for row in others[:MOST_COMPARED] if _shared(sketch, _hashes(self._sketch[row])) >= ALIKE)
+        return next((self._nodes[row] for row in alike), "")
 
     def learn(self, visit: Visit) -> None:
         """Remember a page that said something first; and where one has moved."""
@@ -111,31 +101,30 @@ class Copies:
             self._once.setdefault(visit.links.urls[0], self._at_first(visit.node))
         if not visit.is_version or visit.same_as:
             return
-        words = _words(visit)
-        known = _Known(visit.simhash, words, visit.node, _sketch(visit) if words >= FEWEST_WORDS else b"")
+        words, row = _words(visit), -1
+        if words >= FEWEST_WORDS:
+            row = self._add(visit.node, visit.simhash, words, _sketch(visit))
         digest = visit.digest if visit.size else b""
         if visit.follows:
             self._forget(visit.node)
-            self._latest[visit.node] = digest if digest not in self._first else b"", known
+            self._latest[visit.node] = digest if digest not in self._first else b"", row
         if digest:
             self._first.setdefault(digest, visit.node)
-        if words >= FEWEST_WORDS:
-            self._said.append(known)
-            for bucket in self._buckets(known):
-                bucket.append(known)
+        if row >= 0:
+            self._file(row, visit.simhash)
 
     def state(self) -> State:
         """Who has said what. What pages have said before they were looked at again can't be told."""
         if self._latest:
             raise Untold("some pages say something else by now")
+        count = len(self._nodes)
         return {
             "digests": Grown(self._first, _joined),
             "firsts": Texts(self._first.values()),
-            "simhashes": Grown(self._said, lambda some: np.array([known.simhash for known in some], np.uint64)),
-            "words": Grown(self._said, lambda some: np.array([known.words for known in some], np.int64)),
-            "nodes": Texts(self._said, lambda known: known.node),
-            "hashes": Grown(self._said, lambda some: np.array([len(known.sketch) for known in some], np.int32)),
-            "sketches": Grown(self._said, lambda some: _bytes(known.sketch for known in some)),
+            "nodes": Texts(self._nodes),
+            "simhashes": self._simhash[:count],
+            "words": self._words[:count],
+            "sketches": self._sketch[:count],
             "once": dict(self._once),
         }
 
@@ -143,30 +132,65 @@ class Copies:
         """Know them all."""
         digests = state["digests"].tobytes()
         places = range(0, len(digests), DIGEST)
-        self._first = dict(zip((digests[at : at + DIGEST] for at in places), state["firsts"], strict=True))
+        self._nodes = list(state["nodes"])
+        same = {node: node for node in self._nodes}  # one text for each page
+        firsts = [same.get(node, node) for node in state["firsts"]]
+        self._first = dict(zip((digests[at : at + DIGEST] for at in places), firsts, strict=True))
         self._once = dict(state["once"])
-        joined, ends = state["sketches"].tobytes(), np.cumsum(state["hashes"]).tolist()
-        sketches = (joined[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
-        simhashes: NDArray[np.uint64] = state["simhashes"]
-        columns = (simhashes.tolist(), state["words"].tolist(), state["nodes"], sketches)
-        self._said = [_Known(*line) for line in zip(*columns, strict=True)]
-        for number, band in enumerate(self._bands):
-            values = (simhashes >> np.uint64(number * _WIDTH)) & np.uint64(_MASK)
-            for value, known in zip(values.tolist(), self._said, strict=True):
-                band[value].append(known)
+        self._simhash, self._words, self._sketch = state["simhashes"], state["words"], state["sketches"]
+        for row, simhash in enumerate(self._simhash.tolist()):
+            self._file(row, simhash)
+
+    def _near(self, simhash: int, words: int) -> list[int]:
+        """Pages whose fingerprints are near, and whose lengths are; the nearest first, each once."""
+        buckets = [band.get(value) for band, value in zip(self._bands, _values(simhash), strict=True)]
+        met = [np.frombuffer(bucket, np.intc) for bucket in buckets if bucket]
+        if not met:
+            return []
+        rows = np.concatenate(met)
+        apart = np.bitwise_count(self._simhash[rows] ^ np.uint64(simhash))
+        lengths = self._words[rows]
+        alike = (apart <= NEAR) & (8 * np.abs(lengths - words) <= np.maximum(lengths, words))
+        if not alike.any():
+            return []
+        rows, apart = rows[alike], apart[alike]
+        return list(dict.fromkeys(rows[np.argsort(apart, kind="stable")].tolist()))
+
+    def _add(self, node: str, simhash: int, words: int, sketch: NDArray[np.uint32]) -> int:
+        """One more row."""
+        row = len(self._nodes)
+        self._nodes.append(node)
+        if row >= len(self._words):
+            for name in ("_simhash", "_words", "_sketch"):
+                setattr(self, name, fit(getattr(self, name), row + 1))
+        self._simhash[row], self._words[row] = simhash, words
+        self._sketch[row] = sketch[-1]
+        self._sketch[row, : len(sketch)] = sketch
+        return row
+
+    def _file(self, row: int, simhash: int) -> None:
+        """Have a row found by its fingerprint."""
+        for band, value in zip(self._bands, _values(simhash), strict=True):
+            bucket = band.get(value)
+            if bucket is None:
+                band[value] = array("i", (row,))
+                continue
+            if len(bucket) == MOST_KNOWN:
+                del bucket[0]
+            bucket.append(row)
 
     def _forget(self, node: str) -> None:
         """What a page said when it was last visited again, it says no more: it must not drive out what others say."""
         if node not in self._latest:
             return
-        digest, known = self._latest.pop(node)
+        digest, row = self._latest.pop(node)
         self._first.pop(digest, None)
-        for bucket in self._buckets(known):
-            if known in bucket:
-                bucket.remove(known)
-
-    def _buckets(self, known: _Known) -> list[deque[_Known]]:
-        return [band[known.simhash >> number * _WIDTH & _MASK] for number, band in enumerate(self._bands)]
+        if row < 0:
+            return
+        for band, value in zip(self._bands, _values(int(self._simhash[row])), strict=True):
+            bucket = band[value]
+            if row in bucket:
+                bucket.remove(row)
 
     def _at_first(self, node: str) -> str:
         return self._once.get(node, node)
@@ -176,25 +200,29 @@ def _words(visit: Visit) -> int:
     return int(visit.terms.counts.sum(dtype=int))
 
 
-def _sketch(visit: Visit) -> bytes:
+def _values(simhash: int) -> list[int]:
+    """The bands of a fingerprint."""
+    return [simhash >> number * _WIDTH & _MASK for number in range(BANDS)]
+
+
+def _sketch(visit: Visit) -> NDArray[np.uint32]:
     """The smallest hashes of the page's words."""
     hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
     hashes ^= hashes >> np.uint32(15)
-    return np.sort(hashes)[:SKETCH].tobytes()
+    return np.sort(hashes)[:SKETCH]
+
+
+def _hashes(sketch: NDArray[np.uint32]) -> set[int]:
+    return set(sketch.tolist())
 
 
 def _joined(digests: Sequence[bytes]) -> NDArray[np.uint8]:
     if any(len(digest) != DIGEST for digest in digests):
         raise Untold("digests of another kind")
-    return _bytes(digests)
+    return np.frombuffer(b"".join(digests), np.uint8)
 
 
-def _bytes(some: Iterable[bytes]) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(some), np.uint8)
-
-
-def _shared(one: bytes, other: bytes) -> float:
+def _shared(one: set[int], other: set[int]) -> float:
     """Words in common, as a share of all words of both: estimated from the smallest hashes of the union."""
-    a, b = (set(np.frombuffer(sketch, np.uint32).tolist()) for sketch in (one, other))
-    union = sorted(a | b)[:SKETCH]
-    return len(a.intersection(b, union)) / len(union) if union else 0.0
+    union = sorted(one | other)[:SKETCH]
+    return len(one.intersection(other, union)) / len(union) if union else 0.0
