@@ -58,8 +58,8 @@ def compare(index: Index, given: argparse.Namespace) -> None:
     found = np.array(counts)
     difference = paired(found[:, 1], found[:, 0], groups=topics)
     mean = found[:, 0].mean()
-    change = found[:, 1].sum() / found[:, 0].sum() - 1
-    print(f"{index.path}, {len(found)} pairs: {mean:.1f} with all, difference {difference}; {change:+.2%}")
+    change, low, high = (number / mean for number in difference[:3])
+    print(f"{index.path}, {len(found)} pairs: {mean:.1f} with all; {change:+.2%} [{low:+.2%}, {high:+.2%}]", flush=True)
 
 
 def crawl(index, subject, guide, seeds, given, hot):  # type: ignore[no-untyped-def]

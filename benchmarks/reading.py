@@ -4,9 +4,9 @@
 
 Makes the crawl first, if there is none, without fetching 300,000 pages: a crawl of the embedded web (`large.py`, or one
 that is named with --base) is repeated under other host names until there are enough pages, each with its own body,
-record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock seconds to
-the first byte of its answer, wall-clock and CPU seconds to its end, and its peak memory; an export is ended when its
-first bytes are there, unless --whole.
+record and links, in the format of every crawl. Then each command runs in a process of its own: wall-clock and CPU
+seconds to the first byte of its answer and to its end, and its peak memory; an export is ended when its first bytes
+are there, unless --whole.
 
 What stands between the repeated pages and a real crawl: they have no words of their own, so the vocabulary does not
 grow, and the strategy has learned nothing from them.
@@ -107,6 +107,7 @@ class Run:
 
     first: float
     """Seconds until its answer began."""
+    first_cpu: float
     wall: float
     cpu: float
     peak: float
@@ -117,14 +118,14 @@ class Run:
 def run(command: list[str], growing: Path | None = None, *, whole: bool = True) -> Run:
     """Run a command, to its end or until its answer begins: the first byte of output, or of the file that it writes."""
     begun = time.monotonic()
-    first = 0.0
+    first = first_cpu = 0.0
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
     while True:
         said = process.stdout.read()
         if not first and (said or (growing is not None and _begun(growing))):
-            first = time.monotonic() - begun
+            first, first_cpu = time.monotonic() - begun, _cpu(process.pid)
             if not whole:
                 process.kill()
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
@@ -134,7 +135,14 @@ def run(command: list[str], growing: Path | None = None, *, whole: bool = True) 
     wall = time.monotonic() - begun
     process.stdout.close()
     process.returncode = os.waitstatus_to_exitcode(status)
-    return Run(first or wall, wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
+    cpu = used.ru_utime + used.ru_stime
+    return Run(first or wall, first_cpu or cpu, wall, cpu, used.ru_maxrss / 1024, process.returncode)
+
+
+def _cpu(pid: int) -> float:
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _begun(out: Path) -> bool:
@@ -197,7 +205,7 @@ def main() -> None:
     out.mkdir()
     wanted_names = [name.strip() for name in given.only.split(",") if name.strip()]
     lycosa_command = [sys.executable, "-m", "lycosa"]
-    print(f"{'':16}  first s   wall s    CPU s       MB")
+    print(f"{'':16}  first s  its CPU   wall s    CPU s       MB")
     for name, command in commands(given.directory, out).items():
         if wanted_names and name not in wanted_names:
             continue
@@ -205,7 +213,8 @@ def main() -> None:
         whole = given.whole or not name.startswith("export")
         took = run([*lycosa_command, *command], growing, whole=whole)
         failed = f"  exit {took.code}" if took.code and whole else ""
-        print(f"{name:16} {took.first:8.2f} {took.wall:8.2f} {took.cpu:8.2f} {took.peak:8,.0f}{failed}", flush=True)
+        first = f"{took.first:8.2f} {took.first_cpu:8.2f}"
+        print(f"{name:16} {first} {took.wall:8.2f} {took.cpu:8.2f} {took.peak:8,.0f}{failed}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.types import Kind, Outcome, Seed, Visit
+from lycosa.core.types import Event, Kind, Outcome, Seed, Visit
 from lycosa.refresh.change import Change
 from lycosa.store.log import NAME, SqliteLog
 
@@ -17,12 +17,12 @@ HOUR = 3_600.0
 REEF = "http://www.reef.example/coral"
 
 
-def make_log(directory: Path, *visits: Visit) -> SqliteLog:
+def make_log(directory: Path, *events: Event) -> SqliteLog:
     """A log that begins with a seed, as all do."""
     log = SqliteLog(directory / NAME)
     log.append(Seed(REEF, START))
-    for visit in visits:
-        log.append(visit)
+    for event in events:
+        log.append(event)
     return log
 
 

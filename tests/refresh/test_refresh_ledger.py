@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lycosa.core.errors import InputError
+from lycosa.core.types import Event, Setting
 from lycosa.refresh.change import Change
-from lycosa.refresh.ledger import Wanted, beginning, changes, end, identity, last_look, quiet_looks
+from lycosa.refresh.ledger import (
+    REFRESHED,
+    Wanted,
+    beginning,
+    changes,
+    end,
+    identity,
+    last_look,
+    quiet_looks,
+    refreshed_from,
+)
 from lycosa.store.log import SqliteLog
 from made_changes import COSMETIC, HOUR, MOVED, REEF, START, VANISHED, look, make_log, page, text
 
@@ -33,6 +46,28 @@ def test_only_what_changed_is_told_in_the_order_of_the_log(tmp_path: Path) -> No
     ]
     assert 1 == quiet_looks(log)
     log.close()
+
+
+def test_what_came_before_the_first_refresh_is_not_read(tmp_path: Path) -> None:
+    """Also without a look: the run says what it is. Runs of before said so by their looks only, and began earlier."""
+    new = page("http://new.example/", data={"change": Change("new").as_data()})
+    threshold, refreshed = Setting("threshold", 0.5), Setting(REFRESHED, value=True)
+    cases: tuple[tuple[list[Event], list[int], int], ...] = (
+        ([page(), threshold, page(OTHER)], [], 4),
+        ([page(), threshold, page(OTHER), threshold, refreshed, new], [7], 6),
+        ([page(), threshold, page(OTHER), threshold, new, look()], [6], 5),
+        ([page(OTHER), page(), threshold, new, look(), threshold, refreshed, look(text())], [5, 9], 4),
+        ([page(OTHER), threshold, Setting("watched", value=True), new, threshold, refreshed], [5], 4),
+    )
+    for number, (events, told, first) in enumerate(cases):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        log = make_log(directory, *events)
+        log.close()
+        with closing(sqlite3.connect(log.path)) as db, db:  # nobody looks at what was fetched, so it may be unreadable
+            db.execute("UPDATE event SET body = x'00' WHERE node = ?", (OTHER,))
+        with closing(SqliteLog(log.path, readonly=True)) as damaged:
+            assert (told, first) == ([change.seq for change in changes(damaged)], refreshed_from(damaged)), number
 
 
 def test_a_change_knows_the_version_before(tmp_path: Path) -> None:

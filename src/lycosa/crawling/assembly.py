@@ -28,6 +28,7 @@ from lycosa.crawling.seeds import read_seeds
 from lycosa.crawling.snapshots import take_up
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
+from lycosa.refresh.ledger import REFRESHED
 from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.text.vocabulary import Vocabulary
@@ -132,6 +133,8 @@ class Assembly:
         news += [*self.news, Setting("threshold", engine.topic.threshold, now)]
         if request.is_watch:
             news.append(Setting("watched", True, now))
+        if request.keeping is not None and REFRESHED not in engine.tally.settings:
+            news.append(Setting(REFRESHED, True, now))
         if self.probability != engine.tally.settings.get("probability", False):
             news.append(Setting("probability", self.probability, now))
         news += self._suspects(now)

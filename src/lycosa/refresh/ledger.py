@@ -29,6 +29,9 @@ LOOKS = "kind IN ('page', 'revisit', 'sitemap', 'image')"
 
 VERSIONS = "kind IN ('page', 'revisit', 'sitemap', 'image') AND outcome = 'ok'"
 
+REFRESHED = "refreshed"
+"""The setting that the first run records which looks at pages again."""
+
 SLACK = 86_400.0
 """Seconds that a clock may have been set back by, and `since` still finds everything."""
 
@@ -133,7 +136,7 @@ def changes(
     In the log's order, which is that in which the looks ended.
     """
     crawl = identity(log)
-    first = max(after, beginning(log, since) - 1)
+    first = max(after, beginning(log, since) - 1, refreshed_from(log))
     where = f"{LOOKS} AND outcome != 'unchanged' AND seq > ? AND seq <= ?"
     last = end(log) if upto is None else upto
     order = "seq DESC" if newest_first else "seq"
@@ -198,6 +201,22 @@ def beginning(log: SqliteLog, since: float) -> int:
         else:
             high = middle
     return low
+
+
+def refreshed_from(log: SqliteLog) -> int:
+    """A number up to which no event is a change: before it pages were fetched, and none was looked at again.
+
+    Found without reading what events say: the run that looked again first says so, or else (before it did) it began
+    with the last threshold before the first look.
+    """
+    settings = "kind = 'setting' AND node = ?"
+    runs = [seq for name in (REFRESHED, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))]
+    again = [seq for (seq,) in log.rows("seq", "kind IN ('revisit', 'image') OR outcome = 'unchanged'", "seq LIMIT 1")]
+    looked = min([*runs, *again], default=end(log))
+    if looked in again:
+        began = log.rows("seq", f"{settings} AND seq < ?", "seq DESC LIMIT 1", ("threshold", looked))
+        return next((int(seq) for (seq,) in began), 0)
+    return looked
 
 
 def quiet_looks(log: SqliteLog, *, after: int = 0, upto: int | None = None, since: float = 0.0) -> int:
