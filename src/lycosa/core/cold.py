@@ -37,8 +37,8 @@ from lycosa.core.table import OPEN
 
 if TYPE_CHECKING:
     from lycosa.core.protocols import Warden
-    from lycosa.core.table import Table
-    from lycosa.core.types import Rows
+    from lycosa.core.table import Aside, Table
+    from lycosa.core.types import Rows, Scores
 
 Record = Mapping[str, NDArray[Any]]
 """What is known of some rows, by name: a line for each."""
@@ -48,6 +48,12 @@ KEPT = 3 / 4
 
 LANE = 64
 """Rows of each lane that stay hot at least, if all lanes together then take no more than a quarter."""
+
+RENEWED = 32
+"""Cold rows that are scored anew for each visit, when rows are sorted out: as many as scent looks at of hot ones."""
+
+RENEWED_AT_ONCE = 1 << 14
+"""Of those so many at once: what that takes, 1 kB each, is not to grow with the crawl."""
 
 AT_ONCE = 1 << 20
 """Cold rows that are looked through at once."""
@@ -78,6 +84,15 @@ class Cools(Protocol):
 
     def join(self, rows: Rows, known: Record, table: Table) -> None:
         """Some rows are back, perhaps with other numbers, and this was known of them."""
+        ...
+
+
+@runtime_checkable
+class Renews(Protocol):
+    """One whose scores change by what it learns elsewhere."""
+
+    def renew(self, known: Record, aside: Aside, table: Table) -> Scores:
+        """What rows that are put aside are worth by now. What is known of them is brought up to date."""
         ...
 
 
@@ -125,7 +140,9 @@ class Cold:
         self._end = 0
         self._back: dict[int, float] = {}
         """Rows that have come back since the last event, and the scores that they had."""
+        self._renews = estimator if isinstance(estimator, Renews) else None
         self._visits = 0  # since rows were last sorted out
+        self._turn = 0  # the age of the cold row that is next to be scored anew
         self.count = 0
         """Cold rows."""
         self.returned = 0
@@ -168,8 +185,9 @@ class Cold:
     def sweep(self) -> None:
         """Decide anew which rows are hot."""
         table = self.table
-        self._visits = 0
         self._rank()
+        self._look_through(min(RENEWED * self._visits, self.limit))
+        self._visits = 0
         hot = table.rows().astype(np.int32)
         fixed = table.is_seed[hot] | table.is_source[hot]
         if twins := table.row_of.twins:
@@ -189,6 +207,7 @@ class Cold:
             return
         self.sweeps += 1
         records, names = self._read(returning)
+        self._renew(records)
         self._free(records, returning)
         self._send(leaving)
         self._fetch(records, names)
@@ -196,6 +215,36 @@ class Cold:
         self.frontier.score[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
         self._back = {}
         self.frontier.rebuild()
+
+    def _look_through(self, most: int) -> None:
+        """Score cold rows anew, so many of them, in turn: in the order of discovery."""
+        if self._renews is None or not self.count:
+            return
+        found = np.zeros(0, np.intp)
+        for places, worth in self._some():
+            found = np.concatenate([found, places[(self._age[places] >= self._turn) & (worth > -math.inf)]])
+            if len(found) > most:
+                found = found[self._age[found].argpartition(most)[:most]]
+        self._turn = int(self._age[found].max()) + 1 if len(found) == most and most else 0
+        found.sort()
+        for begin in range(0, len(found), RENEWED_AT_ONCE):
+            places = found[begin : begin + RENEWED_AT_ONCE]
+            self._score[places] = self._renew(self.file.read(places))
+
+    def _renew(self, records: NDArray[Any]) -> NDArray[Any]:
+        """The scores of records, which are brought up to date."""
+        scores = records["frontier score"]
+        if self._renews is not None and len(records):
+            known = self._of_part("estimator", records)
+            # What was never scored, or pruned, is told by its score.
+            renewed = self._renews.renew(known, self.table.aside(self._of_part("table", records)), self.table)
+            scores[:] = np.where(scores > PRUNED, np.maximum(renewed, _LEAST), scores)
+        return scores
+
+    def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """What a part knew of records."""
+        mine = [column for column in records.dtype.names or () if column.startswith(f"{name} ")]
+        return {column.partition(" ")[2]: records[column] for column in mine}
 
     def _some(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
         """The places of all cold rows, and what they are worth, so many at once that it takes little memory."""
@@ -299,8 +348,7 @@ class Cold:
             return np.zeros(0, np.int32)
         rows = self.table.take_back(names)
         for part_name, part in self._parts.items():
-            mine = [name for name in records.dtype.names or () if name.startswith(f"{part_name} ")]
-            part.join(rows, {name.partition(" ")[2]: records[name] for name in mine}, self.table)
+            part.join(rows, self._of_part(part_name, records), self.table)
         self.frontier.hold(rows, self.warden.levels(rows))
         self._back.update(zip(rows.tolist(), records["frontier score"].tolist(), strict=True))
         return rows
@@ -377,14 +425,14 @@ class Cold:
             return {"columns": {}}
         self.file.flush()
         kind = [[name, kind.base.str, list(kind.shape)] for name, (kind, *_) in (self.file.kind.fields or {}).items()]
-        told = {name: getattr(self, name) for name in ("count", "sweeps", "_end", "_visits")}
+        told = {name: getattr(self, name) for name in ("count", "sweeps", "_end", "_visits", "_turn")}
         return {"columns": columns, "kind": kind, **told}
 
     def restore(self, state: State) -> None:
         """Know of those."""
         if not state["columns"]:
             return
-        for name in ("count", "sweeps", "_end", "_visits"):
+        for name in ("count", "sweeps", "_end", "_visits", "_turn"):
             setattr(self, name, state[name])
         for name in _COLUMNS:
             column, before = state["columns"][name], getattr(self, name)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Set
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,15 @@ _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 
 _LEAVING = ("attempts", "hops", "depth", "lane", "parent", "in_degree")
 """Columns of a row that is put aside. Seeds and sources never are."""
+
+
+class Aside(NamedTuple):
+    """Columns of some rows that were put aside, as far as they are needed to say what those are worth by now."""
+
+    in_degree: NDArray[np.int32]
+    alpha_max: NDArray[np.float64]
+    hops: NDArray[np.uint8]
+
 
 _NO_ROWS, _NO_ALPHAS = np.zeros(0, np.intp), np.zeros(0, np.float32)
 _NOBODY: frozenset[int] = frozenset()
@@ -324,6 +333,11 @@ class Table:
         self.state[rows] = VACANT
         self.edges.forget(rows, len(self))
         return known
+
+    @staticmethod
+    def aside(known: Mapping[str, NDArray[Any]]) -> Aside:
+        """Columns of what was known when rows left."""
+        return Aside(known["in_degree"], known["sums"][:, _SUMS.index("alpha_max")], known["hops"])
 
     def put_aside(self, rows: Rows, names: list[bytes], numbers: NDArray[np.int32]) -> None:
         """Rows that are vacant: their nodes are known by these numbers."""

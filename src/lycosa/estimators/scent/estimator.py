@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import distinct
 from lycosa.core.state import State, plain, put_back
-from lycosa.core.table import OPEN, Table
+from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.present import linked
 from lycosa.estimators.scent.elite import Elite
@@ -375,7 +375,7 @@ class Scent:
         self.risk_.learn(line, failed)
         return self.trails_.bury(row, table.edges) if failed else self._turned_out(line, visit, table)
 
-    def _risked(self, scores: Column, lines: Lines, table: Table) -> Column:
+    def _risked(self, scores: Column, lines: Lines, table: Table | Aside) -> Column:
         """What is promised, if there is a page, times the root of the probability that there is one.
 
         The root, as a request that gives no page costs no page of the budget. Where a redirect leads there is a page,
@@ -580,6 +580,16 @@ class Scent:
         self.trails_.join(rows, known, table.edges)
         self.elite_.join(rows, known)
 
+    def renew(self, known: Mapping[str, NDArray[Any]], aside: Aside, table: Table) -> Scores:
+        """What rows that are put aside are worth by now: the scores that they get, which are among what is known."""
+        self.trails_.fit(len(table))
+        self.trails_.renew(known, aside.in_degree, table.edges)
+        rows = np.arange(len(aside.in_degree))
+        lines = Lines(rows, np.ascontiguousarray(known["known"]), np.ascontiguousarray(known["words"]))
+        known["score"][:] = self._risked(ANY + self.weights_ @ self._features(lines, aside), lines, aside)
+        scores: Scores = known["score"].astype(np.float64)
+        return scores
+
     # -- score -------------------------------------------------------------------------------------------------
 
     def score(self, rows: Rows, table: Table) -> Scores:
@@ -610,7 +620,7 @@ class Scent:
         values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
         return dict(sorted(values.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
 
-    def _features(self, lines: Lines, table: Table) -> Column:
+    def _features(self, lines: Lines, table: Table | Aside) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
         rows, known = lines.rows, np.ascontiguousarray(lines.known.T)
         scale, mean, features = self.scale_, self.mean_, np.zeros((len(TERMS), len(rows)))

@@ -122,6 +122,42 @@ class Trails:
         which = np.arange(PARENTS) < counts[:, None]
         edges.renew(known["edge"][which].astype(np.intp), np.repeat(rows, counts))
 
+    def renew(self, known: Mapping[str, NDArray[Any]], in_degree: NDArray[np.int32], edges: Edges) -> None:
+        """Rows that were put aside hear what has become of their parents and neighbours meanwhile: those to which no
+        more links lead than are kept.
+        """
+        counts, lines = known["parents"].astype(np.intp), known["known"]
+        whole = ((counts == in_degree) & (counts > 0)).nonzero()[0]
+        counts = counts[whole]
+        which = np.arange(PARENTS) < counts[:, None]
+        edge, begins = known["edge"][whole][which].astype(np.intp), np.cumsum(counts) - counts
+        if not len(edge):
+            return
+        parent = edges.parent.take(edge)
+        at = edge[:, None] + _NEAREST
+        child = edges.child.take(at, mode="clip")
+        near = (edges.parent.take(at, mode="clip") == parent[:, None]) & (child >= 0) & (at >= 0) & (at < len(edges))
+        child = self._leads(np.where(near, child, 0))
+        weight = np.where(near, _WEIGHTS[_NEXT], np.float32(0))
+        done, outcome = weight * self.done.take(child), self.outcome.take(parent)
+        for column, said in (
+            (OUTCOMES, outcome),
+            (PROMISE, outcome * edges.alpha.take(edge)),
+            (NEIGHBOURS, (done * self.outcome.take(child)).sum(axis=1)),
+            (NEIGHBOUR_WEIGHT, done.sum(axis=1)),
+            (DEAD, (weight * self.dead.take(child)).sum(axis=1)),
+        ):
+            lines[whole, column] = np.add.reduceat(said, begins)
+
+    def _leads(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Where links to some rows lead in the end."""
+        if not self._moves:
+            return rows
+        leads = np.arange(len(self.done) + 1)
+        for row, target in reversed(self._moves):
+            leads[row] = leads[target]
+        return leads.take(rows)
+
     def fit(self, rows: int) -> None:
         """Room for so many rows."""
         if rows > len(self.done):
@@ -190,9 +226,7 @@ class Trails:
     def retell(self, edges: Edges) -> None:
         """The outcomes of pages are others now: what links know of parents, siblings and neighbours is summed anew."""
         rows = len(self.known)
-        leads = np.arange(rows + 1)  # the last one: what is put aside, of which nothing is known
-        for row, target in reversed(self._moves):  # where a link leads in the end
-            leads[row] = leads[target]
+        leads = self._leads(np.arange(rows + 1))  # the last one: what is put aside, of which nothing is known
         sums: dict[int, NDArray[np.floating[Any]]] = {}
         begins = np.append(np.flatnonzero(np.diff(edges.parent, prepend=-1)), len(edges.parent))
         cuts = begins[np.unique(np.searchsorted(begins, np.arange(0, len(edges.parent), BLOCK)))]
