@@ -18,11 +18,13 @@ from lycosa.core.engine import RECALL, Engine
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Warden
 from lycosa.core.strategies import Greedy
+from lycosa.core.table import Table
 from lycosa.core.types import Inbound, Links, Seed, Setting, Visit
 from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
 from lycosa.estimators import strategy
 from lycosa.estimators.baselines import BreadthFirst
+from lycosa.estimators.scent import Scent
 from lycosa.explaining import Reasons
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
@@ -180,6 +182,36 @@ def test_the_lab_keeps_few_rows_as_a_crawl_does() -> None:
     assert whole.tolist() == same.tolist()
     assert sorted(whole.tolist()) == sorted(few.tolist())
     assert whole.tolist() != few.tolist()
+
+
+def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
+    """Neighbours that turned out, or gave no page, words that led somewhere, and new weights: all of it is heard."""
+
+    def worth(away: bool) -> list[float]:
+        scent, table = Scent(words="coral reef", vectors=False), Table()
+        urls = [f"http://a.test/{number}" for number in range(9)]
+        anchors = [f"coral {number % 4} reef" if number % 2 else "trains" for number in range(9)]
+        table.add_seed("http://a.test/")
+        links = Links.to(*urls, anchors=anchors)
+        links.alphas[:] = np.arange(9) / 9
+        events = [Visit("http://a.test/", "page", "ok", 1, beta=0.5, links=links)]
+        events += [Visit(urls[number], "page", "ok", number, beta=number / 8) for number in (2, 4, 8)]
+        events += [Visit(urls[6], "page", "gone", 5)]
+        for event in events:
+            step = table.absorb(event)
+            assert step is not None
+            scent.learn(step, table)
+            if event.pick == 1:
+                rows = np.array([table.row_of[urls[number]] for number in (3, 5, 7)], np.int32)
+                if away:
+                    aside = Table.aside(table.leave(rows, table))
+                    known = scent.leave(rows, table)
+        if away:
+            assert known["score"].tolist() != scent.renew(known, aside, table).tolist()
+            return [round(score, 5) for score in known["score"].tolist()]
+        return [round(float(score), 5) for score in sum(scent.terms(rows, table).values())]
+
+    assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
 
 def an_engine(warden: Warden) -> Engine:

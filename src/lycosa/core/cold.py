@@ -6,8 +6,10 @@ lane and its section, 35 to 52 bytes. Nobody else knows of cold rows: the row th
 
 Rows are sorted out (`Cold.sweep`) when there are more hot ones than `limit`, when fewer than half as many are left, and
 after every so many visits. Hot stay, or become, the best three quarters of `limit` by their last score, and of each
-lane the best few, so that no host is out of reach while another rests. A cold row comes back at once when a page links
-to it, when it is a seed, or when it is visited.
+lane the best few, so that no host is out of reach while another rests. Before that, cold rows are scored anew in turn,
+as many as the visits since would have had hot ones scored, if the estimator's scores change by what it learns of others
+(`Renews`): from their records, without becoming hot. A cold row comes back at once when a page links to it, when it is
+a seed, or when it is visited.
 
 All of it happens while events are folded, and depends on nothing else: a replayed crawl has the same rows at the same
 places. The file is a cache. A snapshot names places of the file, which are not written to until a later snapshot
@@ -52,8 +54,8 @@ LANE = 64
 RENEWED = 32
 """Cold rows that are scored anew for each visit, when rows are sorted out: as many as scent looks at of hot ones."""
 
-RENEWED_AT_ONCE = 1 << 14
-"""Of those so many at once: what that takes, 1 kB each, is not to grow with the crawl."""
+RECORDS = 1 << 14
+"""Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl."""
 
 AT_ONCE = 1 << 20
 """Cold rows that are looked through at once."""
@@ -227,19 +229,20 @@ class Cold:
                 found = found[self._age[found].argpartition(most)[:most]]
         self._turn = int(self._age[found].max()) + 1 if len(found) == most and most else 0
         found.sort()
-        for begin in range(0, len(found), RENEWED_AT_ONCE):
-            places = found[begin : begin + RENEWED_AT_ONCE]
+        for begin in range(0, len(found), RECORDS):
+            places = found[begin : begin + RECORDS]
             self._score[places] = self._renew(self.file.read(places))
 
     def _renew(self, records: NDArray[Any]) -> NDArray[Any]:
         """The scores of records, which are brought up to date."""
-        scores = records["frontier score"]
-        if self._renews is not None and len(records):
-            known = self._of_part("estimator", records)
+        for begin in range(0, len(records), RECORDS) if self._renews is not None else ():
+            some = records[begin : begin + RECORDS]
+            known, aside = self._of_part("estimator", some), self.table.aside(self._of_part("table", some))
+            assert self._renews is not None
+            renewed, scores = self._renews.renew(known, aside, self.table), some["frontier score"]
             # What was never scored, or pruned, is told by its score.
-            renewed = self._renews.renew(known, self.table.aside(self._of_part("table", records)), self.table)
             scores[:] = np.where(scores > PRUNED, np.maximum(renewed, _LEAST), scores)
-        return scores
+        return records["frontier score"]
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """What a part knew of records."""
@@ -374,6 +377,11 @@ class Cold:
         """Write records."""
         if self.file.kind is None:
             self.file.kind = _kind_of(known)
+        for begin in range(0, len(places), RECORDS):
+            some = slice(begin, begin + RECORDS)
+            self._keep_some(places[some], names[some], {name: column[some] for name, column in known.items()})
+
+    def _keep_some(self, places: NDArray[np.intp], names: list[bytes], known: Record) -> None:
         records = np.zeros(len(places), self.file.kind)
         for name, column in known.items():
             records[name] = column
@@ -550,11 +558,18 @@ class _File:
     def read(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """The records of some places."""
         order = np.argsort(places, kind="stable")
-        data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places[order])])
+        records = np.empty(len(places), self.kind)
+        for begin in range(0, len(places), RECORDS):
+            some = order[begin : begin + RECORDS]
+            records[some] = self._records(places[some])
+        return records
+
+    def _records(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The records of some places, which are in order."""
+        data = b"".join([self._read((end - begin) * self._size, first) for begin, end, first in _runs(places)])
         if len(data) != len(places) * self._size:
             raise self.spoilt()
-        records = np.empty(len(places), self.kind)
-        records[order] = np.frombuffer(data, self.kind)
+        records = np.frombuffer(data, self.kind)
         if (_checks(records, places) != records["check"]).any():
             raise self.spoilt()
         return records

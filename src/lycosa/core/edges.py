@@ -38,10 +38,10 @@ class Edges:
         self._parent = np.zeros(1024, np.int32)
         self._child = np.zeros(1024, np.int32)
         self._alpha = np.zeros(1024, np.float32)
-        self._before = np.zeros(1024, np.int32)  # the edge to the same child that was added last
+        self._before = np.zeros(0, np.int32)  # the edge to the same child added last, if chained
         self._first = np.zeros(1024, np.int32)  # of each row: where its own edges begin
         self._count = np.zeros(1024, np.int32)  # and how many they are
-        self._last = np.full(1024, _NONE, np.int32)  # the last edge that leads to it, of those that are chained
+        self._last = np.zeros(0, np.int32)  # the last edge that leads to it, of those that are chained
         self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges that a row got when it was visited again
         self._chained = 0  # so many edges name the one before them: the others do when someone asks
         self.gaps = False
@@ -75,12 +75,11 @@ class Edges:
             return
         begin, end = self._size, self._size + count
         if end > len(self._child):
-            for name in ("_parent", "_child", "_alpha", "_before"):
+            for name in ("_parent", "_child", "_alpha"):
                 setattr(self, name, fit(getattr(self, name), end))
         rows = rows or 1 + max(parent, int(children.max()))
-        if rows > len(self._last):
+        if rows > len(self._first):
             self._first, self._count = fit(self._first, rows), fit(self._count, rows)
-            self._last = fit(self._last, rows, _NONE)
         self._parent[begin:end] = parent
         self._child[begin:end] = children
         self._alpha[begin:end] = alphas
@@ -99,7 +98,7 @@ class Edges:
     def restore(self, state: State) -> None:
         """Have the edges of a state."""
         put_back(self, {name: value for name, value in state.items() if name != "later"})
-        self._before, self._last = np.zeros_like(self._child), np.full(len(self._first), _NONE, np.int32)
+        self._before, self._last = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self._chained = 0
         self._later = {}
         for row, begin, end in state["later"]:
@@ -147,6 +146,7 @@ class Edges:
 
     def _chain(self) -> None:
         """Let the edges that came since the last question name those before them: few estimators ever ask."""
+        self._before, self._last = fit(self._before, self._size), fit(self._last, len(self._first), _NONE)
         child = self._child[self._chained : self._size]
         edges = np.arange(self._chained, self._size, dtype=np.int32)
         here = child >= 0

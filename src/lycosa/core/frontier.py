@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Mapping
-from heapq import heappop, heappush, heapreplace, nsmallest
+from heapq import heapify, heappop, heappush, heapreplace, nsmallest
 from itertools import repeat
 from typing import Any
 
@@ -69,9 +69,12 @@ SPENT = "host budget"
 _AT_ONCE = 1 << 14
 """Rows whose entries are made at once."""
 
-HEAP, _SHARE = 8, 16
+HEAP, _SHARE = 4, 16
 """Rows of a lane that stand in its heap at first, if it has so many; twice as many at most, or with very many rows a
-sixteenth of them."""
+sixteenth of them. An entry takes 124 bytes, a row that is not in the heap 4."""
+
+_VOID = 64
+"""Offers of lanes that may be void, beside as many as there are lanes."""
 
 
 class Lane:
@@ -631,6 +634,9 @@ class Frontier:
         else:
             lane.status, lane.offer = READY, (*top, lane.number)
             heappush(self._ready, lane.offer)
+            if len(self._ready) > 2 * len(self.lanes) + _VOID:
+                self._ready[:] = [offer for offer in self._ready if self.lanes[offer[3]].offer is offer]
+                heapify(self._ready)
 
     def _top(self, lane: Lane) -> Entry | None:
         """The lane's best entry that is true: open, not taken, not shut, and with its present level and score."""
