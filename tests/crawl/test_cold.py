@@ -209,7 +209,7 @@ def test_cold_rows_are_worth_what_they_would_be_had_they_stayed() -> None:
         if away:
             assert known["score"].tolist() != scent.renew(known, aside, table).tolist()
             return [round(score, 5) for score in known["score"].tolist()]
-        return [round(float(score), 5) for score in sum(scent.terms(rows, table).values())]
+        return [round(float(score), 5) for score in np.sum([*scent.terms(rows, table).values()], axis=0)]
 
     assert worth(away=False) == pytest.approx(worth(away=True), abs=2e-5)
 
