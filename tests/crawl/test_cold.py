@@ -24,7 +24,7 @@ from lycosa.crawling import Crawl
 from lycosa.crawling.files import COLD
 from lycosa.estimators import strategy
 from lycosa.estimators.baselines import BreadthFirst
-from lycosa.estimators.scent import Scent
+from lycosa.estimators.scent import Scent, sharpening
 from lycosa.explaining import Reasons
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
@@ -36,6 +36,7 @@ from lycosa.store.snapshots import NAME
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.topics.given import Given
+from lycosa.topics.probability import pages
 from lycosa.traps.warden import Warden as TrapWarden
 
 WEB = Remembered(Web(pages=400, hosts=30))
@@ -157,6 +158,20 @@ def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
     (place / COLD).write_bytes(data)
     with pytest.raises(InputError, match="damaged: remove it, then continue"):
         resumed(place, budget=PAGES + 400)
+
+
+def test_what_is_remembered_of_pages_may_be_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge's evidence and the words of pages: the same crawl as with all of it in memory, also when resumed."""
+    in_memory = crawled(tmp_path / "memory", 30, budget=PAGES)
+    monkeypatch.setattr(pages, "IN_MEMORY", 7)
+    monkeypatch.setattr(sharpening, "IN_MEMORY", 500)
+    place = tmp_path / "crawl"
+    assert in_memory == crawled(place, 30, (40,), budget=PAGES)
+    found = [resumed(tmp_path / "memory", budget=PAGES + MORE)[:2]]
+    shutil.rmtree(place / NAME, ignore_errors=True)
+    shutil.copytree(tmp_path / "40", place / NAME)
+    found.append(resumed(place, budget=PAGES + MORE)[:2])
+    assert found[0] == found[1]
 
 
 def test_why_of_a_cold_address(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class Texts:
 
 def added(items: Collection[Any], since: int) -> Sequence[Any]:
     """What a collection has beyond its first items."""
-    return items[since:] if isinstance(items, list) else list(islice(items, since, None))
+    return items[since:] if isinstance(items, Sequence) else list(islice(items, since, None))
 
 
 def state_of(part: Any) -> State:

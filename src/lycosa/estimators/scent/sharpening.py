@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.spilled import Spilled
 from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
@@ -31,6 +32,12 @@ SHRINK = 3.0
 DISCOUNT, TRUST, TRIAL = 0.98, 0.2, 5
 """Feedback counts while it agrees with the query on new pages: a correlation of .2 over the last fifty or so."""
 
+IN_MEMORY = 1 << 23
+"""Words of pages that are; those of some 65,000 pages."""
+
+AT_ONCE = 4096
+"""Pages whose words are read at once."""
+
 _FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
 """1 + log tf of every count that a visit can have."""
 
@@ -45,7 +52,7 @@ def likely(worth: NDArray[np.floating[Any]]) -> Column:
 class _Kept:
     """What is remembered of pages, so that they can be learned from again: columns, and all words one after the other.
 
-    A word takes 4 bytes, a page 24 more.
+    A word takes 4 bytes, in memory up to IN_MEMORY of them; a page 24 more.
     """
 
     def __init__(self) -> None:
@@ -56,38 +63,38 @@ class _Kept:
         """0 for a copy of another page."""
         self.words = np.zeros(0, np.int32)
         """How many each has."""
-        self.slots = np.zeros(0, np.int32)
-        self._end = 0
+        self.slots = Spilled((), np.int32, IN_MEMORY)
 
     def add(self, row: int, own: float, quality: float, slots: NDArray[np.integer[Any]]) -> None:
         """One more."""
-        at, begin, end = self.count, self._end, self._end + len(slots)
-        self.count, self._end = at + 1, end
+        at = self.count
+        self.count += 1
         if at == len(self.rows):
             for name in ("rows", "own", "quality", "words"):
                 setattr(self, name, fit(getattr(self, name), at + 1))
-        if end > len(self.slots):
-            self.slots = fit(self.slots, end)
         self.rows[at], self.own[at], self.quality[at], self.words[at] = row, own, quality, len(slots)
-        self.slots[begin:end] = slots
+        self.slots.extend(slots)
 
     def each(self) -> Iterator[NDArray[np.int32]]:
         """The words of each page."""
-        end = 0
-        for words in self.words[: self.count].tolist():
-            begin, end = end, end + words
-            yield self.slots[begin:end]
+        begin = 0
+        for first in range(0, self.count, AT_ONCE):
+            words = self.words[first : min(first + AT_ONCE, self.count)]
+            ends = np.cumsum(words)
+            slots = self.slots[begin : begin + int(ends[-1])]
+            begin += len(slots)
+            yield from np.split(slots, ends[:-1])
 
     def state(self) -> State:
         """All of it."""
         some = {name: getattr(self, name)[: self.count] for name in ("rows", "own", "quality", "words")}
-        return some | {"slots": self.slots[: self._end]}
+        return {**some, "slots": self.slots.state()}
 
     def restore(self, state: State) -> None:
         """Remember that."""
-        put_back(self, {name: state[name] for name in ("rows", "own", "quality", "words", "slots")})
-        self.count, self._end = len(self.rows), len(self.slots)
-        if self._end != int(self.words.sum()):
+        put_back(self, state)
+        self.count = len(self.rows)
+        if len(self.slots) != int(self.words.sum()):
             raise Untold("words of pages are missing")
 
 

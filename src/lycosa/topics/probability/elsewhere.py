@@ -35,8 +35,8 @@ def packed(pages: Pages, row: int, length: float, is_start: bool) -> bytes:
             _NUMBERS.pack(*numbers, is_start, len(places)),
             pages.vectors[row].tobytes(),
             places.astype(np.uint8).tobytes(),
-            pages.amounts[row, places].tobytes(),
-            pages.slots[row, places].astype("<i4").tobytes(),
+            pages.amounts[row][places].tobytes(),
+            pages.slots[row][places].astype("<i4").tobytes(),
         )
     )
 

@@ -316,8 +316,7 @@ class Probability:
         pages = self._pages
         self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
-        something = pages.slots[: pages.count].any(axis=1)
-        pages.worth[: pages.count] = np.where(something, sigmoid(odds.astype(np.float64)), 0.0)
+        pages.worth[: pages.count] = np.where(pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0)
         self._settle()
 
     def state(self) -> State:

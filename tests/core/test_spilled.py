@@ -1,0 +1,56 @@
+"""Rows beyond those in memory are the same rows, however they are asked for, and after they were told and put back."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lycosa.core.spilled import Spilled
+from lycosa.core.state import Untold, added
+
+
+def filled(values: np.ndarray, most: int, cuts: list[int]) -> Spilled:
+    """Some rows, added in pieces."""
+    rows = Spilled(values.shape[1:], values.dtype, most)
+    for piece in np.split(values, sorted(cut % (len(values) + 1) for cut in cuts)):
+        rows.extend(piece) if len(piece) != 1 else rows.append(piece[0])
+    return rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    count=st.integers(0, 40),
+    most=st.integers(0, 30),
+    shape=st.sampled_from([(), (1,), (7,)]),
+    cuts=st.lists(st.integers(0, 100), max_size=4),
+    picks=st.lists(st.integers(0, 1000), max_size=20),
+    begin=st.integers(-45, 45),
+    end=st.integers(-45, 45),
+)
+def test_they_are_asked_for_as_those_of_an_array(
+    count: int, most: int, shape: tuple[int, ...], cuts: list[int], picks: list[int], begin: int, end: int
+) -> None:
+    """By number, slice and array of numbers; told and put back, also over others."""
+    values = np.random.default_rng(count).integers(0, 1000, (count, *shape)).astype(np.int32)
+    rows = filled(values, most, cuts)
+    which = np.array([pick % count for pick in picks] if count else [], np.intp)
+    others = filled(values[::-1].copy(), most, [])
+    others.restore({"rows": np.asarray(added(rows, 0)).reshape(-1)})
+    for some in (rows, others):
+        assert len(some) == count
+        np.testing.assert_array_equal(some[:], values)
+        np.testing.assert_array_equal(some[begin:end], values[begin:end])
+        np.testing.assert_array_equal(some[::3], values[::3])
+        np.testing.assert_array_equal(some[which], values[which])
+        np.testing.assert_array_equal(added(some, count // 2), values[count // 2 :])
+        for pick in which[:3].tolist():
+            np.testing.assert_array_equal(some[pick], values[pick])
+    with pytest.raises(IndexError):
+        rows[count]
+
+
+def test_rows_of_another_kind_are_not_put_back() -> None:
+    """A state that can't be of these rows."""
+    for told in (np.zeros(4, np.int64), np.zeros(5, np.int32)):
+        with pytest.raises(Untold):
+            Spilled((2,), np.int32, 3).restore({"rows": told})
