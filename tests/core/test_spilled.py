@@ -1,10 +1,14 @@
 """Rows beyond those in memory are the same rows, however they are asked for, and after they were told and put back."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.core.errors import StoreError
 from lycosa.core.spilled import Spilled
 from lycosa.core.state import Untold, added
 
@@ -54,3 +58,13 @@ def test_rows_of_another_kind_are_not_put_back() -> None:
     for told in (np.zeros(4, np.int64), np.zeros(5, np.int32)):
         with pytest.raises(Untold):
             Spilled((2,), np.int32, 3).restore({"rows": told})
+
+
+def test_a_directory_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named, and what was added before is there."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    rows = Spilled((), np.int32, 1)
+    rows.append(5)
+    with pytest.raises(StoreError, match=r"cannot write a temporary file in .*gone"):
+        rows.append(6)
+    assert [5] == rows[:].tolist()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lycosa.core.columns import fit
+from lycosa.core.errors import StoreError
 from lycosa.core.state import Grown, State, Untold
 
 
@@ -79,14 +80,19 @@ class Spilled(Sequence[Any]):
         self.extend(rows)
 
     def _write(self, rows: NDArray[Any], at: int) -> None:
-        if self._file is None:
-            with tempfile.TemporaryFile(prefix="lycosa-") as file:
-                self._file = os.dup(file.fileno())
-            weakref.finalize(self, os.close, self._file)
         place, view = (at - self._most) * self._size, rows.reshape(-1).view(np.uint8).data
-        while view:
-            written = os.pwrite(self._file, view, place)
-            view, place = view[written:], place + written
+        try:
+            if self._file is None:
+                with tempfile.TemporaryFile(prefix="lycosa-") as file:
+                    self._file = os.dup(file.fileno())
+                weakref.finalize(self, os.close, self._file)
+            while view:
+                written = os.pwrite(self._file, view, place)
+                view, place = view[written:], place + written
+        except OSError as error:
+            raise StoreError(
+                f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror}): make room, then continue"
+            ) from error
 
     def _between(self, begin: int, end: int) -> NDArray[Any]:
         """Rows that follow each other."""
