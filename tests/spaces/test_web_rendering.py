@@ -10,7 +10,7 @@ import pytest
 import lycosa
 from lycosa.core.state import State
 from lycosa.core.types import Visit
-from lycosa.spaces.web import OVERTAKEN
+from lycosa.spaces.stage import OVERTAKEN
 from lycosa.testing.simulation import clock
 from lycosa.web.fetch import Response
 from lycosa.web.rendering import Fetch, Look, Rendered

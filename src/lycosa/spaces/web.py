@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
@@ -34,22 +34,22 @@ from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visi
 from lycosa.drawing.formats import printable
 from lycosa.spaces.policies import Policies
 from lycosa.spaces.resources import BUSY, REDIRECTS, Resources, as_visit
+from lycosa.spaces.stage import Stage
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.directives import tag_directives
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
-from lycosa.web.html import DOM, HTML, Document, language_of, read_body
+from lycosa.web.html import HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
 from lycosa.web.optouts import RobotsSignals
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
-from lycosa.web.rendering import AMPLE, SHELL_WORDS, Look, Rendered, Renderer
+from lycosa.web.rendering import Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
 from lycosa.web.scope import Scope
-from lycosa.web.scripts import LATER, scripts_of
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
@@ -59,13 +59,6 @@ from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
 TEXT = frozenset({"text/plain"})
 IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
-
-LEAST_WORDS = 30
-"""Of a rendered page whose server said that there is none: fewer are an error page."""
-
-OVERTAKEN, BROWSERS_TURN = 2, 5.0
-"""Pages that may overtake one that is in the browser before the crawl waits for it; and for how many seconds at most,
-since a browser was last done with a page."""
 
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
@@ -94,12 +87,7 @@ WALLED = frozenset({401, 402, 403, 405, 428, 429, 503})
 """With which failures walls come."""
 
 
-WALLS = frozenset(get_args(Wall))
-
 _OF_ANY_TYPE = ("robots", "sitemap", "search", "policy", "requisite")
-
-DIRECTING = ("x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
-"""Headers that say what may be done with a page, however it is shown."""
 
 
 class _TooLarge(Exception):
@@ -189,6 +177,7 @@ class WebSpace(Space):
         self.renderer: Renderer | None = None
         """Who has pages rendered by a browser, if anyone has."""
         self.resources = Resources(self)
+        self.stage = Stage(clock, self.resources.fetch, self._read, inflated)
         self.ahead: dict[str, Rules] = {}
         """Rules by origin that were read for a page which is not recorded yet."""
         self._robots: dict[str, _Robots] = {}
@@ -202,9 +191,6 @@ class WebSpace(Space):
         self.pool = ReaderPool(readers) if readers else None
         """Processes that read pages, if not this one does."""
         self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
-        self._arrived = 0  # pages so far
-        self._shown: dict[int, int] = {}  # what is in the browser, or waits for it: how many pages there were then
-        self._stirred = 0.0  # when that was last seen to change
         self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
         self._delays: dict[str, float] = {}  # what they have asked for
@@ -274,6 +260,10 @@ class WebSpace(Space):
         shut = known is not None and known.rules is None and not known.next_hop and self.clock() < known.until
         return f"{base}/robots.txt can't be read" if shut else ""
 
+    def hold(self, now: float) -> float:
+        """Until when nothing more is picked: a page is in the browser."""
+        return self.stage.hold()
+
     def is_asking(self, lane: str) -> bool:
         """Whether a robots.txt of this host is on its way."""
         return lane in self._asking
@@ -340,8 +330,8 @@ class WebSpace(Space):
             ended = ended or self.clock()
             self.politeness.end(lane, ended - started, task.node)
         page.started, page.ended = started, ended
-        if self.renderer is not None and task.kind in ("page", "revisit"):
-            await self._render(task, page, self.renderer)
+        if self.renderer is not None and task.kind in ("page", "revisit") and not self.mark.is_suspect(task.node):
+            await self.stage.render(task, page, self.renderer)
         if page.outcome in FAILURES and task.kind != "robots":  # which has a patience of its own
             self._give_up(lane, page)
         page.title, page.note = printable(page.title), printable(page.note)
@@ -349,102 +339,6 @@ class WebSpace(Space):
             with self.mark.on(task.node):
                 self._finish_robots(task, page)
         return page
-
-    async def _render(self, task: Task, page: Page, renderer: Renderer) -> None:
-        """Have a browser look at it, where that may bring more; what it brought is for the log."""
-        look = self._look(page)
-        if look is None or self.mark.is_suspect(task.node):
-            return
-        why = renderer.wants(task.node, look)
-        if not why:
-            if look.is_shell and page.outcome == "ok":
-                page.data["shell"] = True
-            return
-        exchange = page.exchange
-        assert exchange is not None
-        look = replace(look, words=len(page.text.split()))
-        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in exchange.headers}
-        received = Response(page.status, exchange.status_line, exchange.headers, exchange.body, fields=fields)
-        rendered = await self._in_browser(task, renderer, received)
-        page.data["render"] = _told(why, rendered, look)
-        if rendered.rules:
-            page.data["robots"] = rendered.rules
-        if rendered.rests:
-            page.data["rests"] = rendered.rests
-        if rendered.dom:
-            await self._show(task, page, received, rendered, look)
-        if page.exchange is not None:
-            leads = map(canonical, rendered.leaves_for)
-            _add(page.links, [url for url in leads if url is not None and url != task.node])
-
-    async def _in_browser(self, task: Task, renderer: Renderer, received: Response) -> Rendered:
-        """What a browser makes of it; meanwhile the crawl does not run ahead without knowing it."""
-        self._shown[id(task)] = self._arrived
-        self._stirred = self.clock()
-        try:
-            return await renderer.render(task.node, received, self.resources.fetch)
-        finally:
-            del self._shown[id(task)]
-            self._stirred = self.clock()
-
-    def hold(self, now: float) -> float:
-        """Nothing more is picked while a page is in the browser that enough others have overtaken: its links may be
-        better than all that is known. But not for long: a page may hang."""
-        if not self._shown or self._arrived - min(self._shown.values()) < OVERTAKEN:
-            return 0.0
-        return self._stirred + BROWSERS_TURN
-
-    def _look(self, page: Page) -> Look | None:
-        """How a page looks that a browser could show; None for what is none."""
-        exchange = page.exchange
-        if exchange is None or (page.outcome != "ok" and (page.outcome, page.status) != ("gone", 404)):
-            return None
-        kind = exchange.header("content-type").partition(";")[0].strip().lower()
-        if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
-            return None
-        if page.outcome == "ok":
-            words, links = len(page.marked.split(None, AMPLE)), len(page.links)
-            if words >= SHELL_WORDS or not page.scripts:
-                return Look(words, links, bool(page.scripts), later=page.scripts == LATER)
-            return Look.of(page.source(), words, links, page.scripts)
-        source = source_of(exchange, LARGE)
-        look = Look.of(source, 0, 0, scripts_of(source))  # an application may answer so wherever no file is
-        return look if look.empty and look.scripts else None
-
-    async def _show(self, task: Task, page: Page, received: Response, rendered: Rendered, look: Look) -> None:
-        """Read the final DOM in place of what was received."""
-        assert page.exchange is not None
-        kept: dict[str, str] = {
-            name: received.fields[name] for name in ("content-language", *DIRECTING) if name in received.fields
-        }
-        shown = Response(200, b"", [], rendered.dom, fields={**kept, "content-type": DOM})
-        fresh = Page("ok")
-        await self._read(task, shown, fresh)
-        words, links = len(fresh.text.split()), len(fresh.links)
-        page.data["render"] |= {"words": [look.words, words], "links": [look.links, links]}
-        opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
-        if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
-            self._leave_out(page, fresh)
-        if fresh.outcome != "ok" or (page.outcome != "ok" and words < LEAST_WORDS):
-            return  # an error page that is drawn by scripts is one all the same
-        page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
-        page.marked, page.main, page.headings, page.lead = fresh.marked, fresh.main, fresh.headings, fresh.lead
-        page.links, page.note, page.retry_at = fresh.links, "", 0.0
-        page.flags = [flag for flag in page.flags if flag.startswith("truncated")] + [*fresh.flags, "rendered"]
-        page.data |= fresh.data
-        headers = [(b"Content-Type", DOM.encode())]
-        digest = hashlib.sha256(rendered.dom).digest()
-        page.exchange = Exchange(
-            b"", b"HTTP/1.1 200 OK", headers, rendered.dom, digest, received=page.exchange, resources=rendered.resources
-        )
-        page.source = partial(source_of, page.exchange, self.inflated)
-
-    def _leave_out(self, page: Page, shown: Page) -> None:
-        """What a browser shows is a wall, or opted out: then so is the page, and nothing of it is kept."""
-        page.outcome, page.note, page.title, page.retry_at = shown.outcome, shown.note, shown.title, shown.retry_at
-        page.exchange, page.source, page.links = None, str, Links()
-        page.marked = page.main = page.headings = page.lead = ""
-        page.data |= shown.data
 
     async def _heard(self, body: bytes, at: float) -> Page:
         """Rules that another crawl has read: recorded like our own, but nothing was sent."""
@@ -761,7 +655,7 @@ class WebSpace(Space):
             self._probing.discard(origin(visit.node))
         elif visit.is_page:
             self._pages[origin(visit.node)] += 1
-            self._arrived += 1
+            self.stage.arrived += 1
         lane = self.lane(visit.node)
         if visit.outcome in FAILURES:
             self._failures[lane] += 1
@@ -869,34 +763,6 @@ class WebSpace(Space):
             self.politeness.close()
             if self.pool is not None:
                 self.pool.close()
-
-
-def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
-    """What the log keeps of a rendering."""
-    told: dict[str, Any] = {
-        "why": why, "requests": rendered.requests, "bytes": rendered.bytes, "seconds": round(rendered.seconds, 2),
-        "words": [look.words, look.words], "links": [look.links, look.links],
-    }  # fmt: skip
-    if rendered.asked:
-        told["resources"] = rendered.asked
-    if rendered.left_out:
-        told["left_out"] = rendered.left_out
-    if rendered.failed:
-        told["failed"] = rendered.failed
-    return told
-
-
-def _add(links: Links, urls: list[str]) -> None:
-    """Where a page's scripts wanted to go: links without words, as those of a meta refresh."""
-    at = max(links.positions, default=-1) + 1
-    for number, url in enumerate(urls):
-        links.urls.append(url)
-        links.anchors.append("")
-        links.contexts.append("")
-        links.rels.append("refresh")
-        links.positions.append(at + number)
-        if links.paths or len(links) == 1:
-            links.paths.append("")
 
 
 def source_page(source: Source, now: float) -> Page:
