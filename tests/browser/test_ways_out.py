@@ -49,7 +49,7 @@ async def tried(rendering: Rendering, canary: Canary, *allowed: str) -> tuple[Re
 
 async def both(canary: Canary) -> tuple[Rendered, list[str], list[str], list[str]]:
     """What came of it where nothing is allowed, and what the canary had heard by then; what was asked where it is."""
-    options = Options(render="always", render_resources="all", render_requests=1000, render_time=10.0)
+    options = Options(render="always", render_resources="all", render_requests=1000, render_time=300.0)
     rendering = Rendering(options, find_chromium())
     try:
         rendered, asked = await tried(rendering, canary)
