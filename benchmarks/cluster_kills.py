@@ -1,0 +1,136 @@
+"""A crawl on four shards that is killed again and again: nothing is lost, and nothing is recorded twice.
+
+    python benchmarks/cluster_kills.py DIR [--pages 100000] [--shards 4] [--kills 10] [--seconds 0]
+
+A web is served from this process; `lycosa crawl --cluster local:4` runs over it. At random moments a shard, the
+coordinator, or all of it is killed with SIGKILL: of a shard or the coordinator Ray starts another one, and where all of
+it died `lycosa resume` goes on. With `--seconds` it is stopped after so long, and what is there by then is looked at.
+
+What is checked: each page stands once in the shards' logs, and the common log has just those; each page lies in the
+archive; of what was answered with a page, what is not recorded, or was fetched twice, was in flight at a kill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from lycosa.cluster.merging import shard_path
+from lycosa.core.types import Visit
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.warc import read_record
+from lycosa.testing import Web
+from lycosa.testing.server import Server, serve
+
+TOPIC = "marine biology/coral reefs"
+LYCOSA = str(Path(sys.executable).with_name("lycosa"))
+
+
+def start(out: Path, web: Web, given: argparse.Namespace) -> subprocess.Popen[bytes]:
+    """The crawl, or what is left of it."""
+    cluster = ["--cluster", f"local:{given.shards}"]
+    if (out / "crawl.toml").exists():
+        words = [LYCOSA, "resume", str(out), *cluster]
+    else:
+        seeds = [word for seed in web.seeds(TOPIC) for word in ("--seed", seed)]
+        words = [
+            LYCOSA, "crawl", web.query(TOPIC), *seeds, "--out", str(out), "--budget", str(given.pages), *cluster,
+            "--delay", "0", "--concurrency", "8", "--allow-network", "127.0.0.0/8", "--quiet",
+        ]  # fmt: skip
+    with open(out.parent / "crawl.log", "ab") as log:
+        return subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+
+
+def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
+    """Kill a shard, the coordinator or everything that the crawl has started; whether there was something to kill."""
+    family = [psutil.Process(crawl.pid), *psutil.Process(crawl.pid).children(recursive=True)]
+    if what == "everything":
+        chosen = family
+    else:
+        named = [one for one in family if one.is_running() and what in " ".join(one.cmdline()[:1])]
+        chosen = random.sample(named, 1) if named else []
+    for process in chosen:
+        process.send_signal(signal.SIGKILL)
+    return bool(chosen)
+
+
+def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
+    """What the logs, the archive and the server say."""
+    own: Counter[str] = Counter()
+    for number in range(shards):
+        log = SqliteLog(shard_path(out, number) / NAME, readonly=True)
+        own.update(node for (node,) in log.rows("node", "kind = 'page' AND outcome = 'ok'"))
+        log.close()
+    merged, missing = Counter[str](), 0
+    log = SqliteLog(out / NAME, readonly=True)
+    for visit in log.visits("kind = 'page' AND outcome = 'ok'"):
+        assert isinstance(visit, Visit)
+        merged[visit.node] += 1
+        head, _, _ = read_record(out / "archive" / visit.place.file, visit.place)
+        missing += visit.node.encode() not in head
+    log.close()
+    answered = Counter(f"http://{hit.host}{hit.path}" for hit in server.log if hit.status == 200)
+    return {
+        "pages": len(own), "recorded twice": sum(count - 1 for count in own.values()),
+        "lost by the common log": len(own - merged), "only in the common log": len(merged - own),
+        "not in the archive": missing,
+        "recorded but never served": sum(not answered[_without_port(node)] for node in own),
+        "served once more": sum(max(0, answered[_without_port(node)] - 1) for node in own),
+    }  # fmt: skip
+
+
+def _without_port(node: str) -> str:
+    """As the server names it."""
+    return re.sub(r"^(http://[^/:]+):\d+", r"\1", node)
+
+
+def main() -> None:
+    """Crawl, kill, look."""
+    asked = argparse.ArgumentParser()
+    asked.add_argument("out", type=Path)
+    asked.add_argument("--pages", type=int, default=100_000)
+    asked.add_argument("--shards", type=int, default=4)
+    asked.add_argument("--kills", type=int, default=10)
+    asked.add_argument("--seconds", type=float, default=0.0)
+    asked.add_argument("--between", type=float, nargs=2, default=(20.0, 120.0), help="seconds between two kills")
+    given = asked.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    out = given.out / "crawl"
+    web = Web(pages=int(1.3 * given.pages), hosts=max(20, given.pages // 100), traps=("redirects", "dead"))
+    killed, began = Counter[str](), time.monotonic()
+    with serve(web) as server:
+        crawl = start(out, web, given)
+        due = time.monotonic() + random.uniform(*given.between)
+        while True:
+            time.sleep(0.5)
+            over = given.seconds and time.monotonic() - began > given.seconds
+            if crawl.poll() is not None:
+                if crawl.returncode == 0 or over:
+                    break
+                crawl = start(out, web, given)
+            if over:
+                crawl.send_signal(signal.SIGINT)
+                crawl.wait(120)
+                break
+            if time.monotonic() > due and killed.total() < given.kills:
+                what = random.choice(("ray::ShardActor", "ray::ShardActor", "ray::Coord", "everything"))
+                if kill(crawl, what):
+                    killed[what] += 1
+                    print(f"{time.monotonic() - began:.0f} s: killed {what}", flush=True)
+                due = time.monotonic() + random.uniform(*given.between)
+        print(json.dumps({"killed": killed, **check(out, given.shards, server), "code": crawl.returncode}))
+
+
+if __name__ == "__main__":
+    main()
