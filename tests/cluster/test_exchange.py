@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections import Counter
 from itertools import pairwise
@@ -14,15 +15,17 @@ import pytest
 from crawl.helpers import hits_of, sim_engine, state_of
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
+from lycosa.cluster.merging import Merger, make_shards, shard_path
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import LEASE, Shard
+from lycosa.cluster.splitting import split
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Page, Seed, Shared, Visit
 from lycosa.store.codec import ERRORS, decode_other, encode_other
-from lycosa.store.log import MemoryLog, SqliteLog
+from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.testing import Web
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
@@ -80,9 +83,9 @@ def pages_of(logs: Any) -> Counter[str]:
     )
 
 
-def test_a_cluster_fetches_what_one_crawl_does(web: Web, tmp_path: Path) -> None:
-    """To the last page, each once, with messages and answers lost, shards killed and the coordinator lost in between;
-    what each shard has learned is what its log says."""
+@pytest.fixture(scope="module")
+def everything(web: Web) -> Counter[str]:
+    """What one crawl fetches, to the end."""
     alone = MemoryLog()
 
     async def one() -> None:
@@ -91,8 +94,14 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, tmp_path: Path) -> None
         assert shard.engine.ending == EXHAUSTED
 
     run_virtual(one())
-    everything = pages_of([alone])
-    assert len(everything) > 120
+    found = pages_of([alone])
+    assert len(found) > 120
+    return found
+
+
+def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str], tmp_path: Path) -> None:
+    """To the last page, each once, with messages and answers lost, shards killed and the coordinator lost in between;
+    what each shard has learned is what its log says."""
     logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
     chance, last, asked = random.Random(5), {}, list[Any]()
 
@@ -175,6 +184,41 @@ def test_a_budget_is_spent_together(web: Web) -> None:
     for number, log in enumerate(logs):
         assert {OWNERS.of(event.node) for event in log if isinstance(event, Visit)} == {number}
         assert any(isinstance(event, Shared) for event in log)
+
+
+def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tmp_path: Path) -> None:
+    """What two shards have begun, three bring to an end, and then one: each page once, and the common log has all."""
+    everywhere, logs = SqliteLog(tmp_path / NAME), list[SqliteLog]()
+    make_shards(tmp_path, 2)
+
+    def make(path: Path) -> SqliteLog:
+        path.mkdir(parents=True)
+        return SqliteLog(path / NAME)
+
+    def run(shards: int, pages: int) -> str:
+        owners = Owners(shards)
+        logs[:] = [SqliteLog(shard_path(tmp_path, number) / NAME) for number in range(shards)]
+
+        async def together() -> str:
+            carrier = Together(Coordinator(shards, Budget(pages=pages), clock), delay=0.02)
+            parts = [shard_on(web, number, logs[number], owners) for number in range(shards)]
+            known = sum(part.engine.tally.pages for part in parts)
+            await asyncio.gather(*(run_to_end(carrier, part) for part in parts))
+            return f"{known}: {carrier.coordinator.over}"
+
+        ended: str = run_virtual(together())
+        Merger(tmp_path, everywhere, shards).bring_over()
+        for log in logs:
+            log.close()
+        return ended
+
+    assert run(2, 40) == f"0: {PAGES_SPENT}"
+    split(tmp_path, everywhere, 3, lambda node, depth: True, make)
+    assert run(3, 80) == f"40: {PAGES_SPENT}"
+    split(tmp_path, everywhere, 1, lambda node, depth: True, make)
+    assert run(1, 0) == f"80: {EXHAUSTED}"
+    assert pages_of([everywhere]) == everything
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("shards.")]
 
 
 def test_grants_go_where_the_best_rows_are() -> None:

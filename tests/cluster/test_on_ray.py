@@ -85,16 +85,19 @@ class Waiting(Web):
 def test_nothing_is_lost_when_processes_and_a_node_die(tmp_path: Path, command: Command) -> None:
     """A shard, the coordinator and a node are killed, a node joins: the budget is met, no page is fetched twice, no
     host is asked within its pause, and the crawl's directory reads like any other."""
-    web, out = Waiting(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / "crawl"
-    web.out = out
-    with serve(web) as server:
-        options = {
-            "topic": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": BUDGET, "delay": DELAY,
-            "concurrency": AT_ONCE, "allow_network": ["127.0.0.0/8"],
-        }  # fmt: skip
-        words = [sys.executable, "-c", RUN, str(out), json.dumps(options), str(SHARDS)]
-        ran = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
-        hits = list(server.log)
+    for attempt in range(3):
+        web, out = Waiting(pages=150, hosts=16, traps=("redirects", "dead")), tmp_path / f"crawl{attempt}"
+        web.out = out
+        with serve(web) as server:
+            options = {
+                "topic": web.query(TOPIC), "seeds": web.seeds(TOPIC), "budget": BUDGET, "delay": DELAY,
+                "concurrency": AT_ONCE, "allow_network": ["127.0.0.0/8"],
+            }  # fmt: skip
+            words = [sys.executable, "-c", RUN, str(out), json.dumps(options), str(SHARDS)]
+            ran = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
+            hits = list(server.log)
+        if "timed out during startup" not in ran.stderr:  # Ray gives a node 30 seconds, however busy the machine
+            break
     assert ran.returncode == 0, ran.stderr
     told = json.loads((out / "told.json").read_text())
     (read, title), missing = told.pop("read"), told.pop("found")

@@ -5,6 +5,7 @@ messages.py     what shards and coordinator say to each other
 outbox.py       links to other shards' hosts, until they are confirmed
 shard.py        an engine, its outbox, its allowance and its lease
 coordinator.py  who may fetch how much, and when it is over
+splitting.py    the common log shared out among another number of shards
 driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier
 
 Nothing here knows how messages travel. In one process they are plain calls (`together.py`), also in virtual time; on

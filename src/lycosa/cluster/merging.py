@@ -7,6 +7,7 @@ say to each other is theirs alone, and so are their judges' lessons: what pages 
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections import Counter
@@ -27,6 +28,9 @@ from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
 
 MERGED = "merged"
 """The setting that says how far each shard's log is brought over."""
+
+SPLIT = "split.json"
+"""The file that says how far shards' logs were made from the common one."""
 
 ONCE = ("learned", "threshold", "probability")
 """Settings that are the same for all shards."""
@@ -50,12 +54,21 @@ def make_shards(directory: Path, count: int) -> None:
     new.rename(directory / SHARDS)
 
 
+def _split(directory: Path) -> dict[str, Any]:
+    """Of shards that were made from the common log: where their logs ended then."""
+    file = directory / SHARDS / SPLIT
+    return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+
+
 class Merger:
     """Brings the log of a directory up to where its shards are. Whoever does that holds the directory's lock."""
 
     def __init__(self, directory: Path, log: SqliteLog, shards: int) -> None:
         self.directory, self.log, self.shards = directory, log, shards
-        cursors = log.setting(MERGED, {})
+        cursors, split = log.setting(MERGED, {}), _split(directory)
+        if split.get("split") != cursors.get("split"):  # these shards were made from this log
+            cursors = split
+        self._split = {"split": split["split"]} if "split" in split else {}
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
         self._number: dict[str, int] = {}  # of each word
         self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
@@ -88,7 +101,7 @@ class Merger:
                 if any(ends[shard] > self.cursors[shard] for shard in ends):
                     self.cursors |= ends
                     cursors = {str(shard): end for shard, end in self.cursors.items()}
-                    self.log.append(Setting(MERGED, cursors))
+                    self.log.append(Setting(MERGED, {**cursors, **self._split}))
             return count
         finally:
             for log in logs.values():

@@ -86,33 +86,16 @@ class Outbox:
 
     def _messages(self, visit: Visit, number: int) -> dict[int, Inbound]:
         """For each receiver what it has to know of a visit."""
-        if visit.kind not in LINKING or visit.outcome not in ("ok", "redirect"):
+        if not is_linking(visit):
             return {}
         table = self.engine.table
         row = table.row_of.get(visit.node, -1)
-        depth = int(table.depth[row]) if row >= 0 else 0
-        further = depth + (visit.outcome != "redirect")
-        chosen: dict[int, list[int]] = {}
-        for at, url in enumerate(visit.links.urls):
-            owner = self.owners.of(url)
-            if owner != self.shard and self.scope(url, further):
-                chosen.setdefault(owner, []).append(at)
-        sources: dict[int, list[str]] = {}
-        if visit.kind == "sitemap":
-            for source in visit.data.get("sources", ()):
-                if (owner := self.owners.of(source)) != self.shard:
-                    sources.setdefault(owner, []).append(source)
-        made = {}
-        for owner in sorted({*chosen, *sources}):
-            page = replace(visit, terms=Terms(), links=_some(visit.links, chosen.get(owner, [])), data={}, digest=b"")
-            if owner in sources:
-                page.data = {"sources": sources[owner]}
-            made[owner] = Inbound(
-                self.shard, number, page, depth, visit.hops, self._outcome(visit, row),
-                row >= 0 and bool(table.is_seed[row]),
-                table.handed_on(row) if visit.outcome == "redirect" and row >= 0 else [],
-            )  # fmt: skip
-        return made
+        return messages(
+            visit, self.shard, number, self.owners, self.scope,
+            depth=int(table.depth[row]) if row >= 0 else 0, outcome=self._outcome(visit, row),
+            seed=row >= 0 and bool(table.is_seed[row]),
+            sums=table.handed_on(row) if visit.outcome == "redirect" and row >= 0 else [],
+        )  # fmt: skip
 
     def _outcome(self, visit: Visit, row: int) -> float:
         """What our strategy took the page to be worth: the judge's word, unless it has one of its own."""
@@ -155,6 +138,44 @@ class Outbox:
             return None
         self._noted = dict(self.cursors)
         return {str(receiver): number for receiver, number in self.cursors.items()}
+
+
+def is_linking(visit: Visit) -> bool:
+    """Whether the links of a visit join the frontier."""
+    return visit.kind in LINKING and visit.outcome in ("ok", "redirect")
+
+
+def messages(
+    visit: Visit,
+    shard: int,
+    number: int,
+    owners: Owners,
+    scope: Scope,
+    *,
+    depth: int,
+    outcome: float,
+    seed: bool,
+    sums: list[float],
+) -> dict[int, Inbound]:
+    """What each other shard has to know of a visit, which has this number in the log of its shard."""
+    further = depth + (visit.outcome != "redirect")
+    chosen: dict[int, list[int]] = {}
+    for at, url in enumerate(visit.links.urls):
+        owner = owners.of(url)
+        if owner != shard and scope(url, further):
+            chosen.setdefault(owner, []).append(at)
+    sources: dict[int, list[str]] = {}
+    if visit.kind == "sitemap":
+        for source in visit.data.get("sources", ()):
+            if (owner := owners.of(source)) != shard:
+                sources.setdefault(owner, []).append(source)
+    made = {}
+    for owner in sorted({*chosen, *sources}):
+        page = replace(visit, terms=Terms(), links=_some(visit.links, chosen.get(owner, [])), data={}, digest=b"")
+        if owner in sources:
+            page.data = {"sources": sources[owner]}
+        made[owner] = Inbound(shard, number, page, depth, visit.hops, outcome, seed, sums)
+    return made
 
 
 def _some(links: Links, chosen: list[int]) -> Links:

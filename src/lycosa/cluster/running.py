@@ -12,6 +12,7 @@ from typing import Any
 
 from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import STORE, CoordinatorActor, Names, ShardActor, load
+from lycosa.cluster.splitting import settle, split
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
@@ -19,10 +20,14 @@ from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory, located
-from lycosa.store.log import NAME
+from lycosa.store.log import SqliteLog
+from lycosa.web.scope import Scope
 from lycosa.web.urls import is_http
 
 MOST_SHARDS = 999
+
+STARTS = 3
+"""How often it is tried to start Ray on this machine."""
 
 EVERY = 1.0
 """Seconds between two looks at how it goes."""
@@ -82,10 +87,8 @@ class ClusterCrawl:
         assert request.path is not None
         self.path: Path = request.path
         load()  # before anything is written: it may not be installed
-        if request.resuming and not shards_in(self.path) and (self.path / NAME).exists():
-            raise InputError(
-                f"{self.path} was crawled without a cluster: continue with it in the same way, without --cluster"
-            )
+        if request.resuming:
+            settle(self.path)
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
@@ -113,8 +116,7 @@ class ClusterCrawl:
                 directory = Directory.create(self.path, self.request.options)
             log = directory.log()
             try:
-                if not shards_in(self.path):
-                    make_shards(self.path, count)
+                self._share_out(log, count, directory.options)
                 merger = Merger(self.path, log, count)
                 labels = [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
                 self._start(ray, count, located(directory.options, self.path.absolute()), labels)
@@ -146,15 +148,41 @@ class ClusterCrawl:
                     raise InputError(f"there is no cluster at {self.where.address}: {why}") from None
                 self.notes.append("no cluster is running here: the crawl runs on this machine alone")
         shards = self.where.shards or shards_in(self.path) or os.cpu_count() or 1
-        ray.init(address="local", num_cpus=shards, include_dashboard=False, object_store_memory=STORE, **quiet)
+        for left in reversed(range(STARTS)):
+            try:
+                ray.init(address="local", num_cpus=shards, include_dashboard=False, object_store_memory=STORE, **quiet)
+                return True
+            except Exception as error:  # it raises nothing more telling: on a busy machine it gives up after 30 seconds
+                ray.shutdown()
+                if not left:
+                    why = " ".join(str(error).split())[:200]
+                    raise StoreError(f"Ray did not start on this machine: {why}; resume the crawl later") from error
         return True
 
     def _count(self, ray: Any) -> int:
         """How many shards: as many as there are, or were asked for, or the cluster has cores."""
         there = shards_in(self.path)
-        if there and self.where.shards not in (0, there):
-            raise InputError(f"{self.path} has {there} shards: continue with as many, with ,shards={there} or without")
-        return there or self.where.shards or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
+        return self.where.shards or there or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
+
+    def _share_out(self, log: SqliteLog, count: int, options: Options) -> None:
+        """See to it that there are so many shards: new ones, or what is there shared out among them."""
+        there = shards_in(self.path)
+        if there == count:
+            return
+        if there:
+            Merger(self.path, log, there).bring_over()
+        if log.end() == 0:
+            make_shards(self.path, count)
+            return
+
+        def make(path: Path) -> SqliteLog:
+            part = Directory.create(path, located(options, self.path.absolute()))
+            made = part.log()
+            part.close()
+            return made
+
+        split(self.path, log, count, Scope.of(options), make)
+        self.notes.append(f"the crawl is shared out among {count} shards" + (f": it had {there}" if there else ""))
 
     def _start(self, ray: Any, count: int, options: Options, labels: list[Label]) -> None:
         names, lasting = Names(str(self.path.absolute())), {"max_restarts": -1, "max_task_retries": -1}
