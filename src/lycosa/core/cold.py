@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, PRUNED, SHUT, Frontier
+from lycosa.core.memory import give_back
 from lycosa.core.nodes import fingerprints
 from lycosa.core.spread import Spread
 from lycosa.core.state import State, Untold
@@ -56,6 +57,9 @@ RENEWED = 32
 
 RECORDS = 1 << 14
 """Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl."""
+
+LARGE = 100_000
+"""Cold rows from which on memory that sorting out has taken is given back."""
 
 AT_ONCE = 1 << 20
 """Cold rows that are looked through at once."""
@@ -169,6 +173,8 @@ class Cold:
         hot = self.table.open_rows - self.count
         if hot > self.limit or (self.count and (2 * hot < self.limit or self._visits >= max(64, self.limit // 16))):
             self.sweep()
+            if self.count > LARGE:
+                give_back()
 
     def _rank(self) -> None:
         """What came back and was not ranked since is worth what it was worth last."""

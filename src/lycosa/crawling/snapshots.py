@@ -20,8 +20,10 @@ from typing import Any
 
 import xxhash
 
+from lycosa.core.cold import LARGE
 from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
+from lycosa.core.memory import give_back
 from lycosa.core.state import Untold
 from lycosa.core.types import Visit
 from lycosa.crawling.files import Files
@@ -170,6 +172,9 @@ class SnapshotWriter:
             with suppress(OSError):
                 snapshots.remove()  # what is there of it must not take the crawl's room
             return False
+        del state
+        if cold is not None and cold.count > LARGE:
+            give_back()
         self._cost = self._cpu() - before
         SnapshotWriter.spent += self._cost
         self._visits = 0
