@@ -26,6 +26,7 @@ from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Page, Seed, Shared, Visit
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
+from lycosa.store.snapshots import Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import EPOCH, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
@@ -152,7 +153,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     run_virtual(replayed())
 
 
-def test_a_budget_is_spent_together(web: Web) -> None:
+def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
     """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
     all pages everywhere; as the log says it."""
     logs = [MemoryLog() for _ in range(SHARDS)]
@@ -173,9 +174,10 @@ def test_a_budget_is_spent_together(web: Web) -> None:
             assert state_of(again.engine) == state_of(shard.engine)
             assert again.engine.topic.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
             before = Probability("coral reefs")
-            told = judge.state()
-            looking = {**told["looking"], "names": list(told["looking"]["names"].items)}
-            before.restore({**told, "looking": looking, "nodes": list(told["nodes"].items)})
+            Snapshots(tmp_path).write({}, judge.state())
+            snapshot = Snapshots(tmp_path).read(lambda about: True)
+            assert snapshot is not None
+            before.restore(snapshot[1])
             assert before.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
             await again.engine.space.close()
 

@@ -91,7 +91,7 @@ class Spilled(Sequence[Any]):
                 view, place = view[written:], place + written
         except OSError as error:
             raise StoreError(
-                f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror}): make room, then continue"
+                f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror}): free some space, then continue"
             ) from error
 
     def _between(self, begin: int, end: int) -> NDArray[Any]:
