@@ -90,9 +90,8 @@ class Spilled(Sequence[Any]):
                 written = os.pwrite(self._file, view, place)
                 view, place = view[written:], place + written
         except OSError as error:
-            raise StoreError(
-                f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror}): free some space, then continue"
-            ) from error
+            why = f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror})"
+            raise StoreError(f"{why}: free some space, then continue") from error
 
     def _between(self, begin: int, end: int) -> NDArray[Any]:
         """Rows that follow each other."""
