@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -238,30 +239,33 @@ def an_engine(warden: Warden) -> Engine:
     return made
 
 
+def hear(engine: Engine, number: int, ends: Iterable[object]) -> Cold:
+    """Links of a page that another shard has fetched."""
+    links = Links.to(*(f"http://b{number}.test/{end}" for end in ends))
+    visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
+    engine.take_in([Inbound(1, number, visit)])
+    assert isinstance(engine.cold, Cold)
+    return engine.cold
+
+
 def test_links_of_other_shards_are_sorted_out_too() -> None:
     """A shard may hear a lot from others before it fetches anything itself, and nothing that is hot may be left."""
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 200):
-        links = Links.to(*(f"http://b{number}.test/{at}" for at in range(10)))
-        visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
-        engine.take_in([Inbound(1, number, visit)])
-    assert engine.cold is not None
-    assert engine.cold.count == 1991 - (engine.table.open_rows - engine.cold.count)
-    assert engine.table.open_rows - engine.cold.count <= 8
-    engine.fold(Setting(RECALL, engine.cold.count))
+        cold = hear(engine, number, range(10))
+    assert cold.count == 1991 - (engine.table.open_rows - cold.count)
+    assert engine.table.open_rows - cold.count <= 8
+    engine.fold(Setting(RECALL, cold.count))
 
 
 def test_a_file_is_as_long_as_a_snapshot_says() -> None:
     """Also where it ends with what is left of a long name: else each resume would read the whole log."""
     engine = an_engine(TrapWarden(0.5))
     for number in range(1, 60):
-        links = Links.to(*(f"http://b{number}.test/{'x' * (at * 37)}" for at in range(10)))
-        visit = Visit(node=f"http://c.test/{number}", pick=1, kind="page", outcome="ok", links=links)
-        engine.take_in([Inbound(1, number, visit)])
-        assert engine.cold is not None
-        if about := engine.cold.about():
-            assert os.fstat(engine.cold.file._mine()).st_size >= about[1]
-    assert engine.cold.count > 500
+        cold = hear(engine, number, ("x" * (37 * at) for at in range(10)))
+        if about := cold.about():
+            assert os.fstat(cold.file._mine()).st_size >= about[1]
+    assert cold.count > 500
 
 
 def test_a_warden_that_tells_nothing_of_rows_keeps_all_of_them() -> None:

@@ -149,9 +149,3 @@ class Shard:
             allowance.pages = max(allowance.pages, grant.pages)
             allowance.requests = max(allowance.requests, grant.requests)
             self.engine.wake()
-
-    def end_lease(self) -> None:
-        """Fetch nothing more: a successor need not wait."""
-        now = self.engine.clock()
-        self.allowance.until = self._until = now
-        self.engine.take_in([Setting(LEASE, {"epoch": self.epoch, "until": 0.0}, now)])
