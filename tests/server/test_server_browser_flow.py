@@ -120,15 +120,28 @@ def draw_the_line(page: Any) -> None:
     page.get_by_role("button", name="Reset").click()
     expect(estimate).to_have_text(before, timeout=PATIENCE)
     assert 0 == keep.count()
-    page.get_by_label("Threshold", exact=True).fill("0.02")
-    keep.click()
-    keep.wait_for(state="detached")
-    page.wait_for_url(re.compile(r"#results$"))
-    expect(page.locator("#threshold-range")).to_have_value("0.02")
+    for value, applied_before_it_looks in (("0.03", False), ("0.02", True)):
+        if applied_before_it_looks:
+            page.route("**/api/v1/interests/*", lambda route: answer_when_judged(page, route))
+        page.get_by_label("Threshold", exact=True).fill(value)
+        keep.click()
+        keep.wait_for(state="detached")
+        page.wait_for_url(re.compile(r"#results$"))
+        expect(page.locator("#threshold-range")).to_have_value(value)
+    page.unroute_all()
     many = estimate.inner_text().split()[1]
     expect(page.locator("#interest-note")).to_contain_text(f"{many} relevant", timeout=PATIENCE)
     page.get_by_text("Label the least certain pages").click()
     page.locator(".unsure-pages li .verdict-yes").first.wait_for()
+
+
+def answer_when_judged(page: Any, route: Any) -> None:
+    """Let a change of an interest be answered only when its crawl has been judged by it."""
+    answer = route.fetch()
+    if route.request.method == "PATCH":
+        name = route.request.url.rsplit("/", 1)[-1]
+        wait(lambda: not ask(page, "GET", f"/interests/{name}")["crawl"]["judging"], "it is still being judged")
+    route.fulfill(response=answer)
 
 
 def judge_pages(page: Any) -> None:

@@ -39,7 +39,7 @@ export function mount(panel, context) {
   const said = el("p", { class: "note", role: "status" });
   const effect = el("div", { class: "effect", role: "status" });
   const pager = el("nav", { class: "row pager", "aria-label": "Pages of results" });
-  const line = slider(context, (value) => change({ ...values, threshold: value ?? "", offset: "" }));
+  const line = slider(context, (value) => panel.hidden || change({ ...values, threshold: value ?? "", offset: "" }));
   const asking = unsure(context);
   panel.replaceChildren(el("h2", { class: "unseen", text: "Results" }), form, line.box, asking.box, effect, fresh, said, list, pager);
 
@@ -129,6 +129,7 @@ export function mount(panel, context) {
       const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
       if (mine !== turn) return; // a later question was asked meanwhile
       context.threshold = answer.threshold;
+      if (!panel.hidden && threshold !== null && Math.abs(answer.kept - threshold) < 1e-9) setFragment("results", (values = { ...values, threshold: "" })); // it is kept: the crawl's own now
       line.show(answer, threshold);
       foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
@@ -167,7 +168,7 @@ export function mount(panel, context) {
         asking.show();
         load();
       } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
-        change({ ...values, threshold: "" }); // it is kept: the crawl's own now
+        change({ ...values, threshold: "" });
         asking.show();
       } else if (learning && !context.crawl.judging && !values.q) {
         learning = false;

@@ -22,9 +22,11 @@ export function slider(context, changed) {
   const moved = () => kept !== null && Math.abs(Number(range.value) - kept) > 1e-9;
 
   async function keep() {
+    clearTimeout(timer);
     const threshold = Number(range.value);
     await call("PATCH", `/interests/${context.interest.id}`, { threshold });
     await context.reload();
+    changed(String(threshold)); // where it is applied already, nobody would see it being applied
   }
 
   function draw() {
