@@ -1,19 +1,22 @@
 """A large crawl on one machine: memory, CPU, log and archive as it grows, and how soon it goes on after a kill.
 
-    python benchmarks/large.py DIR [--pages 300000] [--web 10000000] [--every 10000] [--topic coral] [--strategy scent]
+    python benchmarks/large.py DIR [--pages 300000] [--web 10000000] [--every 5000] [--topic coral] [--strategy scent]
+    python benchmarks/large.py DIR --picture NAME
 
 The crawl is as it comes (strategy, judge, main part, traps, archive, log, snapshots), over an embedded web that answers
-from memory: no network, and no pauses. A line each `--every` pages: CPU milliseconds a page without what the web took
-to make its answers up, peak memory so far, addresses known, megabytes of log and archive. Run it again to go on, also
-after `kill -9`: the first line then says what it took in CPU seconds until the first request. `--pages` of what is
-there already measures that alone.
+from memory: no network, and no pauses. A line each `--every` pages, printed and added to DIR.csv: CPU milliseconds a
+page without what the web took to make its answers up, and what that took (work that is the same for every page: where
+it grows, the machine has become slower), memory (MiB: now, and at most since the line before), rows in
+memory, megabytes of log and archive. Run it again to go on, also after `kill -9`: the first line then says what it took
+in CPU seconds until the first request. `--pages` of what is there already measures that alone. `--picture` draws
+NAME-cpu.svg and NAME-memory.svg from DIR.csv.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import resource
+import csv
 import time
 from pathlib import Path
 from typing import Any
@@ -57,6 +60,37 @@ def megabytes(directory: Path, *patterns: str) -> float:
     return sum(file.stat().st_size for pattern in patterns for file in directory.glob(pattern)) / 1e6
 
 
+def memory() -> tuple[int, int]:
+    """MiB of this process: now, and at most since it was last asked."""
+    status = Path("/proc/self/status").read_text()
+    now, most = (int(status.partition(f"{name}:")[2].split()[0]) // 1024 for name in ("VmRSS", "VmHWM"))
+    Path("/proc/self/clear_refs").write_text("5")
+    return now, most
+
+
+def csv_of(directory: Path) -> Path:
+    """Where the lines are."""
+    return directory.with_name(f"{directory.name}.csv")
+
+
+COLUMNS = ("pages", "CPU ms a page", "of the web", "MiB now", "MiB at most", "rows", "log MB", "archive MB")
+
+
+def draw(directory: Path, name: str) -> None:
+    """CPU and memory against pages."""
+    from lycosa.drawing.figure import Curve, Figure
+    from lycosa.drawing.pictures import pictures
+
+    with csv_of(directory).open(newline="") as file:
+        pages, cpu, web, now, most, *_ = zip(*([float(cell) for cell in row] for row in csv.reader(file)), strict=True)
+    costs = [Curve("the crawl", pages, cpu), Curve("making the pages up", pages, web)]
+    sizes = [Curve("now", pages, now), Curve("at most", pages, most)]
+    cost = Figure("cpu", "CPU of a page in a large crawl", "pages", "ms a page", costs)
+    held = Figure("memory", "Memory of a large crawl", "pages", "MiB", sizes)
+    for figure in (cost, held):
+        Path(f"{name}-{figure.key}.svg").write_bytes(pictures(figure)["svg"])
+
+
 async def crawl(given: argparse.Namespace) -> None:
     """Go on with the crawl, or begin it."""
     from lycosa.spaces.web import WebSpace
@@ -74,7 +108,7 @@ async def crawl(given: argparse.Namespace) -> None:
     else:
         seeds = web.seeds(topic, 3)
         made = lycosa.crawl(web.query(topic), seeds, out=given.directory, strategy=given.strategy, **options)
-    print("pages, CPU ms a page, peak MB, known addresses, log MB, archive MB", flush=True)
+    print(*COLUMNS, sep=", ", flush=True)
     async for visit in made:
         if transport.first and resumed:
             print(f"{transport.first - cpu:.2f} CPU s until the first request", flush=True)
@@ -82,18 +116,16 @@ async def crawl(given: argparse.Namespace) -> None:
         pages += visit.is_page
         if visit.is_page and pages % given.every == 0:
             now = time.process_time()
-            each = 1000 * (now - cpu - (transport.spent - served)) / given.every
+            made_up = transport.spent - served
+            costs = [round(1000 * spent / given.every, 2) for spent in (now - cpu - made_up, made_up)]
             engine = made.engine
             assert engine is not None
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            log, archive = (
-                megabytes(given.directory, "log.sqlite*"),
-                megabytes(given.directory, "archive/*"),
-            )
-            print(
-                f"{engine.tally.pages:,}, {each:.2f}, {peak:,.0f}, {len(engine.table):,}, {log:,.0f}, {archive:,.0f}",
-                flush=True,
-            )
+            log = megabytes(given.directory, "log.sqlite*")
+            archive = megabytes(given.directory, "archive/*")
+            row = engine.tally.pages, *costs, *memory(), len(engine.table), round(log), round(archive)
+            print(*row, sep=", ", flush=True)
+            with csv_of(given.directory).open("a", newline="") as file:
+                csv.writer(file).writerow(row)
             cpu, served = now, transport.spent
 
 
@@ -103,10 +135,15 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--web", type=int, default=10_000_000, help="pages of the embedded web")
-    parser.add_argument("--every", type=int, default=10_000)
+    parser.add_argument("--every", type=int, default=5_000)
     parser.add_argument("--topic", default="coral")
     parser.add_argument("--strategy", default="scent")
-    asyncio.run(crawl(parser.parse_args()))
+    parser.add_argument("--picture", default="", help="draw what was measured, and measure nothing")
+    given = parser.parse_args()
+    if given.picture:
+        draw(given.directory, given.picture)
+    else:
+        asyncio.run(crawl(given))
 
 
 if __name__ == "__main__":
