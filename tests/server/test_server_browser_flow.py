@@ -262,6 +262,7 @@ def share(owner: Any, guest: Any, address: str) -> None:
     owner.wait_for_selector(".shares li")
     guest.goto("/")
     guest.get_by_role("link", name=NAME).click()
+    guest.get_by_role("tab", name="Results").click()  # while it is revisited, Live is shown first
     guest.wait_for_selector(".result .excerpt")
     assert 0 == guest.locator("#interest-actions button, .verdict").count()
     assert 403 == guest.request.get(f"{address}/edit").status

@@ -155,6 +155,54 @@ def gets_focus(page: Any, name: str) -> None:
     wait(lambda: name == focused(page), f"{name} has not got the focus")
 
 
+SLOWER = """() => {
+  const real = window.setTimeout;
+  const slower = {150: 60000, 400: 1000};
+  window.setTimeout = (act, time, ...more) => real(act, slower[time] ?? time, ...more);
+}"""
+"""What is asked for a moment after a slider was moved, or a page labelled, takes longer than a test."""
+
+
+@dataclass
+class Held:
+    """The first of some answers, kept back: as it was given when it was asked for, it arrives when a test lets it."""
+
+    page: Any
+    method: str
+    route: Any = None
+    answer: Any = None
+
+    @classmethod
+    def of(cls, page: Any, pattern: str, method: str = "GET") -> Held:
+        made = cls(page, method)
+        page.route(pattern, made.take)
+        return made
+
+    def take(self, route: Any) -> None:
+        if self.route is not None or route.request.method != self.method:
+            route.continue_()
+            return
+        self.route = route
+        if self.method == "GET":
+            self.answer = route.fetch()
+
+    def asked(self) -> None:
+        """Wait until it has been asked for; what the browser tells of is only heard while it is spoken to."""
+        wait(
+            lambda: self.page.wait_for_timeout(20) or (self.route and (self.answer or self.method != "GET")),
+            "not asked",
+        )
+
+    def arrive(self) -> None:
+        """Now it arrives; wait until it has."""
+        with self.page.expect_event("requestfinished", lambda request: request == self.route.request):
+            if self.answer:
+                self.route.fulfill(response=self.answer)
+            else:
+                self.route.continue_()
+        self.page.evaluate("new Promise((done) => setTimeout(done, 50))")
+
+
 def test_joining_and_signing_in(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     """Mistakes are told at their fields, a wrong password is told, and signing in leads where one wanted to go."""
     page = visit()
@@ -229,15 +277,170 @@ def test_an_invitation_that_is_over(visit: Any) -> None:
 
 def test_what_arrives_late_does_not_disturb_whoever_is_typing(visit: Any) -> None:
     """The first field of a new interest has the focus; a catalogue that comes later leaves it where it is by then."""
-    page, held = visit("hasty"), []
-    page.route("**/catalogue", lambda route: held.append(route))
+    page = visit("hasty")
+    held = Held.of(page, "**/catalogue")
     page.goto("/interests/new")
     expect(page.get_by_label("In words")).to_be_focused(timeout=PATIENCE)
     page.get_by_label("Pages to fetch").focus()
-    wait(lambda: held, "the catalogue was not asked for")
-    held[0].continue_()
+    held.asked()
+    held.arrive()
     page.locator("input[name=preferences]").first.wait_for()
     assert "budget" == focused(page)
+
+
+def test_a_form_is_sent_when_all_of_it_is_there(visit: Any, site: SiteUnderTest) -> None:
+    """Before its script has run, a form can be filled in, not sent; what was chosen from lists that come late stays."""
+    page = visit("early")
+    held = Held.of(page, "**/interest_form.js*")
+    page.goto("/interests/new", wait_until="commit")
+    page.get_by_label("In words").fill("coral")
+    page.get_by_label("Seeds").fill(HUB)
+    expect(page.get_by_role("button", name="Create only")).to_be_disabled()
+    held.asked()
+    held.arrive()
+    page.locator("input[name=preferences]").first.check()
+    page.get_by_role("button", name="Create only").click()
+    page.wait_for_url(re.compile(r"/interests/(?!new)"))
+    address = page.url.split("#")[0]
+    page.unroute_all()
+    held = Held.of(page, "**/catalogue")
+    page.goto(f"{address}/edit")
+    held.asked()
+    page.get_by_role("button", name="Save", exact=True).click()
+    held.arrive()
+    page.wait_for_url(re.compile(address + "($|#)"))
+    kept = browsing.ask(page, "GET", f"/interests/{address.rsplit('/', 1)[-1]}")
+    assert 1 == len(kept["wishes"]["preferences"])
+
+
+def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """What is shown is what was asked for last, whatever arrives last; and what a person does meanwhile stays."""
+    seen = crawled(site, visit("Hasty Ada"), "d")
+    seen.made.close()
+    stand(site, seen, "finished")
+    person = site.database.row("SELECT id FROM person WHERE name = ?", "Hasty Ada")
+    assert person is not None
+    notices.notify(site.database, site.clock(), person["id"], "finished", "It has ended")
+    page, interest = seen.page, f"**/api/v1/interests/{seen.address.rsplit('/', 1)[-1]}"
+
+    held, unread = Held.of(page, interest), Held.of(page, re.compile("unread=true"))
+    page.goto(seen.address)
+    held.asked()
+    page.get_by_role("tab", name="Sharing").click()  # chosen before it is known what there is
+    held.arrive()
+    page.get_by_role("heading", name="Share with someone").wait_for()
+    unread.asked()
+    page.click("#bell")
+    page.get_by_text("It has ended").wait_for()
+    unread.arrive()  # as it was before they were read
+    expect(page.locator("#bell-count")).to_be_hidden()
+    page.unroute_all()
+
+    page.evaluate(SLOWER)
+    page.get_by_role("tab", name="Results").click()
+    says_last(page)
+    reads_late(page)
+    moves(page)
+    labels_while_it_asks(site, seen, interest)
+    asks_twice(site, seen, interest)
+    held = Held.of(page, "**/api/v1/me")
+    page.goto("/account")
+    held.asked()
+    page.get_by_label("Colours").select_option("dark")
+    page.get_by_text("Saved.").wait_for()
+    held.arrive()
+    expect(page.get_by_label("Colours")).to_have_value("dark")
+    assert [] == complaints
+
+
+def stand(site: SiteUnderTest, seen: Crawled, state: str) -> None:
+    """A crawl stands like this, and all its pages are judged."""
+    site.database.run("UPDATE crawl SET state = ?, judging = '' WHERE id = ?", state, seen.crawl)
+
+
+def says_last(page: Any) -> None:
+    """Yes, then no before that was answered: it is no."""
+    held = Held.of(page, "**/feedback", "PUT")
+    words = page.get_by_role("group", name="Is it relevant: Coral hub")
+    words.get_by_role("button", name="Yes").click()
+    held.asked()
+    words.get_by_role("button", name="No").click()
+    held.arrive()
+    expect(words.get_by_role("button", name="No")).to_have_attribute("aria-pressed", "true")
+    expect(words.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "false")
+    page.unroute_all()
+
+
+def reads_late(page: Any) -> None:
+    """A page is labelled before all is known of it: the label stays, and the focus with it."""
+    held = Held.of(page, re.compile(r"/page\?"))
+    page.locator(".result", has_text="Polyps").locator(".title").click()
+    held.asked()
+    yes = page.get_by_role("dialog").get_by_role("button", name="Yes")
+    yes.click()
+    expect(yes).to_have_attribute("aria-pressed", "true")
+    held.arrive()
+    page.locator(".page-facts >> text=2 versions").wait_for()
+    expect(yes).to_have_attribute("aria-pressed", "true")
+    assert "Yes" == focused(page)
+    page.keyboard.press("Escape")
+    page.unroute_all()
+
+
+def moves(page: Any) -> None:
+    """What was asked for before the slider was moved does not move it back."""
+    held = Held.of(page, re.compile(r"/pages\?"))
+    page.get_by_label("Sort by").select_option("date")
+    held.asked()
+    page.get_by_label("Threshold", exact=True).fill("0.87")
+    held.arrive()
+    expect(page.get_by_label("Threshold", exact=True)).to_have_value("0.87")
+    page.unroute_all()
+
+
+def revisit(site: SiteUnderTest, seen: Crawled, interest: str) -> Held:
+    """Start a revisit that is over at once; the answer that says so is on its way."""
+
+    def take(route: Any) -> None:
+        answer = route.fetch()
+        stand(site, seen, "finished")
+        route.fulfill(response=answer)
+
+    seen.page.route("**/refresh", take)
+    held = Held.of(seen.page, interest)
+    seen.page.get_by_role("button", name="Revisit", exact=True).click()
+    held.asked()
+    return held
+
+
+def label(page: Any, title: str) -> None:
+    """Yes or no to a page, whatever it was before."""
+    words = page.get_by_role("group", name=f"Is it relevant: {title}")
+    with page.expect_response("**/feedback"):
+        words.locator("button[aria-pressed=false]").first.click()
+
+
+def labels_while_it_asks(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
+    """That the judge has learned is told when it has, not by an answer of before, which knows of nothing under way."""
+    held = revisit(site, seen, interest)
+    label(seen.page, "Polyps")
+    held.arrive()
+    learned = seen.page.get_by_role("button", name=re.compile("The judge has learned"))
+    assert 0 == learned.count()
+    stand(site, seen, "finished")
+    learned.wait_for()
+    seen.page.unroute_all()
+
+
+def asks_twice(site: SiteUnderTest, seen: Crawled, interest: str) -> None:
+    """How a crawl stands is what was asked for last."""
+    held = revisit(site, seen, interest)
+    stand(site, seen, "paused")
+    label(seen.page, "Polyps")
+    expect(seen.page.locator("#interest-state")).to_have_text("Paused")
+    held.arrive()
+    assert "Paused" == seen.page.locator("#interest-state").inner_text()
+    seen.page.unroute_all()
 
 
 def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -> None:
@@ -407,11 +610,11 @@ class Crawled:
     made: Revisited
 
 
-def crawled(site: SiteUnderTest, page: Any) -> Crawled:
+def crawled(site: SiteUnderTest, page: Any, letter: str = "c") -> Crawled:
     """An interest of the person who looks at a page, crawled and looked at again."""
     wishes = {"words": "coral reefs", "seeds": [HUB], "budget": 50}
     interest = browsing.ask(page, "POST", "/interests", {"name": "Reefs & <b>more</b>", "wishes": wishes})["id"]
-    row = {"id": "c" * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
+    row = {"id": letter * 24, "interest": interest, "number": 1, "task": "crawl", "wanted": "run", "state": "running"}
     times = {"created": EPOCH, "queued": EPOCH, "started": EPOCH}
     site.database.insert("crawl", {**row, **times, "budget": 50, "pages": 3, "found": 3})
     made = record(site.settings.crawl_directory(row["id"]))

@@ -1,6 +1,6 @@
 // One's own account: preferences are kept as soon as they are changed, everything else is asked for by a button.
 
-import {del, get, patch, post, remember} from "./api.js";
+import {del, get, inTurn, newest, patch, post, remember} from "./api.js";
 import {$, ago, fill, h, when} from "./dom.js";
 import {ask, attempt, calm, colour, complain, copier, later, loading, table, toast} from "./shell.js";
 
@@ -8,25 +8,30 @@ import {ask, attempt, calm, colour, complain, copier, later, loading, table, toa
 
 const preferences = $("#preferences");
 const state = $("#preferences-state");
+const after = inTurn();
+const chosen = new Set(); // what was changed before it was known what it was
 
 async function showPreferences() {
   const {preferences: told} = await get("/me");
-  preferences.elements.theme.value = told.theme || "system";
-  for (const name of ["suggestions", "history"]) preferences.elements[name].checked = told[name] !== false;
+  if (!chosen.has("theme")) preferences.elements.theme.value = told.theme || "system";
+  for (const name of ["suggestions", "history"]) if (!chosen.has(name)) preferences.elements[name].checked = told[name] !== false;
 }
 
 preferences.addEventListener("submit", (event) => event.preventDefault());
-preferences.addEventListener("change", async (event) => {
+preferences.addEventListener("change", (event) => {
   const {name, type, checked, value} = event.target;
   const wanted = type === "checkbox" ? checked : value;
-  try {
-    await patch("/me", {preferences: {[name]: wanted}});
-    if (name === "theme") colour(wanted);
-    state.textContent = "Saved.";
-  } catch (error) {
-    state.textContent = error.message;
-    if (type === "checkbox") event.target.checked = !checked;
-  }
+  chosen.add(name);
+  after(async () => {
+    try {
+      await patch("/me", {preferences: {[name]: wanted}});
+      if (name === "theme") colour(wanted);
+      state.textContent = "Saved.";
+    } catch (error) {
+      state.textContent = error.message;
+      if (type === "checkbox") event.target.checked = !checked;
+    }
+  });
 });
 
 // -- password
@@ -60,8 +65,7 @@ function browser(agent) {
   return [{Edg: "Edge", OPR: "Opera"}[name] || name || "A browser", system && `on ${system}`].filter(Boolean).join(" ");
 }
 
-async function showSessions() {
-  const all = await get("/me/sessions");
+const showSessions = newest(() => get("/me/sessions"), (all) => {
   fill($("#sessions"), table({label: "Where you are signed in", rows: all, columns: [
     {title: "Browser", head: true, cell: (one) => h("span", {title: one.agent}, browser(one.agent), " ", one.current ? h("span", {class: "badge good"}, "this one") : null)},
     {title: "Since", cell: (one) => when(one.created)},
@@ -72,12 +76,11 @@ async function showSessions() {
       await showSessions();
     })}, "Sign out", h("span", {class: "unseen"}, ` ${browser(one.agent)}`))},
   ]}));
-}
+});
 
 // -- tokens
 
-async function showTokens() {
-  const all = await get("/me/tokens");
+const showTokens = newest(() => get("/me/tokens"), (all) => {
   const now = Date.now() / 1000;
   const over = (one) => one.revoked || (one.expires && one.expires < now);
   fill($("#tokens"), table({label: "Tokens", none: "No tokens yet.", rows: all, columns: [
@@ -91,7 +94,7 @@ async function showTokens() {
       await showTokens();
     })}, "Revoke", h("span", {class: "unseen"}, ` ${one.name}`))},
   ]}));
-}
+});
 
 const token = $("#token");
 token.addEventListener("submit", (event) => {

@@ -1,6 +1,6 @@
 // For admins: people, invitations, the seed catalogue, the audit log, the server. A tab loads when it is first opened.
 
-import {del, get, patch, post} from "./api.js";
+import {del, get, newest, patch, post} from "./api.js";
 import {$, ago, fill, h, number, outside, short, when} from "./dom.js";
 import {ask, attempt, calm, complain, copier, dialog, field, loading, table, tabs, toast} from "./shell.js";
 
@@ -9,8 +9,7 @@ const words = (text) => h("span", {class: "unseen"}, ` ${text}`);
 
 // -- people
 
-async function people() {
-  const all = await get("/people");
+const people = newest(() => get("/people"), (all) => {
   fill($("#people"), table({label: "People", rows: all, columns: [
     {title: "Name", head: true, cell: (one) => [one.name, " ", one.disabled ? h("span", {class: "badge bad"}, "suspended") : null, one.name === myName ? h("span", {class: "badge good"}, "you") : null]},
     {title: "Role", cell: (one) => h("select", {"aria-label": `Role of ${one.name}`, value: one.role, onchange: (event) => change(event.currentTarget, one, {role: event.currentTarget.value})},
@@ -21,7 +20,7 @@ async function people() {
       one.disabled || one.name === myName ? null : h("button", {type: "button", class: "small", onclick: () => renew(one)}, "Reset password", words(one.name)),
       h("button", {type: "button", class: "small danger", onclick: () => remove(one)}, "Delete", words(one.name)))},
   ]}));
-}
+});
 
 async function change(control, one, wanted) {
   const done = await attempt(control, async () => {
@@ -56,8 +55,7 @@ async function remove(one) {
 
 // -- invitations
 
-async function invitations() {
-  const all = await get("/invitations");
+const invitations = newest(() => get("/invitations"), (all) => {
   const now = Date.now() / 1000;
   fill($("#invitations"), table({label: "Invitations", rows: all, none: "No invitations.", columns: [
     {title: "Note", head: true, cell: (one) => one.note || h("span", {class: "note"}, "no note")},
@@ -70,7 +68,7 @@ async function invitations() {
       await invitations();
     })}, "Revoke", words(one.note))},
   ]}));
-}
+});
 
 const invite = $("#invite");
 invite.addEventListener("submit", (event) => {
@@ -90,8 +88,7 @@ invite.addEventListener("submit", (event) => {
 
 // -- the catalogue
 
-async function catalogue() {
-  const {preferences} = await get("/catalogue");
+const catalogue = newest(() => get("/catalogue"), ({preferences}) => {
   fill($("#preferences"), preferences.map(({preference}) => h("option", {value: preference})));
   fill($("#catalogue"), preferences.length ? preferences.map(({preference, seeds}) => h("section", {class: "card", "aria-label": preference}, h("h3", null, preference), table({label: preference, rows: seeds, columns: [
     {title: "Title", head: true, cell: (one) => [one.title || short(one.url), one.note ? h("p", {class: "note"}, one.note) : null]},
@@ -104,7 +101,7 @@ async function catalogue() {
         await catalogue();
       })}, "Remove", words(one.title || one.url)))},
   ]}))) : h("p", {class: "note"}, "The catalogue is empty."));
-}
+});
 
 const entry = $("#entry");
 entry.addEventListener("submit", (event) => {

@@ -5,6 +5,10 @@
 //   await post("/interests", {...})  put  patch  del           204 gives null
 //   await upload("/imports", file, {name: "x"})                multipart, as "file", with further fields
 //   const me = await session()                                 {person, csrf}; null for nobody; asked once a page
+//   const load = newest(ask, show)                             a function that asks, then shows the answer. Asked again before
+//                                                              that came, only the later answer is shown: who waited for the
+//                                                              earlier one waits for that
+//   const after = inTurn()                                     after(async () => {…}) begins when the one before has ended
 //   href(`/crawls/${id}/export`, {form: "csv"})                an address to link to
 //   follow(`/crawls/${id}/events`, {after, on: {visit, progress, state}, done, lost, signal})
 //                                                              server-sent events: on.X(data, id). Comes back by itself
@@ -39,8 +43,14 @@ let asked = null;
 export function session(fresh = false) {
   if (fresh || !asked) {
     asked = fetch(PREFIX + "/session", {credentials: "same-origin", headers: {Accept: "application/json"}})
-      .then((answer) => (answer.ok ? answer.json() : null))
-      .catch(() => { asked = null; throw new ApiError("The server cannot be reached. Is it running, and are you online?", 0); });
+      .then(async (answer) => {
+        if (answer.status >= 500) throw await explain(answer);
+        return answer.ok ? answer.json() : null;
+      })
+      .catch((error) => {
+        asked = null; // another time it may be known
+        throw error instanceof ApiError ? error : new ApiError("The server cannot be reached. Is it running, and are you online?", 0);
+      });
   }
   return asked;
 }
@@ -115,6 +125,23 @@ export function upload(path, file, more = {}) {
   form.append("file", file);
   for (const [name, value] of Object.entries(more)) form.append(name, value);
   return call("POST", path, {form});
+}
+
+export function newest(ask, show) {
+  let last = null;
+  return (...given) => {
+    const mine = (async () => {
+      const answer = await ask(...given);
+      return mine === last ? show(answer, ...given) : last;
+    })();
+    last = mine;
+    return mine;
+  };
+}
+
+export function inTurn() {
+  let last = Promise.resolve();
+  return (act) => (last = last.then(act, act));
 }
 
 const pause = (milliseconds, signal) => new Promise((go) => {

@@ -1,5 +1,6 @@
 // What is new or changed since the last visit, with the differences; the address of a feed; having seen it.
 
+import { newest } from "./api.js";
 import { diffOf } from "./diff.js";
 import { read } from "./page_view.js";
 import { ago, button, call, count, el, hostOf, original, section, shown, tell, when, words } from "./pieces.js";
@@ -64,12 +65,11 @@ export function mount(panel, context) {
     feeds.replaceChildren(el("p", { class: "note", role: "status", text: "The feed's address was revoked." }));
   }
 
-  async function load() {
-    if (!context.crawl) {
+  const load = newest(async () => (context.crawl ? call("GET", `/interests/${context.interest.id}/changes`, { since, limit: 200 }) : null), (answer) => {
+    if (answer === null) {
       said.textContent = "Nothing has been crawled yet.";
       return;
     }
-    const answer = await call("GET", `/interests/${context.interest.id}/changes`, { since, limit: 200 });
     const visit = answer.last_visit;
     tools.replaceChildren(
       since === null ? button("All changes", () => ((since = 0), load()), { class: "small" }) : button("Since your last visit", () => ((since = null), load()), { class: "small" }),
@@ -79,7 +79,7 @@ export function mount(panel, context) {
     const from = since === 0 ? "in all" : visit ? `since ${when(visit)}` : "so far";
     said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. Pages of a finished crawl are revisited at the interval in the settings, or when you choose Revisit.`;
     list.replaceChildren(...answer.changes.map((change) => entry(context, change)));
-  }
+  });
 
   async function some() {
     const pieces = el("textarea", { id: "look-now", class: "addresses", rows: "3", spellcheck: "false", required: true });

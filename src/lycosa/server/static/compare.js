@@ -1,5 +1,6 @@
 // Strategies compared: the recorded crawl is replayed in the lab with each of them, and the curves are drawn.
 
+import { newest } from "./api.js";
 import { draw, forget } from "./charts.js";
 import { ago, button, call, count, el, percent, section, shown } from "./pieces.js";
 import { ask } from "./shell.js";
@@ -34,6 +35,7 @@ export function mount(panel, context) {
   async function offer() {
     if (choices.childElementCount) return;
     const strategies = await call("GET", "/strategies");
+    if (choices.childElementCount) return; // asked for twice: some may be chosen already
     const wished = context.interest.wishes?.strategy;
     const checked = new Set(["best-first", "breadth-first", wished]);
     const box = (strategy) =>
@@ -112,9 +114,8 @@ export function mount(panel, context) {
     }
   }
 
-  async function load() {
+  const load = newest(() => call("GET", `/interests/${context.interest.id}/comparisons`), (found) => {
     clearTimeout(timer);
-    const found = await call("GET", `/interests/${context.interest.id}/comparisons`);
     const all = [...(found.comparisons ?? found)].sort((a, b) => b.created - a.created);
     for (const [id, known] of seen) {
       if (!all.some((one) => one.id === id)) {
@@ -138,9 +139,12 @@ export function mount(panel, context) {
     }
     if (!all.length) list.replaceChildren(el("p", { class: "note", text: "No comparisons yet." }));
     if (!panel.hidden && all.some((one) => ["queued", "running"].includes(one.state))) {
-      timer = setTimeout(() => load().catch(() => {}), 2000);
+      timer = setTimeout(again, 2000);
     }
-  }
+  });
+
+  // also if the server was away for a moment
+  const again = () => load().catch(() => { timer = setTimeout(again, 5000); });
 
   return {
     async show() {

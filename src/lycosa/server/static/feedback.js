@@ -1,5 +1,6 @@
 // What was said yes and no to, and what it changed: how the judge agrees with it, and which pages moved.
 
+import { newest } from "./api.js";
 import { read } from "./page_view.js";
 import { ago, button, call, count, el, hostOf, original, percent, section, shown } from "./pieces.js";
 
@@ -73,14 +74,13 @@ export function mount(panel, context) {
     ]);
   }
 
-  async function load() {
-    const answer = await call("GET", `/interests/${context.interest.id}/feedback`);
+  const load = newest(() => call("GET", `/interests/${context.interest.id}/feedback`), (answer) => {
     const known = answer.effect;
     effect.replaceChildren(el("p", { class: "lead", text: effectWords(known) }), known.before && known.after ? measures(known) : "", moves(context, known.moved));
     said.textContent = answer.labels.length ? "" : !context.may.feedback ? "No pages labelled yet." : "Label pages yes or no in the results. The judge learns from your labels and ranks results and waiting links again.";
     list.replaceChildren(...answer.labels.map(row));
-  }
+  });
 
-  document.addEventListener("labelled", () => panel.hidden || load());
+  document.addEventListener("labelled", () => panel.hidden || load().catch(() => {}));
   return { show: load, changed() {} };
 }

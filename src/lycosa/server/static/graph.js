@@ -252,7 +252,18 @@ export function mount(panel, context) {
     if (key === asked && !again) return;
     asked = key;
     tools.hidden = false;
-    const graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });
+    let graph;
+    try {
+      graph = await call("GET", `/crawls/${context.crawl.id}/graph`, { best: 50 });
+    } catch (error) {
+      if (key === asked) asked = "";
+      throw error;
+    }
+    if (key !== asked) return; // a later one is asked for
+    if (panel.hidden) {
+      asked = ""; // it cannot be laid out where nobody sees it
+      return;
+    }
     if (!graph.nodes.length) {
       note.textContent = "No relevant pages yet.";
       world.replaceChildren();

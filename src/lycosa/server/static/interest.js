@@ -1,7 +1,7 @@
 // An interest's page: its head (what it is, how its crawl stands, what can be done), and its parts as tabs.
 // A part is mounted when it is first shown; parts that nobody looks at ask for nothing.
 
-import { session } from "./api.js";
+import { newest, session } from "./api.js";
 import * as changes from "./changes.js";
 import * as compare from "./compare.js";
 import * as feedback from "./feedback.js";
@@ -32,7 +32,7 @@ const context = {
   threshold: null,
   effectWords: feedback.effectWords,
   took,
-  reload,
+  reload: () => reload(),
   soon,
   choose,
 };
@@ -40,6 +40,7 @@ let chosen = null; // an older crawl that the person wants to see
 
 const mounted = new Map();
 let current = "";
+let ready = false; // whether it is known what is to be shown: a tab that is chosen before is shown then
 
 // -- tabs
 
@@ -78,7 +79,7 @@ async function show(name) {
 
 addEventListener("hashchange", () => {
   const { name } = fragment();
-  if (name in PARTS || name === "search" || name === "") show(wanted()); // other names are places on the page, as the skip link's
+  if (name in PARTS || name === "search" || name === "") ready && show(wanted()); // other names are places on the page, as the skip link's
 });
 document.querySelector('[role="tablist"]').addEventListener("keydown", (event) => {
   const tabs = [...event.currentTarget.querySelectorAll('[role="tab"]')];
@@ -212,27 +213,46 @@ function choose(crawl) {
   return reload().then(() => show(current));
 }
 
-async function reload() {
+async function known() {
+  const interest = await call("GET", `/interests/${id}`);
+  if (!chosen) return { interest, crawl: interest.crawl };
+  try {
+    return { interest, crawl: await call("GET", `/crawls/${chosen.id}`) };
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    chosen = null; // it was deleted
+    return { interest, crawl: interest.crawl };
+  }
+}
+
+const reload = newest(known, ({ interest, crawl }) => {
   const before = context.crawl;
-  context.interest = await call("GET", `/interests/${id}`);
-  context.crawl = chosen ? await call("GET", `/crawls/${chosen.id}`).catch(() => context.interest.crawl) : context.interest.crawl;
+  Object.assign(context, { interest, crawl });
   const member = context.person?.role !== "reader";
   const edit = context.interest.mode !== "read" && member;
   context.may = { edit, run: edit, feedback: edit, write: context.interest.mode === "own" && member };
   head();
   mounted.get(current)?.changed?.(before);
   later();
-}
+});
 
-// Something was asked for that shows in a moment.
-function soon() {
+let timer = 0;
+let hurry = false;
+
+// Something was asked for that shows in a moment: `then` is called before it is looked for.
+function soon(then) {
   clearTimeout(timer);
-  timer = setTimeout(() => reload().catch(() => later()), 400);
+  hurry = true;
+  timer = setTimeout(() => {
+    hurry = false;
+    then();
+    reload().catch(() => later());
+  }, 400);
 }
 
 // While something is under way and its events are not followed, ask now and then.
-let timer = 0;
 function later() {
+  if (hurry) return;
   clearTimeout(timer);
   if (UNDER_WAY.includes(context.crawl?.state) || context.crawl?.judging) {
     timer = setTimeout(async () => {
@@ -247,13 +267,14 @@ function later() {
 
 async function begin() {
   try {
-    const known = await session();
-    context.person = known?.person ?? null;
+    context.person = (await session())?.person ?? null;
     await reload();
   } catch (error) {
     place("interest-note").textContent = error.message;
     tell(error.message, "bad");
     return;
+  } finally {
+    ready = true;
   }
   await show(wanted());
 }

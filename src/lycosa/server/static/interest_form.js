@@ -13,6 +13,7 @@ const KINDS = {bookmarks: "bookmarks file", opml: "list of feeds", list: "list o
 const MOST = {examples: 100, seeds: 1000};
 const OFTEN = ["always", "frequently", "infrequently", "detect"];
 let kept = null;
+let failed = new Set(); // lists that did not come: what was chosen from them stays
 
 // -- addresses, one a line; what has no scheme gets https
 
@@ -42,6 +43,7 @@ function append(name, urls) {
 
 async function choices() {
   const [catalogue, strategies, judges, detectors, models] = await Promise.allSettled(["/catalogue", "/strategies", "/judges", "/detectors", "/models"].map((path) => get(path)));
+  failed = new Set([["preferences", catalogue], ["detect", detectors]].filter(([, one]) => one.status === "rejected").map(([name]) => name));
   preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
   options("strategy", strategies.value || []);
   options("judge", judges.value || []);
@@ -184,13 +186,15 @@ function period(select, value) {
   select.value = value;
 }
 
+const checked = (name) => (kept && failed.has(name) ? kept.wishes[name] : [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
+
 function gather() {
   const model = fields.model.value;
   const wishes = {
     words: model ? "" : fields.words.value.trim(), model, targets: model ? targets : [],
     strategy_model: $("#taught").hidden ? "" : fields.strategy_model.value,
     examples: model ? [] : addresses("examples"), seeds: addresses("seeds"),
-    preferences: [...form.querySelectorAll("input[name=preferences]:checked")].map((box) => box.value),
+    preferences: checked("preferences"),
     strategy: fields.strategy.value, judge: model ? "automatic" : fields.judge.value,
     budget: Number(fields.budget.value), threshold: Number(fields.threshold.value),
     max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
@@ -199,7 +203,7 @@ function gather() {
     languages: fields.languages.value.split(/[\s,]+/).filter(Boolean),
     always: pieces("always"), frequently: pieces("frequently"), infrequently: pieces("infrequently"),
     frequent: fields.frequent.value, infrequent: fields.infrequent.value,
-    detect: [...form.querySelectorAll("input[name=detect]:checked")].map((box) => box.value),
+    detect: checked("detect"),
   };
   return {name: (fields.title.value.trim() || wishes.words || targets.join(", ") || (wishes.examples[0] ? short(wishes.examples[0]) : "")).slice(0, 120), wishes, look_again: fields.again.value};
 }
@@ -227,10 +231,12 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   calm(form);
   const button = event.submitter || $("button.primary", form);
-  const wanted = gather();
-  const wrong = check(wanted);
-  if (Object.keys(wrong).length) return complain(form, {name: "ApiError", message: "", fields: wrong});
   attempt(button, async () => {
+    await begun; // before all lists are there, what was chosen from them would be lost
+    if (interest && !kept) return complain(form, {name: "ApiError", message: "The interest could not be loaded. Reload the page.", fields: {}});
+    const wanted = gather();
+    const wrong = check(wanted);
+    if (Object.keys(wrong).length) return complain(form, {name: "ApiError", message: "", fields: wrong});
     let made;
     try { made = interest ? await patch(`/interests/${interest}`, wanted) : await post("/interests", wanted); } catch (error) { return complain(form, error); }
     let place = "";
@@ -268,4 +274,4 @@ async function begin() {
   return choices();
 }
 
-begin();
+const begun = begin();

@@ -1,6 +1,6 @@
 // What the interest wishes for, what can be exported, its crawls, and deleting it.
 
-import { href } from "./api.js";
+import { href, newest } from "./api.js";
 import { ago, button, call, count, el, section, shown, tell, words } from "./pieces.js";
 import { ask, badge, later } from "./shell.js";
 
@@ -73,8 +73,7 @@ export function mount(panel, context) {
     await context.reload();
   }
 
-  async function show() {
-    const crawls = await call("GET", `/interests/${context.interest.id}/crawls`);
+  const show = newest(() => call("GET", `/interests/${context.interest.id}/crawls`), (crawls) => {
     const own = context.interest.mode === "own";
     const link = (text, path, params) => el("a", { class: "button", href: href(path, params), download: true, text });
     panel.replaceChildren(...[
@@ -108,7 +107,7 @@ export function mount(panel, context) {
         : "",
       own && context.may.write ? section("Delete", el("div", {}, [el("p", { class: "note", text: "Deletes this interest and all its crawls permanently." }), button("Delete this interest", remove, { class: "danger" })])) : "",
     ].filter((part) => part !== ""));
-  }
+  });
 
   return { show, changed() {} };
 }

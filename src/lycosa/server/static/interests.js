@@ -59,7 +59,7 @@ async function load(first) {
   try {
     const interests = await get("/interests");
     const now = JSON.stringify(interests);
-    if (now !== drawn) {
+    if (now !== drawn && !list.matches(":active")) { // what is being clicked is not taken away
       drawn = now;
       const focused = document.activeElement && document.activeElement.getAttribute("href");
       show(interests);

@@ -20,6 +20,8 @@ export function mount(panel, context) {
   let held = null; // visits that wait while the list is held
   let spoken = 0;
   let shownCrawl = "";
+  let turn = 0;
+  let asking = false; // for progress, before events are followed
   let curve = null;
 
   const nothing = el("div", { class: "empty", hidden: true });
@@ -182,6 +184,8 @@ export function mount(panel, context) {
   }
 
   async function show() {
+    const mine = ++turn;
+    asking = Boolean(context.crawl);
     if (!context.crawl) {
       nothing.replaceChildren(
         el("h2", { text: "Not started yet" }),
@@ -195,16 +199,20 @@ export function mount(panel, context) {
       shownCrawl = context.crawl.id;
       last = 0;
       curve = null;
+      held &&= [];
       feed.replaceChildren();
     }
     try {
       const progress = await call("GET", `/crawls/${context.crawl.id}/progress`);
+      if (mine !== turn) return; // asked again meanwhile, perhaps of another crawl
       last ||= Math.max(0, (progress.seq ?? 0) - KEPT); // the last ones are enough of what was before
       take(progress);
       plot();
     } catch (error) {
+      if (mine !== turn) return;
       line.textContent = error.message;
     }
+    asking = false;
     if (panel.hidden) return;
     listen();
   }
@@ -217,7 +225,7 @@ export function mount(panel, context) {
     },
     changed(before) {
       const running = ["queued", "running"].includes(context.crawl?.state);
-      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source))) show();
+      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source && !asking))) show();
     },
   };
 }

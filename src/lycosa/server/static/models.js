@@ -1,8 +1,8 @@
 // The person's models: bringing one along, training one, looking at the topics in it, taking it away.
 
-import {del, get, href, post, upload} from "./api.js";
+import {del, get, href, newest, post, upload} from "./api.js";
 import {$, ago, fill, h, number, percent, plural} from "./dom.js";
-import {ask, attempt, calm, complain, dialog, empty, later, toast} from "./shell.js";
+import {ask, attempt, calm, complain, dialog, empty, toast} from "./shell.js";
 import {topics} from "./topics.js";
 
 const KINDS = {classifier: "classifier", rules: "rules between classes", browsing: "browsing paths", directory: "topic directory"};
@@ -12,17 +12,27 @@ const HINTS = {
   browsing: "Learns which pages lead to relevant ones, from one interest's crawl.",
 };
 const STATES = {queued: "queued", training: "training", failed: "failed"};
-let all = [];
+let drawn = "";
 let marked = null; // {directory, topics}: classes for a classifier
 let timer = 0;
 
-async function load() {
-  all = await get("/models");
-  fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("No models yet", "Upload a model, or train one on the pages of your interests."));
-  fill($("#model") || h("p"), all.filter((one) => one.kind === "classifier" && one.state === "ready").map((one) => h("option", {value: one.id}, one.name)));
+const load = newest(() => get("/models"), (all) => {
+  const now = JSON.stringify(all);
+  if (now !== drawn) { // what stayed the same is left alone: somebody may be about to click it
+    drawn = now;
+    fill($("#models"), all.length ? h("div", {class: "cards-grid"}, all.map(card)) : empty("No models yet", "Upload a model, or train one on the pages of your interests."));
+    const by = $("#model");
+    const chosen = by?.value;
+    const known = all.filter((one) => one.kind === "classifier" && one.state === "ready");
+    if (by) fill(by, known.map((one) => h("option", {value: one.id}, one.name)));
+    if (known.some((one) => one.id === chosen)) by.value = chosen;
+  }
   clearTimeout(timer);
-  if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(() => load().catch(() => {}), 1500);
-}
+  if (all.some((one) => ["queued", "training"].includes(one.state))) timer = setTimeout(again, 1500);
+});
+
+// While something is trained, ask now and then, also if the server was away for a moment.
+const again = () => load().catch(() => { timer = setTimeout(again, 5000); });
 
 function facts({about, size}) {
   const classes = Object.keys(about.classes || {}).length;
@@ -148,4 +158,4 @@ async function begin() {
   kinds();
 }
 
-begin().catch((error) => later(error.message));
+begin().catch((error) => toast(error.message, "bad"));

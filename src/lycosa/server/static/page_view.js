@@ -81,15 +81,19 @@ export async function read(context, page, { compare = false } = {}) {
   const close = button("Close", () => view.close(), { class: "small" });
   const facts = el("div", { class: "page-facts" });
   const body = el("div", { class: "page-body" });
+  let turn = 0;
   const show = {
     copy(version) {
+      turn += 1;
       const copy = frame(context, page.url);
       copy.src = address(context, page.url, version);
       body.replaceChildren(copy);
     },
     async diff(older, newer) {
+      const mine = ++turn;
       body.replaceChildren(el("p", { class: "note", text: "Comparing …" }));
-      body.replaceChildren(await diffOf(context, page.url, older, newer));
+      const found = await diffOf(context, page.url, older, newer);
+      if (mine === turn) body.replaceChildren(found);
     },
   };
   view.replaceChildren(
@@ -104,7 +108,9 @@ export async function read(context, page, { compare = false } = {}) {
   } else {
     show.copy();
   }
+  const parts = () => [...facts.querySelectorAll("a, button, summary")];
   const fill = (known) => {
+    const at = parts().indexOf(document.activeElement);
     facts.replaceChildren(
       el("p", { class: "address" }, [el("bdi", { text: shown(known.url, 300) })]),
       el("p", { class: "row" }, [scoreBar(known.score, context.threshold), original(known.url)]),
@@ -119,11 +125,14 @@ export async function read(context, page, { compare = false } = {}) {
       terms(known),
       links(known),
     );
+    parts()[at]?.focus(); // it stays where it was
   };
   fill(page);
   call("POST", `/crawls/${context.crawl.id}/opened`, { url: page.url }).catch(() => {}); // a note, not a need
+  const label = page.label;
   try {
-    fill({ ...page, ...(await call("GET", `/crawls/${context.crawl.id}/page`, { url: page.url })) });
+    const known = await call("GET", `/crawls/${context.crawl.id}/page`, { url: page.url });
+    fill({ ...page, ...known, ...(page.label === label ? {} : { label: page.label }) }); // what was said meanwhile is newer
   } catch (error) {
     tell(error.message, "bad");
   }

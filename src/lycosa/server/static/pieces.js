@@ -1,7 +1,7 @@
 // What the parts of an interest's page share: words for what the API tells, score bars, yes and no, the reason of a page.
 // Whatever comes from a crawled page goes through `shown` (cut, without characters that cannot be seen) into a bdi.
 
-import { del, follow, get, patch, post, put } from "./api.js";
+import { del, follow, get, inTurn, patch, post, put } from "./api.js";
 import { ago, h, number, outside, percent, plural, when } from "./dom.js";
 import { attempt, toast } from "./shell.js";
 
@@ -93,14 +93,15 @@ export function why(reason, brief = false) {
 // Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled".
 export function yesNo(context, page) {
   if (!context.may.feedback) return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
+  const after = inTurn(); // the last word is the one that stays
   const made = (label, text) => {
-    const one = button(text, async () => {
+    const one = button(text, () => after(async () => {
       const label_now = one.getAttribute("aria-pressed") === "true" ? null : label;
       const answer = await put(`/interests/${context.interest.id}/feedback`, { url: page.url, label: label_now });
       page.label = answer.label ?? null;
       mark(page.label);
       document.dispatchEvent(new CustomEvent("labelled", { detail: { url: page.url, label: page.label, effect: answer.effect } }));
-    }, { class: `verdict verdict-${label}`, "aria-pressed": "false" });
+    }), { class: `verdict verdict-${label}`, "aria-pressed": "false" });
     return one;
   };
   const buttons = { yes: made("yes", "Yes"), no: made("no", "No") };
@@ -120,17 +121,18 @@ document.addEventListener("labelled", (event) => {
   }
 });
 
+const ENDS = ["stopped", "finished", "failed", "begun anew", "signed out", "not shared any more", "deleted"];
 const LEFT = { "signed out": "You signed out in another window.", "not shared any more": "This is no longer shared with you.", deleted: "This crawl was deleted." };
 
 // Follow a crawl's events; `on.status` is told how the connection is, `on.ended` why it is over. Returns {close}.
-// A stream that ends because the server does is made again.
+// A stream that ends for another reason, as that the server stops or the log is in use, is made again.
 export function openEvents(path, after, on) {
   const stopper = new AbortController();
   let end = null;
   on.status("");
   follow(path, {
     after,
-    on: { visit: on.visit, progress: on.progress, state: on.state, end: ({ reason }) => { end = /server|stopping/.test(reason ?? "") ? null : reason ?? ""; } },
+    on: { visit: on.visit, progress: on.progress, state: on.state, end: ({ reason }) => { end = ENDS.includes(reason) ? reason : null; } },
     done: () => end !== null,
     lost: (gone) => on.status(gone ? "Connection lost. Reconnecting …" : ""),
     signal: stopper.signal,

@@ -149,8 +149,7 @@ export function mount(panel, context) {
   document.addEventListener("labelled", (event) => {
     if (!panel.hidden && event.detail.effect) {
       effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank again", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
-      learning = true;
-      context.soon();
+      context.soon(() => (learning = true)); // what is told of before that does not know of it
     }
   });
 
@@ -168,7 +167,7 @@ export function mount(panel, context) {
         asking.show();
         load();
       } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
-        change({ ...values, threshold: "" });
+        change({ ...values, threshold: before.judging === "topic" ? "" : values.threshold }); // one that is being tried out stays
         asking.show();
       } else if (learning && !context.crawl.judging && !values.q) {
         learning = false;

@@ -1,5 +1,6 @@
 // Who else may see the interest: people by name, to read or to edit.
 
+import { inTurn, newest } from "./api.js";
 import { picker } from "./people_picker.js";
 import { ago, button, call, el, section, shown, tell } from "./pieces.js";
 import { ask, complain, calm } from "./shell.js";
@@ -25,10 +26,11 @@ export function mount(panel, context) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     calm(form);
+    const given = name.value;
     try {
-      await call("PUT", `/interests/${context.interest.id}/shares`, { name: name.value.trim(), mode: mode.value });
-      tell(`Shared with ${shown(name.value, 60)}`);
-      form.reset();
+      await call("PUT", `/interests/${context.interest.id}/shares`, { name: given.trim(), mode: mode.value });
+      tell(`Shared with ${shown(given, 60)}`);
+      if (name.value === given) form.reset(); // otherwise the next one is being typed
       await load();
     } catch (error) {
       complain(form, error);
@@ -37,15 +39,17 @@ export function mount(panel, context) {
 
   function row(share) {
     const to = el("select", { "aria-label": `Permission of ${shown(share.person.name, 60)}`, value: share.mode }, Object.entries(MODES).map(([value, text]) => el("option", { value, text })));
-    to.addEventListener("change", async () => {
+    const after = inTurn(); // the last choice is the one that stays
+    to.addEventListener("change", () => after(async () => {
       try {
         await call("PUT", `/interests/${context.interest.id}/shares`, { name: share.person.name, mode: to.value });
+        share.mode = to.value;
         tell("Changed");
       } catch (error) {
         to.value = share.mode;
         tell(error.message, "bad");
       }
-    });
+    }));
     return el("li", {}, [
       el("strong", {}, el("bdi", { text: shown(share.person.name, 80) })),
       to,
@@ -57,13 +61,11 @@ export function mount(panel, context) {
     ]);
   }
 
-  async function load() {
-    if (context.interest.mode !== "own") return;
-    const shares = await call("GET", `/interests/${context.interest.id}/shares`);
+  const load = newest(() => call("GET", `/interests/${context.interest.id}/shares`), (shares) => {
     list.replaceChildren(...shares.map(row));
     taken = new Set(shares.map((share) => share.person.name));
     said.textContent = shares.length ? "" : "Only you can see this interest.";
-  }
+  });
 
   async function leave() {
     if (await ask({ title: "Leave this interest?", text: "You will no longer see it unless it is shared with you again.", yes: "Leave", danger: true })) {

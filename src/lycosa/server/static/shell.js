@@ -240,6 +240,11 @@ if (menu) {
   session().catch((error) => toast(error.message, "bad"));
 }
 
+// A form is sent by its page's script: its buttons wait until that has run.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const button of document.querySelectorAll("button[type=submit]:disabled")) button.disabled = false;
+});
+
 // A message for the next page, as in "Interest deleted": kept for one page only.
 export const later = (text) => sessionStorage.setItem("told", text);
 const told = sessionStorage.getItem("told");

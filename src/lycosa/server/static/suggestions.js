@@ -1,5 +1,6 @@
 // What might help the interest along: seeds, words and pages of one's other interests, each with why.
 
+import { newest } from "./api.js";
 import { button, call, el, original, scoreBar, section, shown, tell } from "./pieces.js";
 
 export function mount(panel, context) {
@@ -33,8 +34,7 @@ export function mount(panel, context) {
   const group = (title, none, rows) => section(title, rows.length ? el("ul", { class: "suggestions" }, rows) : el("p", { class: "note", text: none }));
   const named = (page) => el("strong", {}, el("bdi", { text: shown(page.title, 160) || shown(page.url, 160) }));
 
-  async function load() {
-    const found = await call("GET", `/interests/${context.interest.id}/suggestions`);
+  const load = newest(() => call("GET", `/interests/${context.interest.id}/suggestions`), (found) => {
     if (!found.allowed) {
       panel.replaceChildren(el("p", { class: "notice" }, ["Suggestions are turned off. Turn them on in ", el("a", { href: "/account", text: "your account" }), "."]));
       return;
@@ -48,7 +48,7 @@ export function mount(panel, context) {
       group("Pages from your other interests", "None. No page of your other interests fits.", found.pages.map((page) =>
         row("page", page.url, [named(page), el("p", { class: "row" }, [scoreBar(page.score, context.threshold), el("a", { href: `/interests/${encodeURIComponent(page.interest.id)}`, text: shown(page.interest.name, 80) })])], page.why, original(page.url)))),
     );
-  }
+  });
 
   panel.tabIndex = -1;
   return { show: load, changed() {} };

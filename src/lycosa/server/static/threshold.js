@@ -1,5 +1,6 @@
 // What counts as relevant: how many pages do, a slider that counts them anew as it moves, and pages the judge is unsure of.
 
+import { newest } from "./api.js";
 import { read } from "./page_view.js";
 import { button, call, el, scoreBar, shown, yesNo } from "./pieces.js";
 
@@ -9,6 +10,7 @@ const PAUSE = 150; // milliseconds without a move before it is asked for
 export function slider(context, changed) {
   let kept = null;
   let timer = 0;
+  let held = false; // while it is moved or kept, no answer moves it
   const says = el("p", { class: "lead estimate", role: "status" });
   const range = el("input", { id: "threshold-range", type: "range", min: "0", max: "1", step: "0.01", "aria-describedby": "threshold-note" });
   const number = el("output", { for: "threshold-range", class: "score-number" });
@@ -23,10 +25,19 @@ export function slider(context, changed) {
 
   async function keep() {
     clearTimeout(timer);
-    const threshold = Number(range.value);
-    await call("PATCH", `/interests/${context.interest.id}`, { threshold });
-    await context.reload();
-    changed(String(threshold)); // where it is applied already, nobody would see it being applied
+    held = true;
+    try {
+      await call("PATCH", `/interests/${context.interest.id}`, { threshold: Number(range.value) });
+      await context.reload();
+    } finally {
+      ask(); // where it is applied already, nobody would see it being applied
+    }
+  }
+
+  function ask() {
+    clearTimeout(timer);
+    held = false;
+    changed(moved() ? range.value : null);
   }
 
   function draw() {
@@ -34,14 +45,15 @@ export function slider(context, changed) {
     const now = moved();
     if (now === Boolean(actions.childElementCount)) return; // a button that has the focus stays
     actions.replaceChildren(...(now
-      ? [context.may.edit ? button("Keep this threshold", keep, { class: "small primary" }) : "", button("Reset", () => ((range.value = String(kept)), draw(), changed(null)), { class: "small" })].filter(Boolean)
+      ? [context.may.edit ? button("Keep this threshold", keep, { class: "small primary" }) : "", button("Reset", () => ((range.value = String(kept)), draw(), ask()), { class: "small" })].filter(Boolean)
       : []));
   }
 
   range.addEventListener("input", () => {
     draw();
     clearTimeout(timer);
-    timer = setTimeout(() => changed(moved() ? range.value : null), PAUSE);
+    held = true;
+    timer = setTimeout(ask, PAUSE);
   });
 
   return {
@@ -53,7 +65,7 @@ export function slider(context, changed) {
       says.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
       kept = Math.round(answer.kept * 100) / 100;
       range.max = String(answer.kept > 1 ? Math.ceil(2 * answer.kept) : 1);
-      if (document.activeElement !== range || asked === null) range.value = String(asked ?? answer.kept);
+      if (!held && (document.activeElement !== range || asked === null)) range.value = String(asked ?? answer.kept);
       box.querySelector("#threshold-note").textContent = answer.probability
         ? "The lowest probability that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages."
         : "The lowest score that counts as relevant. A lower threshold accepts more pages, including more wrong ones; a higher one accepts fewer, more certain pages.";
@@ -68,16 +80,15 @@ export function unsure(context) {
   const said = el("p", { class: "note", role: "status" });
   const box = el("details", { class: "unsure-pages", hidden: true }, [el("summary", { text: "Label the least certain pages" }), said, list]);
 
-  async function load() {
-    if (!box.open || !context.crawl) return;
-    const pages = await call("GET", `/crawls/${context.crawl.id}/unsure`);
+  const load = newest(async () => (box.open && context.crawl ? call("GET", `/crawls/${context.crawl.id}/unsure`) : null), (pages) => {
+    if (pages === null) return;
     said.textContent = pages.length ? "The judge is least certain about these pages, so labelling them teaches it most." : "The judge is certain about every page.";
     list.replaceChildren(...pages.map((page) => el("li", {}, [
       scoreBar(page.score, context.threshold),
       el("button", { type: "button", class: "link", onclick: () => read(context, page) }, el("bdi", { text: shown(page.title, 140) || shown(page.url, 140) })),
       yesNo(context, page),
     ])));
-  }
+  });
 
   box.addEventListener("toggle", () => load().catch((error) => (said.textContent = error.message)));
   return {
