@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+
+from served import wait
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse battery"
@@ -64,12 +66,27 @@ class Watch:
         return {f"{part.scheme}://{part.netloc}" for part in parts if part.scheme not in ("about", "blob")}
 
 
+def file_page(running: Any, **told: Any) -> Any:
+    """A page for files, which have no server."""
+    page = running.new_page(**told)
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 def new_page(running: Any, base: str, watch: Watch, **told: Any) -> Any:
     """A page in a context of its own, where nobody is signed in."""
     context = running.new_context(base_url=base, **{"viewport": WIDE, **told})
     context.set_default_timeout(PATIENCE)
     watch.follow(context)
     return context.new_page()
+
+
+def resize(page: Any, size: dict[str, int]) -> None:
+    """Another size, and what has to be laid out for it is: a page that stays too wide is for the test to find."""
+    page.set_viewport_size(size)
+    script = "width => innerWidth === width && document.documentElement.scrollWidth <= width"
+    with suppress(AssertionError):
+        wait(lambda: page.evaluate(script, size["width"]), "it stays too wide", 10)
 
 
 def join(page: Any, link: str, name: str) -> None:

@@ -323,7 +323,7 @@ def browser() -> Iterator[Any]:
 @browsing.needs_browser
 def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None:
     """No errors, nothing asked for, nothing wider than the screen; a click takes a curve and its band away."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900}, offline=True)
+    page = browsing.file_page(browser, viewport={"width": 1280, "height": 900}, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -342,9 +342,9 @@ def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None
     expect(traces).to_have_count(1)
     page.click("#theme")
     page.emulate_media(media="print")
-    assert chart.locator("img").is_visible()
+    expect(chart.locator("img")).to_be_visible()
     page.emulate_media(media="screen")
-    page.set_viewport_size({"width": 400, "height": 800})
+    browsing.resize(page, {"width": 400, "height": 800})
     assert 400 >= page.evaluate("document.documentElement.scrollWidth")
     assert [] == complaints
     assert 1 == len([url for url in asked if not url.startswith("data:")])
@@ -354,7 +354,7 @@ def test_the_report_in_a_browser_of_the_lab(browser: Any, written: Path) -> None
 @browsing.needs_browser
 def test_the_report_of_the_lab_without_scripts(browser: Any, written: Path) -> None:
     """Without JavaScript the pictures are there in place of the interactive figures, and no button."""
-    page = browser.new_page(java_script_enabled=False)
+    page = browsing.file_page(browser, java_script_enabled=False)
     page.goto((written / "index.html").as_uri())
     assert page.locator("[data-figure='fig-1'] img").is_visible()
     assert 0 == page.locator("button:visible").count()

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import expect
 
 import browsing
-from browsing import NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, sign_out
+from browsing import NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
 from lycosa.people import accounts
 from lycosa.people.database import Database
@@ -357,7 +357,7 @@ class Crawled:
         """Nothing acts in what is shown now."""
         page = self.page
         for size in sizes or (NARROW, WIDE):
-            page.set_viewport_size(size)
+            resize(page, size)
             found = [wrong for frame in page.frames for wrong in frame.evaluate(HARM)] + page.evaluate(SIZE)
             assert [] == found, place
         assert page.url.startswith(f"{self.base}/"), "it went elsewhere"

@@ -56,7 +56,7 @@ def browser(reports: dict[str, Path]) -> Iterator[Any]:
 @pytest.mark.parametrize(("name", "scheme"), [("web", "light"), ("long", "dark"), ("empty", "light")])
 def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: str, scheme: str) -> None:
     """On a phone and on a desk, in both themes and with everything unfolded: no errors, no sideways scrolling."""
-    page = browser.new_page(color_scheme=scheme, offline=True)
+    page = browsing.file_page(browser, color_scheme=scheme, offline=True)
     complaints: list[str] = []
     asked: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -66,7 +66,7 @@ def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: s
     asked.clear()
     page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")
     for width in (320, 390, 1280):
-        page.set_viewport_size({"width": width, "height": 800})
+        browsing.resize(page, {"width": width, "height": 800})
         assert width >= page.evaluate("document.documentElement.scrollWidth"), f"too wide for {width} pixels"
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
     assert dark == (scheme == "dark")
@@ -79,7 +79,7 @@ def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: s
 
 def test_values_under_the_pointer(browser: Any, reports: dict[str, Path]) -> None:
     """Pointing at the curve tells the finds at that page; so do the arrow keys."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
     curve = page.locator("#curve")
     curve.scroll_into_view_if_needed()
@@ -97,7 +97,7 @@ def test_values_under_the_pointer(browser: Any, reports: dict[str, Path]) -> Non
 
 def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> None:
     """Without JavaScript everything is there to be read, and no button that would do nothing."""
-    page = browser.new_page(java_script_enabled=False)
+    page = browsing.file_page(browser, java_script_enabled=False)
     page.goto(reports["web"].as_uri())
     assert 0 == page.locator("button:visible").count()
     for heading in ("Harvest", "Best pages", "Paths to the best pages", "Held back", "Options of this crawl"):
@@ -107,7 +107,7 @@ def test_the_report_without_scripts(browser: Any, reports: dict[str, Path]) -> N
 
 def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) -> None:
     """Following 'first seen on' opens the list of pages at that page."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
     link = page.locator(".finds .why a[href^='#p']").first
     target = link.get_attribute("href")
@@ -119,7 +119,7 @@ def test_a_page_of_the_list_is_unfolded(browser: Any, reports: dict[str, Path]) 
 
 def test_the_report_can_be_printed(browser: Any, reports: dict[str, Path]) -> None:
     """On paper the page is light whatever the screen, has no buttons, and becomes a PDF."""
-    page = browser.new_page(color_scheme="dark")
+    page = browsing.file_page(browser, color_scheme="dark")
     page.goto(reports["web"].as_uri())
     page.emulate_media(media="print", color_scheme="dark")
     assert "rgb(29, 33, 38)" == page.evaluate("getComputedStyle(document.body).color")
