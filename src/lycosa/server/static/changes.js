@@ -44,6 +44,7 @@ export function mount(panel, context) {
   const tools = el("div", { class: "row" });
   const feeds = el("div");
   let since = null; // null: since the last visit
+  let drawn = "";
 
   panel.replaceChildren(
     section("New and changed pages", el("div", {}, [tools, said, list])),
@@ -71,15 +72,22 @@ export function mount(panel, context) {
       return;
     }
     const visit = answer.last_visit;
-    tools.replaceChildren(
-      since === null ? button("All changes", () => ((since = 0), load()), { class: "small" }) : button("Since your last visit", () => ((since = null), load()), { class: "small" }),
-      button("Mark as seen", seen, { class: "small" }),
-      context.may.run && ["finished", "stopped", "failed"].includes(context.crawl.state) ? button("Revisit some now", some, { class: "small" }) : "",
-    );
+    draw();
     const from = since === 0 ? "in all" : visit ? `since ${when(visit)}` : "so far";
     said.textContent = answer.changes.length ? `${count(answer.changes.length)} changes ${from}.` : `Nothing changed ${from}. Pages of a finished crawl are revisited at the interval in the settings, or when you choose Revisit.`;
     list.replaceChildren(...answer.changes.map((change) => entry(context, change)));
   });
+
+  function draw() {
+    const may = context.may.run && ["finished", "stopped", "failed"].includes(context.crawl?.state);
+    if (drawn === `${since} ${may}`) return; // a button that has the focus stays
+    drawn = `${since} ${may}`;
+    tools.replaceChildren(
+      since === null ? button("All changes", () => ((since = 0), load()), { class: "small" }) : button("Since your last visit", () => ((since = null), load()), { class: "small" }),
+      button("Mark as seen", seen, { class: "small" }),
+      may ? button("Revisit some now", some, { class: "small" }) : "",
+    );
+  }
 
   async function some() {
     const pieces = el("textarea", { id: "look-now", class: "addresses", rows: "3", spellcheck: "false", required: true });
@@ -98,5 +106,5 @@ export function mount(panel, context) {
     await Promise.all([load(), context.reload()]);
   }
 
-  return { show: load, changed() {} };
+  return { show: load, changed: () => drawn && draw() };
 }

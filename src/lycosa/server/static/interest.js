@@ -256,7 +256,7 @@ function later() {
   clearTimeout(timer);
   if (UNDER_WAY.includes(context.crawl?.state) || context.crawl?.judging) {
     timer = setTimeout(async () => {
-      if (document.hidden || (current === "live" && context.crawl.state === "running")) {
+      if (document.hidden || (current === "live" && context.crawl.state === "running" && mounted.get("live").follows())) {
         later();
         return;
       }

@@ -219,6 +219,7 @@ export function mount(panel, context) {
 
   return {
     show,
+    follows: () => source !== null || asking,
     hide() {
       source?.close();
       source = null;
