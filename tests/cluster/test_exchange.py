@@ -15,27 +15,29 @@ import pytest
 from crawl.helpers import hits_of, sim_engine, state_of
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
-from lycosa.cluster.merging import Merger, make_shards, shard_path
+from lycosa.cluster.leasing import Leases
+from lycosa.cluster.merging import Merger, make_shards, shard_path, shards_in
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
-from lycosa.cluster.shard import LEASE, Shard
-from lycosa.cluster.splitting import split
+from lycosa.cluster.shard import LEASE, Shard, hear_labels
+from lycosa.cluster.splitting import shards_before, split
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Page, Seed, Shared, Visit
+from lycosa.core.types import Inbound, Label, Page, Seed, Shared, Visit
+from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.testing import Web
-from lycosa.testing.simulation import EPOCH, clock, run_virtual
+from lycosa.testing.simulation import ADDRESS, EPOCH, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.probability import Probability
 from lycosa.topics.probability.elsewhere import packed, unpacked
 from lycosa.topics.probability.pages import Pages
 
 TOPIC = "marine biology/coral reefs"
-SHARDS = 3
+SHARDS, PAUSE = 3, 0.2
 OWNERS = Owners(SHARDS)
 
 
@@ -45,12 +47,32 @@ def web() -> Web:
     return Web(pages=150, hosts=20, traps=("redirects", "dead", "robots"))
 
 
-def shard_on(web: Web, number: int, log: Any, owners: Owners = OWNERS, topic: Topic | None = None) -> Shard:
-    """A shard as its log says, a new one or one that goes on; inside a virtual loop."""
+class OneAddress:
+    """Where all names lead."""
+
+    def peek(self, name: str) -> str:
+        return ADDRESS
+
+    def ahead(self, name: str) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+def shard_on(
+    web: Web, number: int, log: Any, owners: Owners = OWNERS, topic: Topic | None = None, address_delay: float = 0.0
+) -> Shard:
+    """A shard as its log says, a new one or one that goes on; inside a virtual loop. With an `address_delay`, all hosts
+    are known to have one address."""
     engine = sim_engine(
         web, topic or web.query(TOPIC), log, strategy="scent", words="coral reefs", vectors="false", delay=0.5,
         probability=topic is not None,
     )  # fmt: skip
+    if address_delay:
+        assert isinstance(engine.space, WebSpace)
+        engine.space.names = OneAddress()  # type: ignore[assignment]
+        engine.space.politeness.free, engine.space.politeness.address_delay = lambda address: False, address_delay
     engine.owns = lambda node: owners.of(node) == number
     engine.table.scope = lambda node, depth: owners.of(node) == number
     events = list(log)
@@ -102,7 +124,8 @@ def everything(web: Web) -> Counter[str]:
 
 def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str], tmp_path: Path) -> None:
     """To the last page, each once, with messages and answers lost, shards killed and the coordinator lost in between;
-    what each shard has learned is what its log says."""
+    what each shard has learned is what its log says; and the one address of all hosts keeps its pace, also while the
+    shard that leases it is dead."""
     logs = [SqliteLog(tmp_path / f"{n}.sqlite") for n in range(SHARDS)]
     chance, last, asked = random.Random(5), {}, list[Any]()
 
@@ -114,7 +137,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
 
         async def keep_up(number: int) -> None:
             for life in range(4):
-                shard = shard_on(web, number, logs[number])
+                shard = shard_on(web, number, logs[number], address_delay=PAUSE)
                 assert shard.epoch == life + 1
                 last[number] = await run_to_end(together, shard, chance.randint(5, 12) if life < 3 else 10**9)
                 hits = hits_of(shard.engine)
@@ -135,6 +158,9 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     for host in {hit.host for hit in asked}:
         hits = sorted((hit for hit in asked if hit.host == host), key=lambda hit: hit.started)
         assert all(after.started - before.ended >= 0.5 for before, after in pairwise(hits)), host
+    starts = sorted(hit.started for hit in asked)
+    assert min(later - start for start, later in zip(starts, starts[SHARDS:], strict=False)) > PAUSE - 1e-6
+    assert min(later - start for start, later in zip(starts, starts[20:], strict=False)) > (20 - SHARDS) * PAUSE
     for log in logs:
         names = [(event.sender, event.number) for event in log if isinstance(event, Inbound)]
         assert len(names) == len(set(names)) > 5
@@ -155,15 +181,18 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
 
 def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
     """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
-    all pages everywhere; as the log says it."""
+    all pages everywhere; as the log says it. All hosts have one address, and it has its pause, whoever asks."""
     logs = [MemoryLog() for _ in range(SHARDS)]
 
     async def many() -> None:
         together = Together(Coordinator(SHARDS, Budget(pages=60), clock, slots=4), delay=0.01)
-        shards = [shard_on(web, number, logs[number], topic=Probability("coral reefs")) for number in range(SHARDS)]
+        judges = [Probability("coral reefs") for _ in range(SHARDS)]
+        shards = [shard_on(web, n, logs[n], topic=judge, address_delay=PAUSE) for n, judge in enumerate(judges)]
         await asyncio.gather(*(run_to_end(together, shard) for shard in shards))
         assert {shard.engine.ending for shard in shards} == {PAGES_SPENT}
         assert all(shard.heard for shard in shards)
+        starts = sorted(hit.started for shard in shards for hit in hits_of(shard.engine))
+        assert min(later - start for start, later in pairwise(starts)) > PAUSE - 1e-6
         for number, shard in enumerate(shards):
             judge, own = shard.engine.topic, shard.engine.tally.pages
             assert isinstance(judge, Probability)
@@ -179,6 +208,13 @@ def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
             assert snapshot is not None
             before.restore(snapshot[1])
             assert before.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
+            # What people say while it rests is heard when it is resumed, once, and has its effect.
+            own_page = next(event.node for event in logs[number] if isinstance(event, Visit) and event.is_page)
+            labels = [Label(own_page, False, 5.0, "ann"), Label("http://elsewhere.test/", False, 6.0, "ann")]
+            assert [hear_labels(again.engine, labels) for _ in range(2)] == [2, 0]
+            assert [event for event in logs[number] if isinstance(event, Label)] == labels
+            told = again.engine.topic.worths()
+            assert told[0] != judge.worths()[0], (told[0], judge.worths()[0])
             await again.engine.space.close()
 
     run_virtual(many())
@@ -217,6 +253,8 @@ def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tm
     assert run(2, 40) == f"0: {PAGES_SPENT}"
     split(tmp_path, everywhere, 3, lambda node, depth: True, make)
     assert run(3, 80) == f"40: {PAGES_SPENT}"
+    split(tmp_path, everywhere, 0, lambda node, depth: True, make)
+    assert (shards_in(tmp_path), shards_before(tmp_path)) == (0, 3), "a plain crawl, for the time being"
     split(tmp_path, everywhere, 1, lambda node, depth: True, make)
     assert run(1, 0) == f"80: {EXHAUSTED}"
     assert pages_of([everywhere]) == everything
@@ -308,3 +346,53 @@ def test_what_is_told_of_a_page_comes_back(web: Web) -> None:
     nobody = Probability("coral reefs")
     for damaged in (b"", told[:-1], told + b" ", told[:30] + b"\xff" + told[31:-4] + b"\xff\xff\xff\x7f"):
         assert not nobody.take(page.node, damaged, 1)
+
+
+def test_an_address_is_leased_to_one_at_a_time() -> None:
+    """One span after the other to those who ask, a long one where nobody else does, none beyond the owner's own lease.
+    Without the owner everybody waits until nothing can be leased any more, and then takes a share of the pace."""
+    now = [100.0]
+    owners, leases = Owners(4), list[Leases]()
+    leases += [Leases(number, owners, lambda: now[0], 0.25) for number in range(4)]
+    owner = owners.of(ADDRESS)
+    boss, (one, two, three) = leases[owner], [leases[number] for number in range(4) if number != owner]
+
+    def ask(who: Leases, *, answered: bool = True) -> float:
+        at, latest, _ = who.turn(ADDRESS, now[0], "request")
+        if latest < 0 and who is not boss:
+            wants = who.wants(owner)
+            who.heard(owner, wants, boss.lease(who.number, wants) if answered else [], now[0])
+            at, latest, _ = who.turn(ADDRESS, now[0], "request")
+        return round(at - now[0], 3) if latest > 0 else -1.0
+
+    assert ask(one) == -1.0, "the owner has no lease itself"
+    boss.until = 110.0
+    assert ask(boss) == 0.0
+    assert ask(one) == 0.3
+    assert ask(two) == 0.6
+    assert one.ready(ADDRESS, 0.0) == 100.3
+    now[0] = 105.0
+    assert ask(one) == 0.0, "a new span"
+    assert [ask(two), ask(three)] == [0.3, 0.6]
+    now[0] = 109.8
+    assert ask(boss) == -1.0, "nothing is leased beyond"
+    now[0], boss.until = 200.0, 210.0
+    assert ask(one) == 0.0
+    now[0] = 202.0
+    assert ask(one) == 0.0, "alone: as long as the owner's lease"
+    now[0] = 209.7
+    assert ask(one) == 0.0
+    assert ask(two) == -1.0
+    now[0] = 300.0
+    for seconds in (0.0, 5.0, 9.9):
+        now[0] = 300.0 + seconds
+        assert ask(three, answered=False) == -1.0, "the owner is dead: what it leased may be in use"
+    assert three.turn(ADDRESS, now[0], "request")[1] < 0
+    now[0] = 310.0
+    assert ask(three, answered=False) == 0.0
+    assert three.turn(ADDRESS, now[0], "request")[2] == 4 * 0.25
+    for request in ("a", "b"):
+        one.turn(ADDRESS, now[0], request)
+    assert one.ready(ADDRESS, now[0]) > now[0], "two requests wait already"
+    now[0] = 320.0
+    assert one.ready(ADDRESS, now[0]) == now[0], "whoever has gone does not count"

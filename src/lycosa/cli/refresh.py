@@ -27,7 +27,7 @@ from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
 from lycosa.refresh.telling.words import day_and_time, plain
-from lycosa.store.directory import Directory
+from lycosa.store.directory import SHARDS, Directory
 
 PLAIN_EVERY = 30.0
 """Seconds between two lines that say how far it is, where there is no terminal."""
@@ -66,6 +66,7 @@ def refresh(
     Unchanged pages cost very little, because hosts send a page only if it has changed. The schedule decides which pages
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
+    _join(directory)
     more = _earlier(directory, dedupe)
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
@@ -88,9 +89,18 @@ def watch(
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
     are announced by feeds (changes.atom and changes.json in the directory), by email or by webhooks.
     """
+    _join(directory)
     more = _earlier(directory, dedupe)
     chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
     _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
+
+
+def _join(directory: Path) -> None:
+    """What shards of a cluster have recorded is one crawl's from here on."""
+    if (directory / SHARDS).is_dir():
+        from lycosa.cluster.splitting import join
+
+        join(directory)
 
 
 def _earlier(directory: Path, more: list[str] | None) -> list[str] | None:

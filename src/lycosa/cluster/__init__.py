@@ -4,6 +4,7 @@ owning.py       which shard a host belongs to
 messages.py     what shards and coordinator say to each other
 outbox.py       links to other shards' hosts, until they are confirmed
 shard.py        an engine, its outbox, its allowance and its lease
+leasing.py      turns of addresses that hosts of several shards share
 coordinator.py  who may fetch how much, and when it is over
 splitting.py    the common log shared out among another number of shards
 driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import SUPERSEDED
+from lycosa.cluster.leasing import Term, Want
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
@@ -23,6 +24,9 @@ SEND_EVERY = 0.05
 
 AGAIN = 1.0
 """Seconds after which somebody who did not answer is asked again."""
+
+ANSWER = 2.0
+"""Seconds in which whoever leases addresses has to answer."""
 
 
 class Unreachable(Exception):
@@ -37,6 +41,8 @@ class Peers(Protocol):
     async def share(self, shard: int, sums: Sums) -> Sums: ...
 
     async def send(self, receiver: int, messages: list[bytes]) -> int: ...
+
+    async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]: ...
 
 
 class Superseded(Exception):
@@ -53,6 +59,7 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> Asy
         for work in (
             _reporting(shard, peers),
             *(_sending(shard, receiver, peers) for receiver in shard.outbox.queues),
+            *(_leasing(shard, owner, peers) for owner in shard.leases.wanted),
         )
     ]
     try:
@@ -111,3 +118,20 @@ async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
             await asyncio.sleep(AGAIN)
         else:
             shard.outbox.confirm(receiver, min(confirmed, last))
+
+
+async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:
+    """Ask another shard for leases of its addresses, whenever some are wanted."""
+    leases = shard.leases
+    while True:
+        await leases.wanted[owner].wait()
+        wants, asked = leases.wants(owner), shard.engine.clock()
+        try:
+            async with asyncio.timeout(ANSWER):  # a call to one who is being started again waits for that
+                terms = await peers.lease(owner, shard.number, wants)
+        except (Unreachable, TimeoutError):
+            leases.failed(owner, wants)
+            await asyncio.sleep(AGAIN)
+        else:
+            if not leases.heard(owner, wants, terms, asked):
+                await asyncio.sleep(AGAIN)

@@ -13,10 +13,11 @@ from typing import Any
 
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
+from lycosa.cluster.leasing import Term, Want
 from lycosa.cluster.merging import shard_path
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
-from lycosa.cluster.shard import Shard
+from lycosa.cluster.shard import Shard, hear_labels
 from lycosa.core.budget import Budget
 from lycosa.core.errors import InputError, LockedError, LycosaError
 from lycosa.core.options import Options
@@ -97,6 +98,11 @@ class OverRay:
             raise Unreachable("it has ended")
         return number
 
+    async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]:
+        """Ask another shard for leases of its addresses."""
+        terms: list[Term] = await self._call(self.names.shard(owner), "lease", shard, wants)
+        return terms
+
 
 class CoordinatorActor:
     """Around a coordinator, which knows nothing that shards could not tell it again."""
@@ -144,6 +150,10 @@ class ShardActor:
             await self._ready.wait()
         return -1 if self._over or self.shard is None else self.shard.receive(messages)
 
+    async def lease(self, shard: int, wants: list[Want]) -> list[Term]:
+        """Turns of our addresses for another shard; nothing while there is no shard here."""
+        return [] if self._over or self.shard is None else self.shard.leases.lease(shard, wants)
+
     async def run(self) -> dict[str, Any]:
         """Crawl to the end of the whole crawl, from where the log ends. What went wrong is told, not raised."""
         try:
@@ -158,9 +168,7 @@ class ShardActor:
         crawl, engine = await self._open()
         async with crawl:
             visits = aiter(crawl)
-            heard = {(label.node, label.at) for label in engine.log.events("kind = 'label'")}
-            if labels := [label for label in self.labels if (label.node, label.at) not in heard]:
-                engine.hear(labels)
+            hear_labels(engine, self.labels)
             self.shard = shard = Shard(self.number, self.owners, engine, Scope.of(crawl.options))
             self._ready.set()
             async for _ in drive(shard, visits, OverRay(self.names)):

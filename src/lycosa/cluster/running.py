@@ -12,7 +12,7 @@ from typing import Any
 
 from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import STORE, CoordinatorActor, Names, ShardActor, load
-from lycosa.cluster.splitting import settle, split
+from lycosa.cluster.splitting import settle, shards_before, split
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
@@ -56,11 +56,11 @@ class Where:
             or not name
             or name.startswith("local:")
             or not (shards or "0").isdigit()
-            or int(shards or 0) > MOST_SHARDS
+            or not 0 < int(shards or 1) <= MOST_SHARDS
         ):
             raise InputError(
                 f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
-                f"that this machine belongs to, or an address; and ,shards=N for how many, up to {MOST_SHARDS}"
+                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MOST_SHARDS}"
             )
         return cls(name, int(shards or 0))
 
@@ -147,7 +147,7 @@ class ClusterCrawl:
                     why = " ".join(str(error).split())[:200]
                     raise InputError(f"there is no cluster at {self.where.address}: {why}") from None
                 self.notes.append("no cluster is running here: the crawl runs on this machine alone")
-        shards = self.where.shards or shards_in(self.path) or os.cpu_count() or 1
+        shards = self.where.shards or shards_before(self.path) or os.cpu_count() or 1
         for left in reversed(range(STARTS)):
             try:
                 ray.init(address="local", num_cpus=shards, include_dashboard=False, object_store_memory=STORE, **quiet)
@@ -161,7 +161,7 @@ class ClusterCrawl:
 
     def _count(self, ray: Any) -> int:
         """How many shards: as many as there are, or were asked for, or the cluster has cores."""
-        there = shards_in(self.path)
+        there = shards_before(self.path)
         return self.where.shards or there or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
 
     def _share_out(self, log: SqliteLog, count: int, options: Options) -> None:
@@ -230,4 +230,4 @@ class ClusterCrawl:
 def resumed(directory: Path, where: Where | None, changes: dict[str, Any]) -> ClusterCrawl:
     """Go on with a crawl that has shards; without `where`, on this machine."""
     options = Options.from_mapping({**vars(Directory.read_options(directory)), **changes}, "command line")
-    return ClusterCrawl(Request(options, directory, resuming=True), where or Where("local", shards_in(directory)))
+    return ClusterCrawl(Request(options, directory, resuming=True), where or Where("local", shards_before(directory)))

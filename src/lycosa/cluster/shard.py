@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import xxhash
 
+from lycosa.cluster.leasing import Leases
 from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Event, Inbound, Setting, Shared, Visit
+from lycosa.core.types import Event, Inbound, Label, Setting, Shared, Visit
 from lycosa.store.codec import decode_other
+from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
+from lycosa.web.politeness import Politeness
 
 LEASE = "lease"
 """The setting that says under which epoch a shard fetches, and until when."""
@@ -26,6 +29,17 @@ PROMISES = 32
 FIRST_SHARE, GROWTH = 4, 1.1
 """Pages of the whole crawl after which shards tell what they have learned, and again whenever there are so many times
 as many: what is logged of it stays within a few times of what is known in the end."""
+
+
+def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
+    """At the start of a run: what people have said of pages meanwhile, as far as the log does not have it; how much."""
+    log = engine.log
+    said = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
+    heard = {(label.node, label.at) for label in said if isinstance(label, Label)}
+    new = [label for label in labels if (label.node, label.at) not in heard]
+    if new:
+        engine.hear(new)
+    return len(new)
 
 
 class Shard:
@@ -50,6 +64,11 @@ class Shard:
         self.free_from = float(lease.get("until", 0.0))
         """When the lease of whoever was this shard before has run out: nothing is fetched before."""
         self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
+        self.leases = Leases(number, owners, engine.clock)
+        politeness = getattr(engine.space, "politeness", None)
+        if isinstance(politeness, Politeness) and owners.shards > 1:
+            self.leases.ledger.pause = politeness.address_delay
+            politeness.leases = self.leases
         self._learned, self._sums = (-1, 0), Sums()
         self.shared_at = FIRST_SHARE
         self.heard = 0
@@ -143,7 +162,7 @@ class Shard:
             events.append(Setting(CURSORS, cursors, now))
         if events:
             self.engine.take_in(events)
-        allowance.until = self._until
+        allowance.until = self.leases.until = self._until
         allowance.over = grant.over
         if grant.pages > allowance.pages or grant.requests > allowance.requests or grant.over:
             allowance.pages = max(allowance.pages, grant.pages)

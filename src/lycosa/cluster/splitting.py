@@ -4,6 +4,9 @@ Each visit goes to the shard that owns its node now, with words numbered as that
 others own go to them at once, as if they had been sent and confirmed. Where the bytes of a page lie is what the common
 log knows: shards begin archives of their own. All of it is made beside the present shards and then takes their place,
 so that a crawl that dies meanwhile is as it was.
+
+Among no shards at all: what is left is a plain crawl, which can be refreshed and watched, and is shared out again when
+it goes on.
 """
 
 from __future__ import annotations
@@ -13,29 +16,33 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from lycosa.cluster.merging import ONCE, SPLIT
+from lycosa.cluster.merging import ONCE, SPLIT, Merger, shards_in
 from lycosa.cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa.cluster.owning import Owners
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Event, Place, Seed, Setting, Terms, Visit
-from lycosa.store.directory import SHARDS
+from lycosa.store.directory import SHARDS, Directory
 from lycosa.store.log import SqliteLog
 from lycosa.store.moving import manifest
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
+
+BEFORE = "before"
+"""What says in `SPLIT` how many shards there were before they were joined."""
 
 Make = Callable[[Path], SqliteLog]
 """A shard's directory, and its log."""
 
 
 def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make) -> None:
-    """Make so many shards of the common log, in place of those that there are. All of these are brought over."""
+    """Make so many shards of the common log, in place of those that there are. All of these are brought over. With 0
+    it is noted how many there were."""
     try:
         settle(directory)
         shutil.rmtree(directory / NEW, ignore_errors=True)
@@ -44,17 +51,19 @@ def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make
                 raise InputError(
                     f"{directory} has moved files of its archive elsewhere: continue with as many shards as it has"
                 )
+        (directory / NEW).mkdir()
         with ExitStack() as files:
             parts = [_Part(number, make(directory / NEW / f"{number:03d}")) for number in range(shards)]
             for part in parts:
                 files.callback(part.log.close)
                 files.enter_context(part.log.together())
             sharing = _Sharing(parts, scope)
-            for event in log:
+            for event in log if parts else ():
                 sharing.hand_out(event)
             sharing.finish()
         ends = {str(part.number): part.end for part in parts}
-        (directory / NEW / SPLIT).write_text(json.dumps({"split": uuid.uuid4().hex, **ends}), "utf-8")
+        about = {"split": uuid.uuid4().hex, **ends} if parts else {BEFORE: shards_in(directory)}
+        (directory / NEW / SPLIT).write_text(json.dumps(about), "utf-8")
         _gather(directory)
         if (directory / SHARDS).exists():
             (directory / SHARDS).rename(directory / OLD)
@@ -70,6 +79,28 @@ def settle(directory: Path) -> None:
         place = NEW if (directory / NEW / SPLIT).exists() else OLD
         (directory / place).rename(directory / SHARDS)
     shutil.rmtree(directory / OLD, ignore_errors=True)
+
+
+def join(directory: Path) -> None:
+    """Make a plain crawl of one that has shards: all that they have recorded is in the common log then."""
+    settle(directory)
+    if not (there := shards_in(directory)):
+        return
+    held = Directory.open(directory)
+    try:
+        with closing(held.log()) as log:
+            Merger(directory, log, there).bring_over()
+            split(directory, log, 0, lambda node, depth: True, SqliteLog)
+    finally:
+        held.close()
+
+
+def shards_before(directory: Path) -> int:
+    """How many shards a crawl has, or had when they were joined; 0 if it never had any."""
+    file = directory / SHARDS / SPLIT
+    if there := shards_in(directory):
+        return there
+    return int(json.loads(file.read_text("utf-8")).get(BEFORE, 0)) if file.exists() else 0
 
 
 class _Part:

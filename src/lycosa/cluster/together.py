@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Peers, Unreachable, drive
+from lycosa.cluster.leasing import Term, Want
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
@@ -41,6 +42,14 @@ class Together(Peers):
         if lost == "back":
             raise Unreachable
         return number
+
+    async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]:
+        await asyncio.sleep(self.delay)
+        if owner not in self.shards or self.lost():
+            raise Unreachable
+        terms = self.shards[owner].leases.lease(shard, wants)
+        await asyncio.sleep(self.delay)
+        return terms
 
     async def run(self, shard: Shard) -> AsyncIterator[Visit]:
         """Run one shard to the end of the crawl, or until it is left alone."""

@@ -50,10 +50,10 @@ class Files:
         request, options = self.request, self.request.options
         if request.path is None:
             return
-        if request.resuming and (request.path / SHARDS).is_dir():
+        if request.resuming and any((request.path / SHARDS).glob("[0-9][0-9][0-9]")):
             raise InputError(
-                f"{request.path} was crawled on a cluster: 'lycosa resume {request.path}' goes on there; it can't be "
-                "refreshed or watched"
+                f"{request.path} was crawled on a cluster: continue with 'lycosa resume', 'lycosa refresh' or 'lycosa "
+                f"watch {request.path}' on the command line"
             )
         directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True

@@ -3,7 +3,7 @@
 Per host (a name with its port): `delay` seconds from the end of one answer to the next request, or from request to
 request where several at once are allowed. The pause grows to twice the host's own answering time, and to its
 Crawl-delay. Per address, apart from that, a smaller pause of its own, since many hosts share one; not applied inside a
-network that the user has allowed by name.
+network that the user has allowed by name. Where several crawls share the addresses, turns are had by leases.
 
 Paper items:
     batsakis-load: `--delay`. Test: web/test_politeness.py::test_the_pause_counts_from_the_end_of_the_answer.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from lycosa.core.protocols import NEVER, Clock
 
@@ -45,6 +46,19 @@ class Host:
     """What the others want who ask it, see authority.py."""
 
 
+class Leases(Protocol):
+    """Who gives out the turns of addresses that others ask as well."""
+
+    def ready(self, address: str, at: float) -> float:
+        """When a request could be begun, not before `at`; it may have to wait for its turn then."""
+        ...
+
+    def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
+        """When a request may be sent, not before `at`; until when it may be late; how long the address rests then. What
+        may not be late at all is no turn: the moment is one to look again."""
+        ...
+
+
 class Politeness:
     """Keeps the pauses of all hosts and addresses."""
 
@@ -67,7 +81,9 @@ class Politeness:
         """A resumed crawl does not know what was in flight: every host rests once from this moment."""
         self._hosts: dict[str, Host] = {}
         self._addresses: dict[str, float] = {}
-        self._turns: dict[str, float] = {}
+        self._turns: dict[str, tuple[float, float]] = {}
+        self.leases: Leases | None = None
+        """Whom to ask for turns of addresses; None: nobody else asks them."""
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
@@ -84,14 +100,21 @@ class Politeness:
                 until, why = state.ready_at, state.why
             if state.held > until:
                 until, why = state.held, state.why_held
-        if address and (shared := self._addresses.get(address, 0.0)) > until:
+        if address and (shared := self._shared(address)) > until:
             until, why = shared, f"pause of address {address}"
         return until, why
+
+    def _shared(self, address: str) -> float:
+        """When an address may be asked next."""
+        at = self._addresses.get(address, 0.0)
+        if self.leases is None or not self.address_delay or self.free(address):
+            return at
+        return self.leases.ready(address, at)
 
     def begin(self, host: str, request: str = "", address: str = "") -> None:
         """A request (by any name of its own) is about to be sent, to this address if that is known already."""
         if address and self.address_delay and not self.free(address):
-            self._turns[request] = self._turn(address)
+            self._turns[request] = self._turn(address, request)
         state = self._host(host)
         state.in_flight += 1
         if self.at_once > 1 and self.delay:
@@ -118,19 +141,27 @@ class Politeness:
         """Wait for the address's turn. Ready hosts have hardly ever to wait here: `ready` has looked already."""
         if not self.address_delay or self.free(address):
             return
-        turn = self._turns.pop(request, 0.0) or self._turn(address)
-        while (wait := turn - self.clock()) > 0:
-            await asyncio.sleep(wait)
+        taken = self._turns.pop(request) if request in self._turns else None
+        turn, latest = taken or self._turn(address, request)
+        while True:
+            while (wait := turn - self.clock()) > 0:
+                await asyncio.sleep(wait)
+            if self.clock() <= latest:
+                return
+            turn, latest = self._turn(address, request)
 
-    def _turn(self, address: str) -> float:
-        """The next free moment of an address, taken."""
+    def _turn(self, address: str, name: str) -> tuple[float, float]:
+        """The next free moment of an address, taken, and until when it is good; or a moment to look again."""
         now = self.clock()
         if len(self._addresses) > 100_000:
             for other in [other for other, at in self._addresses.items() if at <= now]:
                 del self._addresses[other]  # others may look at the same ones
-        turn = max(now, self._addresses.get(address, 0.0))
-        self._addresses[address] = turn + self.address_delay
-        return turn
+        turn, latest, pause = max(now, self._addresses.get(address, 0.0)), NEVER, self.address_delay
+        if self.leases is not None:
+            turn, latest, pause = self.leases.turn(address, turn, name)
+        if latest >= turn:
+            self._addresses[address] = turn + pause
+        return turn, latest
 
     def hold(self, host: str, until: float, why: str) -> None:
         """The host wants to be left alone (Retry-After), or should be (it does not answer)."""

@@ -1,0 +1,210 @@
+"""Addresses that hosts of several shards share: each belongs to one shard, which leases its turns to all of them.
+
+Who has a lease of an address has it alone: it may send a request every so often, from one moment to another. The owner
+leases one span after the other to those who ask, itself among them; where nobody else does, a long one. What it leases
+ends with its own lease (`coordinator.SECONDS`), so that whoever succeeds it, having waited for that, knows that nothing
+is leased. Where an owner can't be reached, a shard waits until all that it can have leased is over; from then on it
+takes its share of the pace, which is what is left if everybody else does so, too.
+
+A lease is asked for when a request is about to be sent, which then waits for it: it is used when it comes. So that an
+address in demand does not take all of a shard's requests, few wait at once; its other hosts are not ready meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from lycosa.cluster.coordinator import SECONDS
+from lycosa.cluster.owning import Owners
+from lycosa.core.protocols import NEVER, Clock
+
+Want = tuple[str, int, float]
+"""An address, how many turns are wanted, and how many seconds a question and its answer take."""
+
+Term = tuple[float, float]
+"""In how many seconds a lease begins, and for how many it holds: none, if it can't be had now."""
+
+TURNS = 8
+"""Requests that are leased at once of an address that others want, at most."""
+
+LATELY = 30.0
+"""Seconds for which somebody who asked for an address counts as one who wants it."""
+
+WAITING = 2
+"""Requests of a shard that wait for a lease of one address, at most."""
+
+LOOK, LATER = 0.05, 0.25
+"""Seconds until a request that waits for a lease looks again; and a host whose address others wait for already."""
+
+AGAIN = 1.0
+"""Seconds until an owner is asked again that did not answer, or had nothing to lease."""
+
+MOST = 100_000
+"""Addresses that are remembered, beyond those that are leased now."""
+
+
+@dataclass(slots=True)
+class _Address:
+    """What its owner knows of an address."""
+
+    holder: int = -1
+    begin: float = 0.0
+    end: float = 0.0
+    """Of the last lease."""
+    asked: dict[int, float] = field(default_factory=dict)
+    """Who asked for it, and when last."""
+
+
+class Ledger:
+    """The addresses that a shard owns: one request every `pause` seconds, whoever sends it.
+
+    >>> ledger = Ledger(0.5)
+    >>> ledger.lease(1, ("192.0.2.1", 2, 0.1), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.1), 0.0, 9.0)
+    ((0.0, 1.1), (1.1, 0.6))
+    """
+
+    def __init__(self, pause: float) -> None:
+        self.pause = pause
+        self._known: dict[str, _Address] = {}
+
+    def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
+        """Lease an address to a shard, until some moment at the latest."""
+        address, turns, slack = want
+        if len(self._known) > MOST:
+            self._known = {name: one for name, one in self._known.items() if one.end > now}
+        known = self._known.setdefault(address, _Address())
+        others = any(other != shard and at > now - LATELY for other, at in known.asked.items())
+        alone = not others and known.asked.get(shard, -NEVER) > now - LATELY
+        known.asked[shard] = now
+        # Who holds it and asks again has nothing more to do with the lease it has.
+        begin = max(now, known.begin if known.holder == shard else known.end)
+        if begin + self.pause + slack > until:
+            return 0.0, 0.0
+        end = until if alone else min(until, begin + min(turns, TURNS) * self.pause + slack)
+        known.holder, known.begin, known.end = shard, begin, end
+        return begin - now, end - begin
+
+
+@dataclass(slots=True)
+class _Lease:
+    begin: float
+    last: float
+    """When the last request may be sent."""
+    end: float
+    pause: float
+
+
+class Leases:
+    """The leases that a shard holds, and those that it wants."""
+
+    def __init__(self, number: int, owners: Owners, clock: Clock, pause: float = 0.0) -> None:
+        self.number, self.owners, self.clock = number, owners, clock
+        self.ledger = Ledger(pause)
+        self.until = 0.0
+        """When the lease ends under which this shard fetches: nothing is leased beyond."""
+        self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
+        self._wants: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
+        self._held: dict[str, _Lease] = {}
+        self._waiting: dict[str, dict[str, float]] = {}  # of each address: requests, and when each looked last
+        self._slack: dict[int, float] = {}  # of each owner: what a question takes
+        self._silent: dict[int, float] = {}  # owners that did not answer: since when
+        self.asked = 0
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two requests to an address."""
+        return self.ledger.pause
+
+    # -- for those who fetch -----------------------------------------------------------------------------------
+
+    def ready(self, address: str, at: float) -> float:
+        """When a request to an address could be begun, not before `at`."""
+        held, now = self._held.get(address), self.clock()
+        if held is not None and (begin := max(at, now, held.begin)) <= held.last:
+            return begin
+        waiting = self._waiting.get(address, {})
+        return at if sum(looked > now - AGAIN for looked in waiting.values()) < WAITING else now + LATER
+
+    def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
+        """When a request may be sent, not before `at`: the moment, until when it may be late, and how long the address
+        rests then. Where we have no lease one is asked for, and the moment is one to look again: it may not be late."""
+        held = self._held.get(address)
+        if held is None or max(at, held.begin) > held.last:
+            held = self._ask(address, name)
+            if held is None or max(at, held.begin) > held.last:
+                return self._wait(address, name) + LOOK, -NEVER, 0.0
+        if (waiting := self._waiting.get(address)) is not None:
+            waiting.pop(name, None)
+            if not waiting:
+                del self._waiting[address]
+        return max(at, held.begin), held.end, held.pause
+
+    def _wait(self, address: str, name: str) -> float:
+        """Note that a request waits; now. Those that have not looked for long are gone."""
+        now = self.clock()
+        waiting = {other: at for other, at in self._waiting.get(address, {}).items() if at > now - AGAIN}
+        self._waiting[address] = {**waiting, name: now}
+        return now
+
+    def _ask(self, address: str, name: str) -> _Lease | None:
+        """A lease of our own address; others' are asked for."""
+        owner = self.owners.of(address)
+        if owner != self.number:
+            self._wants[owner].setdefault(address, set()).add(name)
+            self.wanted[owner].set()
+            return None
+        now = self.clock()
+        term = self.ledger.lease(self.number, (address, 1, LOOK), now, self.until)
+        return self._hold(address, now, now, term)
+
+    def _hold(self, address: str, asked: float, now: float, term: Term) -> _Lease | None:
+        """A lease that we got. It begins when we heard of it, and ends as if it had begun when we asked: whenever the
+        owner counts from, it has not begun before, and ends later."""
+        wait, seconds = term
+        if not seconds:
+            return None
+        if len(self._held) > MOST:
+            self._held = {name: one for name, one in self._held.items() if one.end > now}
+        begin, end = now + wait, asked + wait + seconds
+        self._held[address] = _Lease(begin, end - self.pause, end - self.pause / 2, self.pause)
+        return self._held[address]
+
+    # -- over the wire -----------------------------------------------------------------------------------------
+
+    def lease(self, shard: int, wants: list[Want]) -> list[Term]:
+        """What another shard gets of our addresses; nothing at all while we have no lease of our own."""
+        now = self.clock()
+        return [self.ledger.lease(shard, want, now, self.until) for want in wants] if now < self.until else []
+
+    def wants(self, owner: int) -> list[Want]:
+        """What to ask an owner for."""
+        self.wanted[owner].clear()
+        wants, self._wants[owner] = self._wants[owner], {}
+        self.asked += 1
+        slack = self._slack.get(owner, LOOK)
+        return [(address, len(names), slack) for address, names in wants.items()]
+
+    def heard(self, owner: int, wants: list[Want], terms: list[Term], asked: float) -> bool:
+        """An owner's answer to what it was asked for, and when; whether all that was wanted can be had."""
+        now = self.clock()
+        self._slack[owner] = min(AGAIN, 2.0 * (now - asked) + LOOK)
+        if not terms:
+            self.failed(owner, wants)
+            return False
+        self._silent.pop(owner, None)
+        for (address, _, _), term in zip(wants, terms, strict=True):
+            self._hold(address, asked, now, term)
+            self._wants[owner].pop(address, None)  # whoever waits looks at what we have, and asks again
+        if not self._wants[owner]:
+            self.wanted[owner].clear()
+        return all(seconds > 0.0 for _, seconds in terms)
+
+    def failed(self, owner: int, wants: list[Want]) -> None:
+        """An owner did not answer, or leases nothing. What it leased before may still be in use; after that we take our
+        share, until it is asked again."""
+        now = self.clock()
+        if now < self._silent.setdefault(owner, now) + SECONDS:
+            return
+        for address, _, _ in wants:
+            self._held[address] = _Lease(now, now + AGAIN, now + AGAIN, self.pause * self.owners.shards)
