@@ -20,6 +20,9 @@ PASSWORD = "correct horse battery"
 PATIENCE = 60_000
 """Milliseconds that a busy machine may take for a step."""
 
+AGAIN = 5
+"""Times that a question is asked again whose connection the server has closed, for being idle, as it was asked."""
+
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
@@ -40,7 +43,7 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE)  # for all of them: five seconds are little on a busy machine
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        running = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"], timeout=3 * PATIENCE)
         yield running
         running.close()
 
@@ -102,8 +105,9 @@ def join(page: Any, link: str, name: str) -> None:
 
 def ask(page: Any, method: str, path: str, body: Any = None) -> Any:
     """Ask the API as who is signed in there."""
-    csrf = page.request.get("/api/v1/session").json()["csrf"]
-    answer = page.request.fetch(f"/api/v1{path}", method=method, data=body, headers={"X-CSRF-Token": csrf})
+    csrf = page.request.get("/api/v1/session", max_retries=AGAIN).json()["csrf"]
+    given = {"data": body, "headers": {"X-CSRF-Token": csrf}, "max_retries": AGAIN}
+    answer = page.request.fetch(f"/api/v1{path}", method=method, **given)
     assert answer.ok, answer.text()
     return answer.json() if answer.status != 204 else None
 

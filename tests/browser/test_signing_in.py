@@ -71,7 +71,7 @@ async def _profile(directory: Path) -> None:
 
     async with async_playwright() as playwright:
         own = await playwright.chromium.launch_persistent_context(
-            directory, executable_path=find_chromium(), headless=True, chromium_sandbox=False
+            directory, executable_path=find_chromium(), headless=True, chromium_sandbox=False, timeout=180_000
         )
         until = time.time() + 9_999_999
         await own.add_cookies([{"name": "tok", "value": SENT["profile"], "url": "http://127.0.0.1/", "expires": until}])

@@ -24,6 +24,7 @@ def chromium(proxy: LocalProxy, profile: Path) -> Iterator[BrowserContext]:
             profile,
             executable_path=found.stdout.strip(),
             headless=True,
+            timeout=180_000,
             proxy={"server": proxy.address, "bypass": "<-loopback>"},
             args=[
                 "--no-sandbox",

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import expect
 
 import browsing
-from browsing import NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
+from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, ask, join, new_page, resize, sign_out
 from hostile_web import ACT, MARKUP, HostileWeb, hostile_web
 from lycosa.people import accounts
 from lycosa.people.database import Database
@@ -137,7 +137,7 @@ def draw_the_line(page: Any) -> None:
 
 def answer_when_judged(page: Any, route: Any) -> None:
     """Let a change of an interest be answered only when its crawl has been judged by it."""
-    answer = route.fetch()
+    answer = route.fetch(max_retries=AGAIN)
     if route.request.method == "PATCH":
         name = route.request.url.rsplit("/", 1)[-1]
         wait(lambda: not ask(page, "GET", f"/interests/{name}")["crawl"]["judging"], "it is still being judged")
@@ -251,7 +251,7 @@ def invite_guest(admin: Any, guest: Any) -> None:
 
 def share(owner: Any, guest: Any, address: str) -> None:
     """Shared to read, an interest is read, and nothing there changes it."""
-    assert 404 == guest.request.get(address).status
+    assert 404 == guest.request.get(address, max_retries=AGAIN).status
     owner.goto(f"{address}#sharing")
     owner.get_by_label("Name", exact=True).fill("Gr")
     owner.get_by_role("option", name="Grace").wait_for()
@@ -265,7 +265,7 @@ def share(owner: Any, guest: Any, address: str) -> None:
     guest.get_by_role("tab", name="Results").click()  # while it is revisited, Live is shown first
     guest.wait_for_selector(".result .excerpt")
     assert 0 == guest.locator("#interest-actions button, .verdict").count()
-    assert 403 == guest.request.get(f"{address}/edit").status
+    assert 403 == guest.request.get(f"{address}/edit", max_retries=AGAIN).status
 
 
 def leave(owner: Any, guest: Any, served: Served, address: str) -> None:
@@ -425,7 +425,8 @@ def test_every_page_can_be_read(crawled: Crawled) -> None:
     page.goto(f"/interests/{crawled.interest}#changes")
     for n in range(1, len(MARKUP), 2):
         url = f"{crawled.web.base}/{n}"
-        document = page.request.get(f"/api/v1/crawls/{crawled.crawl}/reader", params={"url": url})
+        copy = f"/api/v1/crawls/{crawled.crawl}/reader"
+        document = page.request.get(copy, params={"url": url}, max_retries=AGAIN)
         assert "sandbox" in document.headers["content-security-policy"]
         change = page.locator(".change", has=page.locator(f'a[href="{url}"]'))
         change.locator("summary").click()
@@ -442,7 +443,8 @@ def test_every_page_can_be_read(crawled: Crawled) -> None:
 def test_what_people_type(crawled: Crawled) -> None:
     """Names of interests, notes, the catalogue, failed sign-ins and notices are text for admins and for others."""
     page = crawled.page
-    page.request.post("/api/v1/session", data={"name": TYPED, "password": "not a password"})
+    wrong = {"name": TYPED, "password": "not a password"}
+    page.request.post("/api/v1/session", data=wrong, max_retries=AGAIN)
     ask(page, "POST", "/invitations", {"role": "member", "note": TYPED, "days": 1})
     entry = {"preference": TYPED[:60], "url": "http://a.example/?<script>", "title": TYPED, "note": TYPED}
     ask(page, "POST", "/catalogue", entry)
@@ -484,7 +486,7 @@ def test_documents_of_their_own(crawled: Crawled) -> None:
         assert ([], "Archived copy") == (page.evaluate(HARM), page.locator("header p").inner_text()[:13])
     made = ask(crawled.page, "POST", f"/interests/{crawled.interest}/feed")
     for address in made.values():
-        answer = crawled.page.request.get(address)
+        answer = crawled.page.request.get(address, max_retries=AGAIN)
         assert "&lt;script" in answer.text() or "<script" in answer.text()
         crawled.page.goto(address)
         assert [] == crawled.page.evaluate(HARM)

@@ -18,7 +18,7 @@ import uvicorn
 from playwright.sync_api import Error, expect
 
 import browsing
-from browsing import NARROW, PATIENCE, WIDE, Watch, new_page, resize
+from browsing import AGAIN, NARROW, PATIENCE, WIDE, Watch, new_page, resize
 from held_port import held_port
 from lycosa.people import accounts, notices
 from revisited_crawl import EPOCH, Revisited, html
@@ -190,7 +190,7 @@ class Held:
             return
         self.route = route
         if self.method == "GET":
-            self.answer = route.fetch()
+            self.answer = route.fetch(max_retries=AGAIN)
 
     def asked(self) -> None:
         """Wait until it has been asked for; what the browser tells of is only heard while it is spoken to."""
@@ -409,7 +409,7 @@ def revisit(site: SiteUnderTest, seen: Crawled, interest: str) -> Held:
     """Start a revisit that is over at once; the answer that says so is on its way."""
 
     def take(route: Any) -> None:
-        answer = route.fetch()
+        answer = route.fetch(max_retries=AGAIN)
         stand(site, seen, "finished")
         route.fulfill(response=answer)
 

@@ -35,6 +35,9 @@ SCROLLS = 20
 CLICKS = 10
 """Of what `--render-more` names."""
 
+CLICKING = 5.0
+"""Seconds in which it has to be there to be clicked, on a busy machine too."""
+
 PATIENTLY = 10
 """A page that waits for answers may take so many times as long as one that does not."""
 
@@ -159,7 +162,7 @@ class Rendering:
             try:
                 if not await clock.run(button.count()):
                     return
-                await clock.run(button.click(timeout=1_000))
+                await clock.run(button.click(timeout=1000 * CLICKING))
             except Deadline:
                 raise
             except Exception:  # it can't be clicked
