@@ -350,13 +350,13 @@ class Engine:
         return state | {name: state_of(part) for name, part in self._parts().items()}
 
     def restore(self, state: State) -> None:
-        """Have a new engine go on from there."""
+        """Have a new engine go on from there. What a part has taken is let go of: that of a large crawl is large."""
         if self.picker.refreshing:
             raise Untold("what is to be looked at again is found out from the log")
-        self.table.restore(state["table"])  # whose rows the frontier has
+        self.table.restore(state.pop("table"))  # whose rows the frontier has
         self.inbox = dict(state["inbox"])
         for name, part in self._parts().items():
-            restore(part, state[name])
+            restore(part, state.pop(name))
 
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""

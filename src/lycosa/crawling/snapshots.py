@@ -103,7 +103,7 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
             return 0
         about, state = snapshot
         with files.snapshots.believed():
-            engine.restore(state["engine"])
+            engine.restore(state.pop("engine"))
             files.restore(state["files"])
     return int(about["seq"])
 

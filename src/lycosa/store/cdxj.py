@@ -238,47 +238,59 @@ def _seek(file: IO[bytes], wanted: bytes) -> None:
 # -- making ------------------------------------------------------------------------------------------------------
 
 
-def entries_of(path: Path, end: int, fresh: Iterable[Entry] = ()) -> list[Entry]:
-    """All entries of a WARC file up to a byte, sorted: those of its index, the `fresh` ones, and what both lack."""
-    known = {entry.offset: entry for entry in read(index_of(path)) if entry.end <= end}
-    reached = max((entry.end for entry in known.values()), default=0)
-    added = {entry.offset: entry for entry in fresh}
-    gap = min(added, default=end)
-    known.update((entry.offset, entry) for entry in scan(path, reached, gap))
-    known.update(added)
-    return sorted(known.values(), key=lambda entry: entry.line)
+def extend(path: Path, end: int, fresh: Iterable[Entry] = ()) -> None:
+    """Make the index of a WARC file know all of it up to a byte: beside what is there the `fresh` entries, which are of
+    its last records, and what both lack. Line by line: a file may have hundreds of thousands.
+    """
+    index, added = index_of(path), list(fresh)
+    gap = min((entry.offset for entry in added), default=end)
+    reached = reach(index, gap)
+    lacking = sorted(entry.line for entry in [*scan(path, reached, gap), *added])
+    known = (line for line, behind in _spans(index) if behind <= gap) if reached else ()
+    with replacing(index) as file:
+        file.writelines(heapq.merge(known, lacking))
 
 
 def reach(index: Path, end: int) -> int:
-    """The byte behind the last record that an index knows, of those that end before another byte."""
-    reached = 0
+    """The byte behind the last record that an index knows, of those that end before another byte; 0 if it is torn or
+    not in order, so that nothing can be looked up.
+    """
+    reached, before = 0, b""
+    for line, behind in _spans(index):
+        if line < before or behind < 0:
+            return 0
+        before = line
+        if reached < behind <= end:
+            reached = behind
+    return reached
+
+
+def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
+    """Each line of an index, and the byte behind its record, -1 if it is none; nothing where there is no such file."""
     try:
         with open(index, "rb") as file:
             while line := file.readline(LARGEST):
                 # As we write it; of lines that others wrote all is read.
-                if match := _SPAN.search(line):
-                    behind = int(match[1]) + int(match[2])
-                elif entry := parse(line):
-                    behind = entry.end
+                if line.endswith(b"}\n") and (match := _SPAN.search(line)):
+                    yield line, int(match[1]) + int(match[2])
                 else:
-                    continue
-                if reached < behind <= end:
-                    reached = behind
+                    entry = parse(line)
+                    yield (entry.line, entry.end) if entry else (line, -1)
     except FileNotFoundError:
-        pass
+        return
     except OSError as error:
         raise StoreError(f"cannot read {index}: {error.strerror}") from error
-    return reached
 
 
 def stream(path: Path, end: int) -> Iterator[Entry]:
-    """The same, one after the other: in memory is only what the index lacks."""
+    """All entries of a WARC file up to a byte, sorted: those of its index, and what it lacks, which is in memory."""
     index = index_of(path)
     reached = reach(index, end)
+    known = (entry for entry in read(index) if entry.end <= end) if reached else iter(())
     if reached and not path.exists():  # moved elsewhere, when it was full and its index whole
         reached = end
     lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)
-    return heapq.merge((entry for entry in read(index) if entry.end <= end), lacking, key=lambda entry: entry.line)
+    return heapq.merge(known, lacking, key=lambda entry: entry.line)
 
 
 def write(path: Path, entries: Iterable[Entry]) -> None:

@@ -27,17 +27,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import numpy as np
 from zlib_ng import zlib_ng as zlib
 
 from lycosa.core.errors import DamagedError, StoreError
 from lycosa.core.files import sync
 from lycosa.core.options import WARC_PREFIX
-from lycosa.core.state import Grown, State, Texts
+from lycosa.core.state import State
 from lycosa.core.types import Exchange, Place, Visit
 from lycosa.store import cdxj, moving
 from lycosa.store.moving import Mover
 from lycosa.store.naming import file_name, serial_of
+from lycosa.store.payloads import Payloads
 
 LARGEST = 1 << 30
 """Bytes of a record, inflated: no page is so large, and what says so is a bomb."""
@@ -101,7 +101,7 @@ class WarcArchive:
         self._size = 0
         self._name = ""
         self._info_id = ""
-        self._seen: dict[bytes, tuple[str, float]] = {}
+        self._seen = Payloads()
         self._fresh: list[cdxj.Entry] = []  # what the index of the present file lacks
         self._unindexed: dict[str, int] = {}  # files that are full and have no index, and where they end
 
@@ -148,20 +148,15 @@ class WarcArchive:
     def remember(self, visit: Visit) -> None:
         """A recorded visit, so that its payload is known when it comes again."""
         if visit.place.file and visit.digest:
-            self._seen.setdefault(visit.digest, (visit.node, visit.started))
+            self._seen.add(visit.digest, visit.node, visit.started)
 
     def state(self) -> State:
         """The payloads that are known."""
-        return {
-            "digests": Texts(self._seen, bytes.hex),
-            "nodes": Texts(self._seen.values(), lambda seen: seen[0]),
-            "started": Grown(self._seen.values(), lambda some: np.array([started for _, started in some])),
-        }
+        return self._seen.state()
 
     def restore(self, state: State) -> None:
         """Know of them."""
-        seen = zip(state["nodes"], state["started"].tolist(), strict=True)
-        self._seen = dict(zip(map(bytes.fromhex, state["digests"]), seen, strict=True))
+        self._seen.restore(state)
 
     def append(self, visit: Visit, exchange: Exchange) -> Place:
         """Write the records of one visit; returns where the response is. All of it or nothing."""
@@ -217,7 +212,7 @@ class WarcArchive:
         self._write(response + request)
         if not unmodified:
             self._note(visit, exchange, place.offset, len(response), original is not None, bool(head))
-            self._seen.setdefault(exchange.digest, (visit.node, visit.started))
+            self._seen.add(exchange.digest, visit.node, visit.started)
         return place
 
     def _append_rendered(self, visit: Visit, dom: Exchange, received: Exchange) -> Place:
@@ -323,7 +318,7 @@ class WarcArchive:
     def _make_index(self, name: str, end: int, fresh: Sequence[cdxj.Entry] = ()) -> None:
         path = self.directory / name
         with suppress(OSError, StoreError):
-            cdxj.write(cdxj.index_of(path), cdxj.entries_of(path, end, fresh))
+            cdxj.extend(path, end, fresh)
 
     def _write(self, data: bytes) -> None:
         """Append all of it, or leave the file as it was and say why."""

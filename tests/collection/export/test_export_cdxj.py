@@ -119,6 +119,35 @@ def test_the_index_is_the_one_that_others_make(tmp_path: Path) -> None:
     assert whole == (tmp_path / "again.cdxj").read_bytes()
 
 
+def test_an_index_is_extended(tmp_path: Path) -> None:
+    """By what is new and what was left out; lines of records that were cut off go, and a torn index."""
+    with crawled(tmp_path / "crawl") as made:
+        for i in range(8):
+            made.page(f"http://{'hgfedcba'[i]}.test/", html(f"Page {i}", prose(i)))
+    (index,) = (tmp_path / "crawl" / "archive").glob("*.cdxj")
+    (file,) = (tmp_path / "crawl" / "archive").glob("*.warc.gz")
+    whole, end = index.read_bytes(), file.stat().st_size
+    entries = sorted(cdxj.read(index), key=lambda entry: entry.offset)
+    lines, last = [entry.line for entry in entries], entries[6:]
+    cut_off = last[1]._replace(key="test,zz)/", offset=last[0].offset, length=end - last[0].offset)
+    foreign = lines[0].replace(b'", "offset"', b'",  "offset"')
+    for old in (
+        b"",
+        b"".join(sorted(lines[:6])),
+        b"".join(sorted(lines[:3])),
+        b"".join(sorted([*lines[:6], cut_off.line])),
+        b"".join(lines[:6]),
+        b"".join(sorted([*lines[1:6], foreign])),
+        b"".join(sorted(lines[:6]))[:-9],
+    ):
+        for fresh in (last, []):
+            index.write_bytes(old)
+            if cut_off.line in old and not fresh:
+                continue  # it could be of the file
+            cdxj.extend(file, end, fresh)
+            assert whole == index.read_bytes(), (old, fresh)
+
+
 @pytest.fixture
 def port() -> Iterator[int]:
     """A port that pywb may listen at."""
