@@ -4,7 +4,7 @@
 
 An index is one of `lycosa lab index`, of a corpus with labels. Each crawl is run with all rows, to see how many wait at
 most, then again with a tenth of that as `--hot`. Told are the relevant pages of both and the interval of the difference
-in pairs, in parts of what was found with all rows.
+in pairs, in parts of what was found with all rows: of each corpus, and of all together.
 """
 
 from __future__ import annotations
@@ -36,30 +36,37 @@ def main() -> None:
     parser.add_argument("--strategy", default="scent")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    pairs: list[tuple[str, float, float]] = []
     for path in given.index:
-        compare(Index.open(path), given)
+        own = compare(Index.open(path), given)
+        tell(str(path), own)
+        pairs += own
+    tell("all together", pairs)
 
 
-def compare(index: Index, given: argparse.Namespace) -> None:
-    """All crawls of a corpus, in pairs."""
-    counts, topics = [], []
+def compare(index: Index, given: argparse.Namespace) -> list[tuple[str, float, float]]:
+    """All crawls of a corpus, in pairs: the topic, what was found with all rows, and with a tenth."""
+    pairs = []
     for subject in subjects_of(index, count=given.topics):
         guide = guide_for(index, subject, "words", given.judge, out=given.out)
         for seeds in seed_sets(index, subject, "on-topic", count=3, sets=given.sets):
             fetched, most = crawl(index, subject, guide, seeds, given, 0)
             hot = max(8, most // SHARE)
             again, _ = crawl(index, subject, guide, seeds, given, hot)
-            pair = [float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again)]
+            found, left = (float(np.count_nonzero(subject.truth[nodes] > 0)) for nodes in (fetched, again))
             same = len(set(fetched.tolist()) & set(again.tolist())) / max(1, len(fetched))
-            told = f"{pair[0]:.0f} and {pair[1]:.0f}, {same:.0%} the same"
+            told = f"{found:.0f} and {left:.0f}, {same:.0%} the same"
             print(f"{subject.name}: {most:,} wait at most, {hot} hot: {told}", flush=True)
-            counts.append(pair)
-            topics.append(subject.name)
-    found = np.array(counts)
-    difference = paired(found[:, 1], found[:, 0], groups=topics)
-    mean = found[:, 0].mean()
+            pairs.append((subject.name, found, left))
+    return pairs
+
+
+def tell(name: str, pairs: list[tuple[str, float, float]]) -> None:
+    """The mean difference and its interval, over topics and crawls."""
+    topics, found, left = zip(*pairs, strict=True)
+    difference, mean = paired(np.array(left), np.array(found), groups=topics), float(np.mean(found))
     change, low, high = (number / mean for number in difference[:3])
-    print(f"{index.path}, {len(found)} pairs: {mean:.1f} with all; {change:+.2%} [{low:+.2%}, {high:+.2%}]", flush=True)
+    print(f"{name}, {len(pairs)} pairs: {mean:.1f} with all; {change:+.2%} [{low:+.2%}, {high:+.2%}]", flush=True)
 
 
 def crawl(index, subject, guide, seeds, given, hot):  # type: ignore[no-untyped-def]
