@@ -124,7 +124,7 @@ def _check_commands(out: Path, command: Command) -> None:
     assert command.json("search", out, "coral")
     assert len(command.out("export", out, "--format", "csv", "--threshold", "0").splitlines()) > BUDGET
     *_, told = map(json.loads, command.out("refresh", out, "--all", "--requests", "9", "--json").splitlines())
-    assert 4 < told["looks"] <= 9
+    assert 0 < told["looks"] <= 9
     assert not sum(told["failed"].values())
     assert command.json("show", out)["pages"] == BUDGET
     assert shards_before(out) == SHARDS, "as many as it is shared out among when it is resumed"
