@@ -8,6 +8,7 @@ from typing import Any
 
 import xxhash
 
+from lycosa.cluster.coordinator import SECONDS
 from lycosa.cluster.leasing import Leases
 from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
@@ -163,6 +164,8 @@ class Shard:
         if events:
             self.engine.take_in(events)
         allowance.until = self.leases.until = self._until
+        if grant.over:  # what is in flight may still wait for its turn; nobody succeeds us
+            self.leases.until = now + SECONDS
         allowance.over = grant.over
         if grant.pages > allowance.pages or grant.requests > allowance.requests or grant.over:
             allowance.pages = max(allowance.pages, grant.pages)
