@@ -59,9 +59,9 @@ class _Address:
 class Ledger:
     """The addresses that a shard owns: one request every `pause` seconds, whoever sends it.
 
-    >>> ledger = Ledger(0.5)
-    >>> ledger.lease(1, ("192.0.2.1", 2, 0.1), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.1), 0.0, 9.0)
-    ((0.0, 1.1), (1.1, 0.6))
+    >>> ledger = Ledger(0.5)  # one request every half a second
+    >>> ledger.lease(1, ("192.0.2.1", 2, 0.25), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.25), 0.0, 9.0)
+    ((0.0, 1.25), (1.25, 0.75))
     """
 
     def __init__(self, pause: float) -> None:
