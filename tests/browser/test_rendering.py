@@ -65,6 +65,8 @@ async def rendered(options: Options) -> tuple[dict[str, Rendered], list[str], li
         options.render_time = 100.0
         found |= zip(("much", "leaves"), await asyncio.gather(render("much"), render("leaves")), strict=True)
         found["next"] = await render("next")  # by another browser: that one has had its pages
+        options.render_time = 0.0
+        found["late"] = await render("next")
         assert rendering.browser is not None
         place = rendering.browser.place
         return found, transport.asked, orphans.processes(str(place)), place
@@ -80,6 +82,7 @@ def test_pages_of_all_kinds() -> None:
     found, asked, processes, place = asyncio.run(rendered(options))
     texts = {name: page.dom.decode() for name, page in found.items()}
     assert "not done within 0.5 s" in found["hung"].failed
+    assert ("not done within 0 s", "") == (found["late"].failed, texts["late"])  # no failure of the browser
     much = texts["much"]
     assert '<p>written</p><a href="#/next">' in much
     assert ("<p>stays</p>" in texts["leaves"], found["leaves"].leaves_for) == (True, ["http://other.example/there"])

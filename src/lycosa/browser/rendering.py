@@ -122,9 +122,8 @@ class Rendering:
     async def _show(self, page: Page, sitting: Sitting) -> None:
         clock = _Clock(sitting, self.options.render_time)
         attend(page, sitting)
-        opening = page.goto(sitting.node, wait_until="commit", timeout=0)
+        await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))  # before that nothing of it is there
         try:
-            await clock.run(opening)
             measure = await self._settle(page, clock)
             for _ in range(SCROLLS):
                 before = measure
@@ -136,7 +135,12 @@ class Rendering:
         except Deadline as error:
             sitting.rendered.failed = str(error)
         clock.extend(2.0)  # what is there by then
-        html = await clock.run(page.evaluate(SERIALISE, LARGEST_DOM))
+        try:
+            html = await clock.run(page.evaluate(SERIALISE, LARGEST_DOM))
+        except BrowserFailed:
+            if sitting.rendered.failed:  # it was late already, which is no failure of the browser
+                return
+            raise
         sitting.rendered.dom = str(html).encode("utf-8", "replace")
 
     async def _settle(self, page: Page, clock: _Clock, still: float = SETTLED) -> Any:
