@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crawl.helpers import hits_of, sim_engine, state_of
@@ -25,6 +26,7 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Page, Seed, Shared, Visit
+from lycosa.estimators.scent.elsewhere import OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
@@ -179,6 +181,24 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     run_virtual(replayed())
 
 
+def levelled(shard: Shard) -> None:
+    """What its rows promise is the same whatever the weights of terms add to all of them; and what it has heard of
+    those weights, it does not tell as its own."""
+    scent = shard.engine.strategy.estimator
+    mixing, heard, offered = scent.mixing_, scent.elsewhere_.pages, shard.report().promises
+    own = scent.sums()["pages"]
+    assert 0 < mixing.pages == round(own[OF_PAGES])
+    assert 0 < mixing.elsewhere == round(heard[OF_PAGES])
+    level, mixing.shifted, mixing.ahead = mixing.level, mixing.fixed + 1.0, True
+    assert mixing.level > level + 0.1
+    assert offered
+    assert shard.report().promises == pytest.approx([promise + level - mixing.level for promise in offered])
+    of_before = {"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": heard[:OF_PAGES]}
+    scent.share(of_before, shard.engine.table)
+    assert mixing.elsewhere == 0, "a log of before says nothing of terms"
+    assert scent.pages_ == round(own[PAGES] + heard[PAGES])
+
+
 def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
     """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
     all pages everywhere; as the log says it. All hosts have one address, and it has its pause, whoever asks."""
@@ -215,6 +235,7 @@ def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
             assert [event for event in logs[number] if isinstance(event, Label)] == labels
             told = again.engine.topic.worths()
             assert told[0] != judge.worths()[0], (told[0], judge.worths()[0])
+            levelled(shard)
             await again.engine.space.close()
 
     run_virtual(many())
@@ -310,8 +331,6 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
 
 def test_messages_come_back_as_they_were() -> None:
     """Inbound and Shared, to the last bit; what is none is refused."""
-    import numpy as np
-
     visit = Visit("http://a.test/", "page", "ok", pick=3, beta=0.25)
     for event in (
         Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]),

@@ -139,12 +139,13 @@ class Shard:
         if unused > len(promises):
             allowance.pages -= unused - len(promises)
             unused = len(promises)
+        level = float(getattr(getattr(engine.strategy, "estimator", None), "level_", 0.0))
         soon = engine.frontier.next_ready()
         alone = math.isfinite(soon) and soon > now + picker.patience
         waits = math.isfinite(soon) and not alone
         return Report(
             self.number, self.epoch, tally.pages, tally.requests, picker.received, allowance.pages, allowance.requests,
-            promises[unused:], engine.frontier.best_soon(now),
+            [promise - level for promise in promises[unused:]], engine.frontier.best_soon(now) - level,
             bool(tasks or engine._arrived or waits or promises or self.outbox.pending),
             tally.relevant, alone, SOFTWARE,
             Examples(self._teller, self._told, self._examples[self._told : self._told + AT_ONCE], self._heard),

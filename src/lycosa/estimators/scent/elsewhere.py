@@ -21,6 +21,9 @@ up: pages, parts of the query, what the judge and what our own reading say."""
 _BY_OUTCOME = (OUTCOMES, POSITIVES, POSITIVE_OUTCOMES, FINDS, READ_TOTAL, BETAS, OWNS)
 """Those that are summed up anew when the judge has learned."""
 
+OF_PAGES = 9
+"""How many that are. Behind them comes what the terms of links were worth (Mixing)."""
+
 Numbers = NDArray[np.float64]
 
 
@@ -33,7 +36,7 @@ class Elsewhere:
     def __init__(self) -> None:
         self.groups = np.zeros(0, np.int32)
         self.sums = np.zeros((0, 2), np.float32)
-        self.pages = np.zeros(9)
+        self.pages = np.zeros(OF_PAGES)
         self._count = 0
         self._rows = np.zeros(0, np.int32)
         """Of others' pages that link to rows of ours; and what they said of each: its outcome, and what it is worth."""
@@ -66,23 +69,31 @@ class Elsewhere:
         sums = scent.groups_[met]
         sums[met.searchsorted(self.groups)] -= self.sums
         some = np.abs(sums).max(axis=1, initial=0.0) > 1e-6  # what is left of the others' is rounding
-        return {"groups": met[some].astype(np.int32), "sums": sums[some], "pages": _numbers(scent) - self.pages}
+        pages = np.concatenate([_numbers(scent), scent.mixing_.sums])
+        pages[: len(self.pages)] -= self.pages
+        return {"groups": met[some].astype(np.int32), "sums": sums[some], "pages": pages}
 
     def take(self, sums: dict[str, Any], scent: Scent) -> None:
         """These are what others have learned, all of it."""
         scent.groups_[self.groups] -= self.sums
-        groups, told, pages = sums["groups"], sums["sums"], sums["pages"]
-        if len(groups) != len(told) or len(pages) != len(self.pages) or groups.max(initial=0) >= len(scent.groups_):
+        groups, told, pages = sums["groups"], sums["sums"], np.array(sums["pages"])
+        if len(groups) != len(told) or len(pages) < OF_PAGES or groups.max(initial=0) >= len(scent.groups_):
             raise ValueError("these are no sums of scent")
-        before = self.pages
-        self.groups, self.sums, self.pages = groups, told, np.array(pages)
+        before, whole = self.pages, OF_PAGES + len(scent.mixing_.sums)
+        if len(pages) != whole:  # from a log of before, when terms were not in it
+            pages = pages[:OF_PAGES]
+        self.groups, self.sums, self.pages = groups, told, pages
         scent.groups_[self.groups] += self.sums
-        _add(scent, self.pages - before)
+        more = np.zeros(whole)
+        more[: len(pages)] += pages
+        more[: len(before)] -= before
+        _add(scent, more[:OF_PAGES])
+        scent.mixing_.add(more[OF_PAGES:])
 
     def add_outcomes(self, scent: Scent) -> None:
         """Scent has summed up its own pages anew: what others have said of theirs is put in again."""
         scent.groups_[self.groups, 0] += self.sums[:, 0]
-        kept = np.zeros(9)
+        kept = np.zeros(OF_PAGES)
         kept[list(_BY_OUTCOME)] = self.pages[list(_BY_OUTCOME)]
         _add(scent, kept)
 

@@ -291,6 +291,11 @@ class Scent:
         """What each term counts at present."""
         return self.mixing_.weights if self.adapt else self.mixing_.fixed
 
+    @property
+    def level_(self) -> float:
+        """What all scores have more here than on another shard, as the terms have other weights."""
+        return self.mixing_.level if self.adapt else 0.0
+
     # -- learn -------------------------------------------------------------------------------------------------
 
     def learn(self, step: Step, table: Table) -> Rows:
@@ -472,8 +477,8 @@ class Scent:
         return self.elsewhere_.own(self)
 
     def share(self, sums: dict[str, Any], table: Table) -> Rows:
-        """What other shards have learned counts as if it were our own, but for what needs their pages: the weights of
-        terms, risks, and the direction that outcomes point to."""
+        """What other shards have learned counts as if it were our own, but for what needs their pages: risks, and the
+        direction that outcomes point to."""
         self.elsewhere_.take(sums, self)
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
