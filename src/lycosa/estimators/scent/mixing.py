@@ -117,7 +117,7 @@ class Mixing:
         squares = np.linalg.inv(self._inverse) + squares.reshape(n, n)
         self.elsewhere += round(float(more[0]))
         self._terms_elsewhere = self._terms_elsewhere + terms
-        self._inverse, self._said = np.linalg.inv(squares), self._said + said
+        self._inverse, self._said = np.linalg.inv(squares).astype(np.float64, copy=False), self._said + said
         self._sums_elsewhere = self._sums_elsewhere + referee.reshape(2, 3)
         self._decide()
 
