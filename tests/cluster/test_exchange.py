@@ -20,7 +20,7 @@ from lycosa.cluster.leasing import Leases
 from lycosa.cluster.merging import Merger, make_shards, shard_path, shards_in
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
-from lycosa.cluster.shard import LEASE, Shard, hear_labels
+from lycosa.cluster.shard import LEASE, PROMISES, Shard, hear_labels
 from lycosa.cluster.splitting import shards_before, split
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
@@ -185,14 +185,14 @@ def levelled(shard: Shard) -> None:
     """What its rows promise is the same whatever the weights of terms add to all of them; and what it has heard of
     those weights, it does not tell as its own."""
     scent = shard.engine.strategy.estimator
-    mixing, heard, offered = scent.mixing_, scent.elsewhere_.pages, shard.report().promises
-    own = scent.sums()["pages"]
+    mixing, heard, own = scent.mixing_, scent.elsewhere_.pages, scent.sums()["pages"]
     assert 0 < mixing.pages == round(own[OF_PAGES])
     assert 0 < mixing.elsewhere == round(heard[OF_PAGES])
-    level, mixing.shifted, mixing.ahead = mixing.level, mixing.fixed + 1.0, True
-    assert mixing.level > level + 0.1
-    assert offered
-    assert shard.report().promises == pytest.approx([promise + level - mixing.level for promise in offered])
+    shard.engine.frontier.promises = lambda n, now: [0.9] * n
+    for more in (0.0, 1.0):
+        mixing.shifted, mixing.ahead = mixing.fixed + more, True
+        assert (mixing.level > 0.1) == (more > 0.0)
+        assert shard.report().promises == pytest.approx([0.9 - mixing.level] * PROMISES)
     of_before = {"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": heard[:OF_PAGES]}
     scent.share(of_before, shard.engine.table)
     assert mixing.elsewhere == 0, "a log of before says nothing of terms"
