@@ -393,8 +393,11 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
     now[0] = 105.0
     assert ask(one) == 0.0, "a new span"
     assert [ask(two), ask(three)] == [0.3, 0.6]
-    now[0] = 109.8
+    now[0] = 109.97
     assert ask(boss) == -1.0, "nothing is leased beyond"
+    boss.over = True
+    assert ask(boss) == 0.0, "but what is in flight at the end of a crawl is sent"
+    boss.over = False
     now[0], boss.until = 200.0, 210.0
     assert ask(one) == 0.0
     now[0] = 202.0
@@ -403,11 +406,11 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
     assert ask(one) == 0.0
     assert ask(two) == -1.0
     now[0] = 300.0
-    for seconds in (0.0, 5.0, 9.9):
+    for seconds in (0.0, 5.0, 10.2):
         now[0] = 300.0 + seconds
         assert ask(three, answered=False) == -1.0, "the owner is dead: what it leased may be in use"
     assert three.turn(ADDRESS, now[0], "request")[1] < 0
-    now[0] = 310.0
+    now[0] = 310.25
     assert ask(three, answered=False) == 0.0
     assert three.turn(ADDRESS, now[0], "request")[2] == 4 * 0.25
     for request in ("a", "b"):
@@ -415,3 +418,23 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
     assert one.ready(ADDRESS, now[0]) > now[0], "two requests wait already"
     now[0] = 320.0
     assert one.ready(ADDRESS, now[0]) == now[0], "whoever has gone does not count"
+
+
+def test_a_pause_of_an_address_may_be_longer_than_a_lease(web: Web) -> None:
+    """Each shard still has its turns, one pause after the other, and who is started again waits for one first; what is
+    in flight when the budget is spent has its turn however long that takes; slow answers are leases that hold."""
+    logs, pause = [MemoryLog() for _ in range(SHARDS)], 1.5 * SECONDS
+
+    async def many() -> None:
+        together = Together(Coordinator(SHARDS, Budget(pages=6), clock, slots=6), delay=0.8)
+        shards = [shard_on(web, n, logs[n], address_delay=pause) for n in range(SHARDS)]
+        await asyncio.gather(*(run_to_end(together, shard) for shard in shards))
+        starts = sorted(hit.started for shard in shards for hit in hits_of(shard.engine))
+        assert min(later - start for start, later in pairwise(starts)) > pause - 1e-6
+        assert sum(bool(hits_of(shard.engine)) for shard in shards) > 1
+        assert sum(shard.engine.tally.pages for shard in shards) == 6
+        again = shard_on(web, 0, logs[0], address_delay=pause)
+        assert again.leases.ledger.since == again.free_from + pause
+        await again.engine.space.close()
+
+    run_virtual(many())

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import SUPERSEDED
-from lycosa.cluster.leasing import Term, Want
+from lycosa.cluster.leasing import ANSWER, Term, Want
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
@@ -24,9 +24,6 @@ SEND_EVERY = 0.05
 
 AGAIN = 1.0
 """Seconds after which somebody who did not answer is asked again."""
-
-ANSWER = 2.0
-"""Seconds in which whoever leases addresses has to answer."""
 
 
 class Unreachable(Exception):
@@ -79,6 +76,7 @@ async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except BaseException:
+        shard.leases.over = True  # there may be nobody left who renews our lease
         shard.engine.stop()
         raise
 

@@ -1,10 +1,10 @@
 """Addresses that hosts of several shards share: each belongs to one shard, which leases its turns to all of them.
 
 Who has a lease of an address has it alone: it may send a request every so often, from one moment to another. The owner
-leases one span after the other to those who ask, itself among them; where nobody else does, a long one. What it leases
-ends with its own lease (`coordinator.SECONDS`), so that whoever succeeds it, having waited for that, knows that nothing
-is leased. Where an owner can't be reached, a shard waits until all that it can have leased is over; from then on it
-takes its share of the pace, which is what is left if everybody else does so, too.
+leases one span after the other to those who ask, itself among them; where nobody else does, a long one. The last
+request under what it leases is sent within its own lease (`coordinator.SECONDS`), so that whoever succeeds it, having
+waited for that and for one pause, knows that nothing is leased. Where an owner can't be reached, a shard waits for as
+long; from then on it takes its share of the pace, which is what is left if everybody else does so, too.
 
 A lease is asked for when a request is about to be sent, which then waits for it: it is used when it comes. So that an
 address in demand does not take all of a shard's requests, few wait at once; its other hosts are not ready meanwhile.
@@ -40,6 +40,9 @@ LOOK, LATER = 0.05, 0.25
 AGAIN = 1.0
 """Seconds until an owner is asked again that did not answer, or had nothing to lease."""
 
+ANSWER = 2.0
+"""Seconds in which an owner has to answer."""
+
 MOST = 100_000
 """Addresses that are remembered, beyond those that are leased now."""
 
@@ -54,6 +57,8 @@ class _Address:
     """Of the last lease."""
     asked: dict[int, float] = field(default_factory=dict)
     """Who asked for it, and when last."""
+    next: int = -1
+    """Who was told that it is too soon: nobody else gets the next lease, as long as this one asks for it."""
 
 
 class Ledger:
@@ -66,6 +71,8 @@ class Ledger:
 
     def __init__(self, pause: float) -> None:
         self.pause = pause
+        self.since = 0.0
+        """When the first lease may begin: an owner before us may have leased some."""
         self._known: dict[str, _Address] = {}
 
     def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
@@ -77,12 +84,16 @@ class Ledger:
         others = any(other != shard and at > now - LATELY for other, at in known.asked.items())
         alone = not others and known.asked.get(shard, -NEVER) > now - LATELY
         known.asked[shard] = now
-        # Who holds it and asks again has nothing more to do with the lease it has.
-        begin = max(now, known.begin if known.holder == shard else known.end)
-        if begin + self.pause + slack > until:
+        if known.next not in (-1, shard) and known.asked[known.next] > now - ANSWER - 2 * AGAIN:
             return 0.0, 0.0
-        end = until if alone else min(until, begin + min(turns, TURNS) * self.pause + slack)
-        known.holder, known.begin, known.end = shard, begin, end
+        # Who holds it and asks again has nothing more to do with the lease it has.
+        begin = max(now, self.since, known.begin if known.holder == shard else known.end)
+        if begin + slack > until:
+            known.next = shard
+            return 0.0, 0.0
+        latest = until + self.pause  # the last request is sent a pause before that
+        end = latest if alone else min(latest, begin + min(turns, TURNS) * self.pause + slack)
+        known.holder, known.begin, known.end, known.next = shard, begin, end, -1
         return begin - now, end - begin
 
 
@@ -102,7 +113,9 @@ class Leases:
         self.number, self.owners, self.clock = number, owners, clock
         self.ledger = Ledger(pause)
         self.until = 0.0
-        """When the lease ends under which this shard fetches: nothing is leased beyond."""
+        """When the lease ends under which this shard fetches: no request under what it leases is sent later."""
+        self.over = False
+        """Whether nothing more is picked, and the lease not renewed: what is in flight still gets its turns."""
         self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
         self._wants: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
         self._held: dict[str, _Lease] = {}
@@ -155,7 +168,7 @@ class Leases:
             self.wanted[owner].set()
             return None
         now = self.clock()
-        term = self.ledger.lease(self.number, (address, 1, LOOK), now, self.until)
+        term = self.ledger.lease(self.number, (address, 1, LOOK), now, self._until(now))
         return self._hold(address, now, now, term)
 
     def _hold(self, address: str, asked: float, now: float, term: Term) -> _Lease | None:
@@ -170,12 +183,16 @@ class Leases:
         self._held[address] = _Lease(begin, end - self.pause, end - self.pause / 2, self.pause)
         return self._held[address]
 
+    def _until(self, now: float) -> float:
+        return now + SECONDS if self.over else self.until
+
     # -- over the wire -----------------------------------------------------------------------------------------
 
     def lease(self, shard: int, wants: list[Want]) -> list[Term]:
         """What another shard gets of our addresses; nothing at all while we have no lease of our own."""
         now = self.clock()
-        return [self.ledger.lease(shard, want, now, self.until) for want in wants] if now < self.until else []
+        until = self._until(now)
+        return [self.ledger.lease(shard, want, now, until) for want in wants] if now < until else []
 
     def wants(self, owner: int) -> list[Want]:
         """What to ask an owner for."""
@@ -188,7 +205,7 @@ class Leases:
     def heard(self, owner: int, wants: list[Want], terms: list[Term], asked: float) -> bool:
         """An owner's answer to what it was asked for, and when; whether all that was wanted can be had."""
         now = self.clock()
-        self._slack[owner] = min(AGAIN, 2.0 * (now - asked) + LOOK)
+        self._slack[owner] = min(ANSWER, 2.0 * (now - asked) + LOOK)
         if not terms:
             self.failed(owner, wants)
             return False
@@ -204,7 +221,7 @@ class Leases:
         """An owner did not answer, or leases nothing. What it leased before may still be in use; after that we take our
         share, until it is asked again."""
         now = self.clock()
-        if now < self._silent.setdefault(owner, now) + SECONDS:
+        if now < self._silent.setdefault(owner, now) + SECONDS + self.pause:
             return
         for address, _, _ in wants:
             self._held[address] = _Lease(now, now + AGAIN, now + AGAIN, self.pause * self.owners.shards)

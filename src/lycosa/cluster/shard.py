@@ -8,7 +8,6 @@ from typing import Any
 
 import xxhash
 
-from lycosa.cluster.coordinator import SECONDS
 from lycosa.cluster.leasing import Leases
 from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
@@ -69,6 +68,7 @@ class Shard:
         politeness = getattr(engine.space, "politeness", None)
         if isinstance(politeness, Politeness) and owners.shards > 1:
             self.leases.ledger.pause = politeness.address_delay
+            self.leases.ledger.since = self.free_from + politeness.address_delay
             politeness.leases = self.leases
         self._learned, self._sums = (-1, 0), Sums()
         self.shared_at = FIRST_SHARE
@@ -165,8 +165,7 @@ class Shard:
         if events:
             self.engine.take_in(events)
         allowance.until = self.leases.until = self._until
-        if grant.over:  # what is in flight may still wait for its turn; nobody succeeds us
-            self.leases.until = now + SECONDS
+        self.leases.over = bool(grant.over)
         allowance.over = grant.over
         if grant.pages > allowance.pages or grant.requests > allowance.requests or grant.over:
             allowance.pages = max(allowance.pages, grant.pages)
