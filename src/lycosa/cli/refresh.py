@@ -97,7 +97,7 @@ def watch(
 
 def _join(directory: Path) -> None:
     """What shards of a cluster have recorded is one crawl's from here on."""
-    if (directory / SHARDS).is_dir():
+    if any(directory.glob(f"{SHARDS}*")):  # also what was broken off while they were shared out
         from lycosa.cluster.splitting import join
 
         join(directory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from lycosa.core.spec import parse
 from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
-from lycosa.store.directory import Directory, located
+from lycosa.store.directory import SHARDS, Directory, located
 from lycosa.store.log import SqliteLog
 from lycosa.web.scope import Scope
 from lycosa.web.urls import is_http
@@ -171,7 +172,8 @@ class ClusterCrawl:
             return
         if there:
             Merger(self.path, log, there).bring_over()
-        if log.end() == 0:
+        if log.end() == 0:  # nothing is recorded, neither here nor in shards that there may have been
+            shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
             return
 

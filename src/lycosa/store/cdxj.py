@@ -18,6 +18,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -248,7 +249,7 @@ def extend(path: Path, end: int, fresh: Iterable[Entry] = ()) -> None:
     lacking = sorted(entry.line for entry in [*scan(path, reached, gap), *added])
     known = (line for line, behind in _spans(index) if behind <= gap) if reached else ()
     with replacing(index) as file:
-        file.writelines(heapq.merge(known, lacking))
+        file.writelines(line for line, _ in groupby(heapq.merge(known, lacking)))
 
 
 def reach(index: Path, end: int) -> int:
@@ -285,12 +286,11 @@ def _spans(index: Path) -> Iterator[tuple[bytes, int]]:
 def stream(path: Path, end: int) -> Iterator[Entry]:
     """All entries of a WARC file up to a byte, sorted: those of its index, and what it lacks, which is in memory."""
     index = index_of(path)
-    reached = reach(index, end)
-    known = (entry for entry in read(index) if entry.end <= end) if reached else iter(())
-    if reached and not path.exists():  # moved elsewhere, when it was full and its index whole
-        reached = end
+    reached, known = reach(index, end), (entry for entry in read(index) if entry.end <= end)
+    if not path.exists() and index.exists():  # moved elsewhere, when it was full and its index whole
+        return known if reached else iter(sorted(known, key=lambda entry: entry.line))
     lacking = sorted(scan(path, reached, end), key=lambda entry: entry.line)
-    return heapq.merge(known, lacking, key=lambda entry: entry.line)
+    return heapq.merge(known if reached else (), lacking, key=lambda entry: entry.line)
 
 
 def write(path: Path, entries: Iterable[Entry]) -> None:

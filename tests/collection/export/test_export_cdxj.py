@@ -139,6 +139,7 @@ def test_an_index_is_extended(tmp_path: Path) -> None:
         b"".join(lines[:6]),
         b"".join(sorted([*lines[1:6], foreign])),
         b"".join(sorted(lines[:6]))[:-9],
+        b"".join(sorted([*lines[:6], lines[2]])),
     ):
         for fresh in (last, []):
             index.write_bytes(old)
@@ -146,6 +147,10 @@ def test_an_index_is_extended(tmp_path: Path) -> None:
                 continue  # it could be of the file
             cdxj.extend(file, end, fresh)
             assert whole == index.read_bytes(), (old, fresh)
+    file.unlink()  # as one is that was moved elsewhere
+    for old in (whole, b"".join(lines), b"# by others\n" + whole):
+        index.write_bytes(old)
+        assert whole == b"".join(entry.line for entry in cdxj.stream(file, end))
 
 
 @pytest.fixture
