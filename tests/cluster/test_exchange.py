@@ -14,16 +14,19 @@ import numpy as np
 import pytest
 
 from crawl.helpers import hits_of, sim_engine, state_of
+from lycosa.cli import refresh
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
 from lycosa.cluster.leasing import Leases
 from lycosa.cluster.merging import Merger, make_shards, shard_path, shards_in
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
+from lycosa.cluster.running import ClusterCrawl
 from lycosa.cluster.shard import LEASE, PROMISES, Shard, hear_labels
 from lycosa.cluster.splitting import shards_before, split
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
+from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Page, Seed, Shared, Visit
 from lycosa.estimators.scent.elsewhere import OF_PAGES, PAGES
@@ -280,6 +283,20 @@ def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tm
     assert run(1, 0) == f"80: {EXHAUSTED}"
     assert pages_of([everywhere]) == everything
     assert not [name for name in os.listdir(tmp_path) if name.startswith("shards.")]
+
+
+def test_shards_of_nothing_and_shards_that_were_broken_off(tmp_path: Path) -> None:
+    """A crawl that has recorded nothing can be shared out again; a kill between two names leaves no shards behind."""
+    log, running = SqliteLog(tmp_path / NAME), ClusterCrawl.__new__(ClusterCrawl)
+    running.path, running.notes = tmp_path, []
+    for shards in (2, 3, 2):
+        running._share_out(log, shards, Options())
+        assert shards_in(tmp_path) == shards
+        split(tmp_path, log, 0, lambda node, depth: True, SqliteLog)
+    (tmp_path / "shards").rename(tmp_path / "shards.new")
+    (tmp_path / "shards.old" / "000").mkdir(parents=True)
+    refresh._join(tmp_path)
+    assert (shards_in(tmp_path), shards_before(tmp_path), (tmp_path / "shards.old").exists()) == (0, 2, False)
 
 
 def test_grants_go_where_the_best_rows_are() -> None:
