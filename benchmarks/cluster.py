@@ -177,7 +177,6 @@ def show(told: Sequence[dict[str, Any]], picture: str) -> None:
             curves.append(Curve(f"after {mark} pages", [shards for shards, _ in drawn], *columns))
     if picture and curves:
         figure = Figure("cluster", "What shards cost", "shards", "share of the oracle, less that of one shard", curves)
-        figure.log_x = True
         Path(picture).write_bytes(pictures(figure)["svg"])
 
 
