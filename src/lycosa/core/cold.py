@@ -135,6 +135,8 @@ class Cold:
         self.limit, self.table, self.frontier, self.warden = limit, table, frontier, warden
         self.file = _File(place, readonly)
         self._parts: dict[str, Cools] = {"table": table, "estimator": estimator, "frontier": frontier, "warden": warden}
+        self._columns: dict[str, list[str]] = {}
+        """The names of what each part knows of a row, once it was asked for."""
         self._kind = np.zeros(1024, np.uint8)
         self._score = np.zeros(1024, np.float32)
         self._age = np.zeros(1024, np.int32)
@@ -186,7 +188,7 @@ class Cold:
 
     def wanting(self) -> bool:
         """Whether a cold row could be fetched, were it hot."""
-        return any(bool((worth > -math.inf).any()) for _, worth in self._some())
+        return any(bool((worth > -math.inf).any()) for _, worth in self._some(self.warden.tag_levels()))
 
     # -- sorting out -------------------------------------------------------------------------------------------
 
@@ -194,7 +196,8 @@ class Cold:
         """Decide anew which rows are hot."""
         table = self.table
         self._rank()
-        self._look_through(min(RENEWED * self._visits, self.limit))
+        by_tag = self.warden.tag_levels()
+        self._look_through(min(RENEWED * self._visits, self.limit), by_tag)
         self._visits = 0
         hot = table.rows().astype(np.int32)
         fixed = table.is_seed[hot] | table.is_source[hot]
@@ -203,10 +206,10 @@ class Cold:
         room = max(0, int(self.limit * KEPT) - int(np.count_nonzero(fixed)))
         hot = hot[~fixed]
         worth, lanes = self._hot_worth(hot), table.lane[hot]
-        stays, better = self._best(hot, worth, room)
+        stays, better = self._best(hot, worth, room, by_tag)
         few = min(LANE, self.limit // (4 * max(1, len(table.lanes))))
         stays |= _nth(lanes, -worth, table.age(hot)) < few
-        returning = np.union1d(better, self._lacking(lanes[stays], few)).astype(np.intp)
+        returning = np.union1d(better, self._lacking(lanes[stays], few, by_tag)).astype(np.intp)
         returning = returning[self._age[returning].argsort()]  # their places are not the same in a replayed crawl
         leaving = hot[~stays]
         leaving = leaving[np.lexsort((table.age(leaving), -worth[~stays]))]  # so that those alike lie together
@@ -224,12 +227,12 @@ class Cold:
         self._back = {}
         self.frontier.rebuild()
 
-    def _look_through(self, most: int) -> None:
+    def _look_through(self, most: int, by_tag: NDArray[np.uint8]) -> None:
         """Score cold rows anew, so many of them, in turn: in the order of discovery."""
         if self._renews is None or not self.count:
             return
         found = np.zeros(0, np.intp)
-        for places, worth in self._some():
+        for places, worth in self._some(by_tag):
             found = np.concatenate([found, places[(self._age[places] >= self._turn) & (worth > -math.inf)]])
             if len(found) > most:
                 found = found[self._age[found].argpartition(most)[:most]]
@@ -252,12 +255,16 @@ class Cold:
 
     def _of_part(self, name: str, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """What a part knew of records."""
-        mine = [column for column in records.dtype.names or () if column.startswith(f"{name} ")]
-        return {column.partition(" ")[2]: records[column] for column in mine}
+        columns = self._columns.get(name)
+        if columns is None:  # all records are of one kind
+            names = [column.partition(" ") for column in records.dtype.names or ()]
+            columns = self._columns[name] = [column for part, _, column in names if part == name and column]
+        return {column: records[f"{name} {column}"] for column in columns}
 
-    def _some(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
-        """The places of all cold rows, and what they are worth, so many at once that it takes little memory."""
-        by_tag = self.warden.tag_levels()
+    def _some(self, by_tag: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+        """The places of all cold rows, and what they are worth by the levels of sections, so many at once that it takes
+        little memory.
+        """
         for begin in range(0, self._end, AT_ONCE) if self.count else ():
             places = begin + np.flatnonzero(self._kind[begin : min(self._end, begin + AT_ONCE)] == ROW)
             yield places, self._cold_worth(places, by_tag)
@@ -285,12 +292,14 @@ class Cold:
             score[self.frontier.pages()[lane] >= self.frontier.lane_budget] = -math.inf
         return score
 
-    def _best(self, hot: Rows, worth: NDArray[np.float32], room: int) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    def _best(
+        self, hot: Rows, worth: NDArray[np.float32], room: int, by_tag: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Which hot rows are among so many best, and which cold ones."""
         # Only what is better than the worst of so many that are here can join them.
         least = _nth_best(worth, room) if len(hot) >= room else -math.inf
         cold, cold_worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, said in self._some():
+        for places, said in self._some(by_tag):
             better = said > least
             cold, cold_worth = np.concatenate([cold, places[better]]), np.concatenate([cold_worth, said[better]])
             if len(cold) > room:
@@ -302,11 +311,11 @@ class Cold:
         stays[first] = True
         return stays[: len(hot)], cold[stays[len(hot) :]]
 
-    def _lacking(self, here: NDArray[np.int32], few: int) -> NDArray[np.intp]:
+    def _lacking(self, here: NDArray[np.int32], few: int, by_tag: NDArray[np.uint8]) -> NDArray[np.intp]:
         """The best cold rows of lanes that have few hot ones."""
         lacks = few - np.bincount(here, minlength=len(self.table.lanes))
         cold, worth = np.zeros(0, np.intp), np.zeros(0, np.float32)
-        for places, said in self._some() if few else ():
+        for places, said in self._some(by_tag) if few else ():
             some = (lacks[self._lane[places]] > 0) & (said > -math.inf)
             cold, worth = np.concatenate([cold, places[some]]), np.concatenate([worth, said[some]])
             lanes = self._lane[cold]
@@ -344,8 +353,11 @@ class Cold:
         row_of: dict[int, int] = {}
         if fits.any():
             some = places[fits]
-            self._free(records[fits], some)
-            rows = self._fetch(records[fits], [name for name, fit_ in zip(found, fits.tolist(), strict=True) if fit_])
+            if not fits.all():
+                records = records[fits]
+                found = [name for name, fit_ in zip(found, fits.tolist(), strict=True) if fit_]
+            self._free(records, some)
+            rows = self._fetch(records, found)
             row_of = dict(zip((-2 - some).tolist(), rows.tolist(), strict=True))
         return [
             row_of.get(number) if wanted[number] == name else None for number, name in zip(numbers, names, strict=True)
@@ -355,7 +367,7 @@ class Cold:
         """Rows again of what was read. The frontier is told their scores later."""
         if not len(records):
             return np.zeros(0, np.int32)
-        rows = self.table.take_back(names)
+        rows = self.table.take_back(names, records["key"])
         for part_name, part in self._parts.items():
             part.join(rows, self._of_part(part_name, records), self.table)
         self.frontier.hold(rows, self.warden.levels(rows))
@@ -406,14 +418,12 @@ class Cold:
         if not len(places):
             return np.zeros(0, self.file.kind or np.dtype([("frontier score", np.float64)])), []
         records = self.file.read(places)
-        names = []
-        for name, length, more in zip(
-            records["name"], records["length"].tolist(), records["more"].tolist(), strict=True
-        ):
-            text = name[: min(length, INLINE)].tobytes()
-            names.append(text + self.file.read_text(more, length - INLINE) if length > INLINE else text)
-        if (fingerprints(names) != records["key"]).any():
-            raise self.file.spoilt()
+        lengths, texts = records["length"].tolist(), records["name"].tobytes()
+        names = [texts[at * INLINE : at * INLINE + min(length, INLINE)] for at, length in enumerate(lengths)]
+        for at in np.flatnonzero(records["length"] > INLINE).tolist():  # few; the rest has no check of its own
+            names[at] += self.file.read_text(int(records["more"][at]), lengths[at] - INLINE)
+            if fingerprints([names[at]])[0] != records["key"][at]:
+                raise self.file.spoilt()
         return records, names
 
     def _free(self, records: NDArray[Any], places: NDArray[np.intp]) -> None:
@@ -565,9 +575,10 @@ class _File:
         """The records of some places."""
         order = np.argsort(places, kind="stable")
         records = np.empty(len(places), self.kind)
+        whole = np.dtype((np.void, self._size))  # numpy copies a record as one thing faster than field by field
         for begin in range(0, len(places), RECORDS):
             some = order[begin : begin + RECORDS]
-            records[some] = self._records(places[some])
+            records.view(whole)[some] = self._records(places[some]).view(whole)
         return records
 
     def _records(self, places: NDArray[np.intp]) -> NDArray[Any]:
@@ -644,5 +655,6 @@ def _checks(records: NDArray[Any], places: NDArray[np.intp]) -> NDArray[np.uint6
 
 def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
     """Places that follow each other: where among them they begin and end, and the first place."""
-    begins = np.flatnonzero(np.diff(places, prepend=-2) != 1)
-    return list(zip(begins.tolist(), [*begins[1:].tolist(), len(places)], places[begins].tolist(), strict=True))
+    gaps = ((places[1:] - places[:-1] != 1).nonzero()[0] + 1).tolist()
+    begins = [0, *gaps]
+    return list(zip(begins, [*gaps, len(places)], places[begins].tolist(), strict=True))

@@ -348,12 +348,12 @@ class Table:
     def _vacate(self, rows: Rows) -> None:
         self._vacant = np.sort(np.concatenate([np.array(self._vacant, np.int32), rows]))[::-1].tolist()
 
-    def take_back(self, names: list[bytes]) -> Rows:
-        """Rows for nodes that were put aside."""
+    def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
+        """Rows for nodes that were put aside, which have these fingerprints."""
         rows = self._room(len(names))
         for row, name in zip(rows.tolist(), names, strict=True):
             self.nodes.put(row, name)
-        self.row_of.renumber(self.row_of.keys(names), rows)
+        self.row_of.renumber(keys, rows)
         return rows
 
     def _room(self, count: int) -> NDArray[np.int32]:

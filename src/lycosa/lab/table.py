@@ -103,7 +103,7 @@ class IndexedTable(Table):
         self.row_at[[int(name) for name in names]] = numbers
         self._vacate(rows)
 
-    def take_back(self, names: list[bytes]) -> Rows:
+    def take_back(self, names: list[bytes], keys: NDArray[np.uint64]) -> Rows:
         """Rows for nodes that were put aside."""
         rows, nodes = self._room(len(names)), [int(name) for name in names]
         self.node_at[rows], self.row_at[nodes] = nodes, rows

@@ -90,6 +90,9 @@ _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
+_LEAVING = ("section", "own", "trusted", "suspect", "smells")
+"""Columns of a row that is put aside."""
+
 _COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "finds")
 _OF_SECTION = ("pages", "finds", "waste", "lies", "mazes", "walls", "level")
 _OF_HOST = ("pages", "finds", "copies", "stuffed", "started", "level")
@@ -317,8 +320,8 @@ class Warden(protocols.Warden):
     def _fit(self, rows: int) -> None:
         """Columns that are long enough."""
         if rows > len(self._section):
-            for name in ("_section", "_own", "_trusted", "_suspect", "_smells"):
-                setattr(self, name, fit(getattr(self, name), rows))
+            for name in _LEAVING:
+                setattr(self, f"_{name}", fit(getattr(self, f"_{name}"), rows))
 
     def _place(self, row: int, table: Table) -> None:
         """Give a row its section."""
@@ -346,7 +349,7 @@ class Warden(protocols.Warden):
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
         """Rows are put aside: their sections do without them."""
-        known: dict[str, NDArray[Any]] = {"suspect": self._suspect[rows]}
+        known: dict[str, NDArray[Any]] = {name: getattr(self, f"_{name}")[rows] for name in _LEAVING}
         self._suspect[rows] = False
         away = np.zeros(len(self._section), np.bool_)
         away[rows] = True
@@ -357,12 +360,14 @@ class Warden(protocols.Warden):
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Rows are back, in the sections that their addresses say."""
+        """Rows are back, in the sections where they were."""
         self._fit(len(table))
-        for row in rows.tolist():
-            self._place(row, table)
-        self._suspect[rows] = known["suspect"]
-        self._joined.update(row for row in rows.tolist() if row >= self._known)
+        for name in _LEAVING:
+            getattr(self, f"_{name}")[rows] = known[name]
+        for row, number in zip(rows.tolist(), known["section"].tolist(), strict=True):
+            self.sections[number].rows.append(row)
+            if row >= self._known:
+                self._joined.add(row)
 
     def _section_of(self, address: Address) -> int:
         """The number of an address's section: by what it looks suspicious of, or else by its folder."""
