@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.core.errors import StoreError
+from lycosa.core.scratch import Filed, Scratch
 from lycosa.core.spilled import Spilled
 from lycosa.core.state import Untold, added
 
@@ -19,6 +20,13 @@ def filled(values: np.ndarray, most: int, cuts: list[int]) -> Spilled:
     for piece in np.split(values, sorted(cut % (len(values) + 1) for cut in cuts)):
         rows.extend(piece) if len(piece) != 1 else rows.append(piece[0])
     return rows
+
+
+def filed(values: np.ndarray) -> Filed:
+    """An array as a snapshot gives a large one back."""
+    scratch = Scratch()
+    scratch.write(values.reshape(-1).view(np.uint8).data, 0)
+    return Filed(scratch, values.dtype, values.nbytes)
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,7 +48,11 @@ def test_they_are_asked_for_as_those_of_an_array(
     which = np.array([pick % count for pick in picks] if count else [], np.intp)
     others = filled(values[::-1].copy(), most, [])
     others.restore({"rows": np.asarray(added(rows, 0)).reshape(-1)})
-    for some in (rows, others):
+    again = filled(values[::-1].copy(), most, [])
+    half = np.ascontiguousarray(values[: count // 2])
+    again.restore({"rows": filed(half)})
+    again.extend(values[count // 2 :])
+    for some in (rows, others, again):
         assert len(some) == count
         np.testing.assert_array_equal(some[:], values)
         np.testing.assert_array_equal(some[begin:end], values[begin:end])
@@ -55,7 +67,7 @@ def test_they_are_asked_for_as_those_of_an_array(
 
 def test_rows_of_another_kind_are_not_put_back() -> None:
     """A state that can't be of these rows."""
-    for told in (np.zeros(4, np.int64), np.zeros(5, np.int32)):
+    for told in (np.zeros(4, np.int64), np.zeros(5, np.int32), filed(np.zeros(5, np.int32))):
         with pytest.raises(Untold):
             Spilled((2,), np.int32, 3).restore({"rows": told})
 

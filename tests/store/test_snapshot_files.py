@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.core.scratch import Filed
 from lycosa.core.state import Grown, Texts, Untold
 from lycosa.core.types import Label
+from lycosa.store import snapshots as files
 from lycosa.store.log import SqliteLog
 from lycosa.store.snapshots import BLOCK, BLOCKS, MAP, NAME, SPARE, UNKNOWN, Snapshots
 
@@ -32,6 +34,9 @@ def whole(state: Any) -> Any:
     if isinstance(state, Texts):
         return list(state.items)
     array = state.encode(list(state.items)) if isinstance(state, Grown) else state
+    if isinstance(state, Filed):
+        array = np.zeros(state.nbytes // state.dtype.itemsize, state.dtype)
+        state.file.read(array.view(np.uint8).data, 0)
     return (array.dtype.str, array.tolist()) if isinstance(array, np.ndarray) else array
 
 
@@ -48,16 +53,27 @@ def some_state(seed: int = 0) -> dict[str, Any]:
         "column": chance.random(5 * BLOCK // 8 + 3),
         "mostly zeros": np.concatenate([np.zeros(3 * BLOCK, np.uint8), chance.integers(0, 9, 5).astype(np.uint8)]),
         "inner": {"matrix": chance.integers(0, 9, (300, 20)).astype(np.int32), "empty": np.zeros((0, 3), np.float32)},
+        "filed": Grown(list(range(90_000)), lambda some: np.array(some, np.int32), filed=True),
         "texts": Texts(["http://a.test/", "b\udc80", ""]),
         "numbers": [1, 2.5, None, b"\0", "x"],
         "labels": {-5: True},
     }
 
 
+@pytest.fixture(autouse=True)
+def filed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may come back in a file does so although it is small, in several pieces."""
+    monkeypatch.setattr(files, "FILED", 100_000)
+    monkeypatch.setattr(files, "AT_ONCE", 5)
+
+
 def test_what_was_written_comes_back(tmp_path: Path) -> None:
-    """Arrays, texts and plain values, to the last bit."""
+    """Arrays, texts and plain values, to the last bit; the large one in a file."""
     Snapshots(tmp_path).write(ABOUT, some_state())
     assert read(tmp_path) == whole(some_state())
+    found = Snapshots(tmp_path).read(lambda about: True)
+    assert found is not None
+    assert isinstance(found[1]["filed"], Filed)
 
 
 def test_arrays_that_come_back_can_be_changed(tmp_path: Path) -> None:

@@ -6,9 +6,6 @@ For what is remembered of every page and read only now and then: it would take m
 from __future__ import annotations
 
 import math
-import os
-import tempfile
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.errors import StoreError
+from lycosa.core.scratch import Filed, Scratch
 from lycosa.core.state import Grown, State, Untold
 
 
@@ -35,7 +32,9 @@ class Spilled(Sequence[Any]):
         self._size = math.prod(shape) * self._kind.itemsize
         self._first = np.zeros((0, *shape), self._kind)
         self._count = 0
-        self._file: int | None = None
+        self._file: Scratch | None = None
+        self._base = most
+        """The row that the file begins with."""
 
     def __len__(self) -> int:
         return self._count
@@ -68,46 +67,42 @@ class Spilled(Sequence[Any]):
 
     def state(self) -> State:
         """All of them, of which only those are told that are new."""
-        return {"rows": Grown(self, np.asarray)}
+        return {"rows": Grown(self, np.asarray, filed=True)}
 
     def restore(self, state: State) -> None:
         """Have these instead."""
-        told: NDArray[Any] = state["rows"]
+        told: NDArray[Any] | Filed = state["rows"]
         if told.dtype != self._kind or told.nbytes % self._size:
             raise Untold("rows do not fit")
-        rows = told.reshape(-1, *self._shape)
-        self._count, self._first = 0, self._first[:0]  # what is in the file is written over
-        self.extend(rows)
+        self._count, self._first = 0, self._first[:0]
+        if isinstance(told, Filed):
+            self._file, self._base = told.file, 0
+            count = told.nbytes // self._size
+            self._first = self._read(0, min(count, self._most))
+            self._count = count
+        else:
+            self._file, self._base = None, self._most
+            self.extend(told.reshape(-1, *self._shape))
 
     def _write(self, rows: NDArray[Any], at: int) -> None:
-        place, view = (at - self._most) * self._size, rows.reshape(-1).view(np.uint8).data
-        try:
-            if self._file is None:
-                with tempfile.TemporaryFile(prefix="lycosa-") as file:
-                    self._file = os.dup(file.fileno())
-                weakref.finalize(self, os.close, self._file)
-            while view:
-                written = os.pwrite(self._file, view, place)
-                view, place = view[written:], place + written
-        except OSError as error:
-            why = f"cannot write a temporary file in {tempfile.gettempdir()} ({error.strerror})"
-            raise StoreError(f"{why}: free some space, then continue") from error
+        if self._file is None:
+            self._file = Scratch()
+        self._file.write(rows.reshape(-1).view(np.uint8).data, (at - self._base) * self._size)
+
+    def _read(self, begin: int, end: int) -> NDArray[Any]:
+        """Rows that are in the file."""
+        rows = np.empty((end - begin, *self._shape), self._kind)
+        assert self._file is not None
+        self._file.read(rows.reshape(-1).view(np.uint8).data, (begin - self._base) * self._size)
+        return rows
 
     def _between(self, begin: int, end: int) -> NDArray[Any]:
         """Rows that follow each other."""
         if end <= self._most:
             return self._first[begin:end]
-        rows = np.empty((end - begin, *self._shape), self._kind)
-        near = max(0, self._most - begin)
-        rows[:near] = self._first[begin : begin + near]
-        view, place = rows[near:].reshape(-1).view(np.uint8).data, (begin + near - self._most) * self._size
-        assert self._file is not None
-        while view:
-            got = os.preadv(self._file, [view], place)
-            if not got:
-                raise OSError(5, "a temporary file is shorter than what was written to it")
-            view, place = view[got:], place + got
-        return rows
+        near = max(begin, self._most)
+        far = self._read(near, end)
+        return np.concatenate([self._first[begin:near], far]) if begin < near else far
 
     def _some(self, which: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """Rows in any order."""

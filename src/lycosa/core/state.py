@@ -35,11 +35,12 @@ class Untold(Exception):
 class Grown:
     """A collection that is only ever added to, as an array: `encode` makes one of some of its items.
 
-    It comes back as an array.
+    It comes back as an array; a large one, if `filed`, in a file (`Filed`).
     """
 
     items: Collection[Any]
     encode: Callable[[Sequence[Any]], NDArray[Any]]
+    filed: bool = False
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
         return same and log.chain(about["seq"]) == about["log"]
 
     with _no_garbage():
-        snapshot = files.snapshots.read(fits, tell=request.tell)
+        # Whoever only looks has no archive.
+        snapshot = files.snapshots.read(fits, *(["engine"] if files.readonly else []), tell=request.tell)
         if snapshot is None:
             return 0
         about, state = snapshot

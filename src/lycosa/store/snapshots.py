@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.container import Format, digest, pack
 from lycosa.core.errors import InputError
+from lycosa.core.scratch import Filed, Scratch
 from lycosa.core.state import Grown, State, Texts, Untold, added
 from lycosa.core.telling import Tell, silent
 from lycosa.version import __version__
@@ -50,11 +51,17 @@ MOST_MAP = 200_000_000
 TRIES = 3
 """A snapshot may be written anew while it is read."""
 
+FILED = 1 << 24
+"""Bytes beyond which an array that may come back in a file does."""
+
+AT_ONCE = 64
+"""Blocks of it that are read at once."""
+
 ZEROS = -1
 """Where blocks are that need not be kept."""
 
 _FORMAT = Format("lycosa-snapshot", 1, "snapshot", "lycosa resume")
-_ARRAY, _GROWN, _TEXTS = range(3)
+_ARRAY, _GROWN, _TEXTS, _FILED = range(4)
 _TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
 _MARK = 1
 """The kind of what stands for an array among plain values."""
@@ -148,7 +155,7 @@ class Snapshots:
             kind, dtype, shape, items, first = _ARRAY, whole.dtype.str, list(leaf.shape), 0, 0
             data = whole.reshape(-1).view(np.uint8).data
         else:
-            kind, items, shape = _TEXTS if isinstance(leaf, Texts) else _GROWN, len(leaf.items), list[int]()
+            kind, items, shape = _kind(leaf), len(leaf.items), list[int]()
             if before is None or before.kind != kind or before.items > items:
                 before = None
             first = 0 if before is None else before.size // BLOCK
@@ -240,23 +247,21 @@ class Snapshots:
 
     def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str, tell: Tell) -> State | None:
         """The state, with the arrays of a part; None if a block is another one than it was."""
-        done, total = 0, sum(leaf.size for leaf in leaves.values())
+        wanted = {name: leaf for name, leaf in leaves.items() if not part or name.startswith(f"{part}\0")}
+        done, total = 0, sum(leaf.size for leaf in wanted.values())
         megabytes = max(1, total // 1_000_000)
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = dict.fromkeys(leaves)
         lists: dict[bytes, list[str]] = {}
         file = _opened(self.path / BLOCKS, os.O_RDONLY)
         try:
             _check(leaves, os.fstat(file).st_size)
-            for name, leaf in leaves.items():
-                if part and not name.startswith(f"{part}\0"):
-                    values[name] = None
-                    continue
-                data = _read(file, leaf)
-                if data is None:
+            for name, leaf in wanted.items():
+                value = _value(file, leaf, lists)
+                if value is None:
                     return None
                 done += leaf.size
                 tell("reading the snapshot", megabytes * done // max(1, total), megabytes)
-                values[name] = _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
+                values[name] = value
         finally:
             os.close(file)
         hook = _Hook(values)
@@ -316,6 +321,11 @@ def _walk(value: Any, name: str, leaves: dict[str, Any]) -> Any:
     return msgpack.ExtType(_MARK, name.encode("utf-8", "surrogatepass"))
 
 
+def _kind(leaf: Grown | Texts) -> int:
+    """How a collection is kept."""
+    return _TEXTS if isinstance(leaf, Texts) else _FILED if leaf.filed else _GROWN
+
+
 def _number(value: Any) -> Any:
     """A number of numpy's as Python's."""
     if isinstance(value, np.generic):
@@ -356,7 +366,7 @@ def _mapped(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Ab
     for name, kind, dtype, shape, items, size in header["leaves"]:
         if type(name) is not str or type(size) is not int or size < 0:
             raise ValueError("an array has no name or size")
-        if kind not in (_ARRAY, _GROWN, _TEXTS) or dtype not in _TYPES:
+        if kind not in (_ARRAY, _GROWN, _TEXTS, _FILED) or dtype not in _TYPES:
             raise ValueError(f"{name} is not an array")
         if any(type(side) is not int or side < 0 for side in (items, *shape)):
             raise ValueError(f"{name} has no size")
@@ -380,23 +390,44 @@ def _check(leaves: Mapping[str, _Leaf], size: int) -> None:
         raise ValueError("there is nothing but zeros")
 
 
-def _read(file: int, leaf: _Leaf) -> NDArray[np.uint8] | None:
-    """The bytes of an array; None if a block is another one than it was."""
+def _value(file: int, leaf: _Leaf, lists: dict[bytes, list[str]]) -> Any:
+    """What was kept; None if a block is another one than it was."""
+    if leaf.kind == _FILED and leaf.size > FILED:
+        return _filed(file, leaf)
     data = np.zeros(leaf.size, np.uint8)
-    view = data.data
-    kept = np.flatnonzero(leaf.places != ZEROS)
-    cuts = np.flatnonzero((np.diff(kept) != 1) | (np.diff(leaf.places[kept]) != 1)) + 1
+    if not _read(file, leaf, data.data, 0):
+        return None
+    return _texts(data, leaf, lists) if leaf.kind == _TEXTS else _array(data, leaf)
+
+
+def _filed(file: int, leaf: _Leaf) -> Filed | None:
+    """An array in a file of its own, never all of it in memory."""
+    scratch = Scratch()
+    for first in range(0, len(leaf.places), AT_ONCE):
+        data = memoryview(bytearray(min(AT_ONCE * BLOCK, leaf.size - first * BLOCK)))
+        if not _read(file, leaf, data, first):
+            return None
+        scratch.write(data, first * BLOCK)
+    return Filed(scratch, _TYPES[leaf.dtype], leaf.size)
+
+
+def _read(file: int, leaf: _Leaf, view: memoryview, first: int) -> bool:
+    """The bytes of an array from a block on, as many as there is room for, which is zeros; whether they are as they
+    were written.
+    """
+    places = leaf.places[first : first - -len(view) // BLOCK]
+    kept = np.flatnonzero(places != ZEROS)
+    cuts = np.flatnonzero((np.diff(kept) != 1) | (np.diff(places[kept]) != 1)) + 1
     for run in np.split(kept, cuts) if len(kept) else ():
-        begin, at = int(run[0]) * BLOCK, int(leaf.places[run[0]]) * BLOCK
-        end = min(leaf.size, begin + len(run) * BLOCK)
+        begin, at = int(run[0]) * BLOCK, int(places[run[0]]) * BLOCK
+        end = min(len(view), begin + len(run) * BLOCK)
         while begin < end:
             got = os.preadv(file, [view[begin:end]], at)
             if not got:
-                return None
+                return False
             begin, at = begin + got, at + got
-    hashes = leaf.hashes.tolist()
-    whole = all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in kept.tolist())
-    return data if whole else None
+    hashes = leaf.hashes[first : first + len(places)].tolist()
+    return all(_hash(view[at * BLOCK : (at + 1) * BLOCK]) == hashes[at] for at in kept.tolist())
 
 
 def _array(data: NDArray[np.uint8], leaf: _Leaf) -> NDArray[Any]:

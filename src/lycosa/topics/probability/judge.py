@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.state import State, Texts, plain, put_back
+from lycosa.core.nodes import Known, Nodes
+from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
 from lycosa.text.addresses import words_of
 from lycosa.text.embeddings import digest, unit, vector, vector_from
@@ -127,7 +128,9 @@ class Probability:
         self._typical = unit(self._examples.placed(every, usual_page()).sum(axis=0)) if shown else None
         """Where the examples lie, in meaning."""
         self._pages = Pages()
-        self._row_of: dict[str, int] = {}
+        self._nodes = Nodes()
+        """Of each row of those the address."""
+        self._row_of = Known(self._nodes)
         self._elsewhere: list[int] = []
         """The rows of pages that other shards have fetched."""
         self._starts: set[str] = set()
@@ -247,10 +250,14 @@ class Probability:
         if visit.is_hollow:  # there is nothing on it, whatever its words
             evidence.slots, evidence.amounts = np.zeros_like(evidence.slots), np.zeros_like(evidence.amounts)
         first = visit.is_page and not visit.same_as and bool(evidence.slots.any())
-        row = self._pages.add(evidence, visit.beta, first)
-        self._row_of[visit.node] = row
+        self._named(visit.node, self._pages.add(evidence, visit.beta, first))
         if first:
             self._looking.count(evidence, int(visit.terms.counts.sum()))
+
+    def _named(self, node: str, row: int) -> None:
+        """A row is of this page, and the last that is."""
+        self._nodes.append(node)
+        self._row_of[node] = row
 
     def start(self, seed: Seed) -> None:
         """A page that the user starts from: usually one of those that are wanted."""
@@ -291,7 +298,8 @@ class Probability:
             return False
         if read.is_start:
             self._starts.add(node)
-        row = self._row_of[node] = self._pages.add(read.evidence, read.worth, True, own=False, stands=stands)
+        row = self._pages.add(read.evidence, read.worth, True, own=False, stands=stands)
+        self._named(node, row)
         self._elsewhere.append(row)
         self._looking.count(read.evidence, read.length, stands)
         return True
@@ -324,8 +332,8 @@ class Probability:
         return {
             "looking": self._looking.state(),
             "pages": plain(self._pages),
-            "nodes": Texts(self._row_of),
-            "rows": np.fromiter(self._row_of.values(), np.int32, len(self._row_of)),
+            "nodes": self._nodes.state(),
+            "rows": self._row_of.state(),
             "starts": sorted(self._starts),
             "labels": [[node, yes] for node, yes in self._labels.items()],
             "model": None if self._model is None else self._model.state(),
@@ -336,7 +344,10 @@ class Probability:
         """Judge by that."""
         self._looking.restore(state["looking"])
         put_back(self._pages, state["pages"])
-        self._row_of = dict(zip(state["nodes"], state["rows"].tolist(), strict=True))
+        self._nodes.restore(state["nodes"])
+        self._row_of.restore(state["rows"])
+        if len(self._nodes) != self._pages.count:
+            raise Untold("pages have no address")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
         self._model = None if state["model"] is None else Model.restored(state["model"])
         self._next = state["next"]
