@@ -96,7 +96,7 @@ def _drawn(figure: Figure, badge: str) -> Any:
     handles = _bars(axes, figure) if figure.bars else _lines(axes, figure)
     if figure.log_y:
         axes.set_yscale("log", nonpositive="mask")
-        axes.yaxis.set_major_formatter(_plain)
+        _label(axes.yaxis)
     if len(figure.curves) > 1:
         labels = [textwrap.shorten(_text(curve.label), 60, placeholder="…") or "–" for curve in figure.curves]
         # A label that begins with an underscore would be left out.
@@ -123,7 +123,7 @@ def _lines(axes: Any, figure: Figure) -> list[Any]:
             axes.fill_between(x[:many], low[:many], high[:many], color=look.colour, alpha=0.15, linewidth=0)
     if figure.log_x:
         axes.set_xscale("log", nonpositive="mask")
-        axes.xaxis.set_major_formatter(_plain)
+        _label(axes.xaxis)
     if figure.ticks and figure.curves:
         places = _array(figure.curves[0].x)[: len(figure.ticks)]
         axes.set_xticks(places, [_text(str(tick)) for tick in figure.ticks][: len(places)])
@@ -153,8 +153,21 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
     return handles
 
 
+def _label(axis: Any) -> None:
+    """Label the ticks of a logarithmic axis with numbers: powers would be written as formulas, which are not drawn
+    here. Those between powers have a label where the axis is short.
+    """
+    from matplotlib.ticker import LogFormatter
+
+    class Between(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return _plain(x, 0) if super().__call__(x, pos) else ""
+
+    axis.set_major_formatter(_plain)
+    axis.set_minor_formatter(Between(labelOnlyBase=False))
+
+
 def _plain(value: float, _: float) -> str:
-    """A tick of a logarithmic axis as a number: powers would be written as formulas, which are not drawn here."""
     return f"{value:,g}"
 
 
