@@ -6,14 +6,17 @@ import asyncio
 import os
 import random
 from collections import Counter
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import numpy as np
 import pytest
 
 from crawl.helpers import hits_of, sim_engine, state_of
+from lycosa import zstd
 from lycosa.cli import refresh
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
@@ -28,7 +31,7 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Page, Seed, Shared, Visit
+from lycosa.core.types import Inbound, Label, Links, Page, Parcel, Seed, Shared, Visit
 from lycosa.estimators.scent.elsewhere import OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
@@ -167,7 +170,7 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
     assert min(later - start for start, later in zip(starts, starts[SHARDS:], strict=False)) > PAUSE - 1e-6
     assert min(later - start for start, later in zip(starts, starts[20:], strict=False)) > (20 - SHARDS) * PAUSE
     for log in logs:
-        names = [(event.sender, event.number) for event in log if isinstance(event, Inbound)]
+        names = [(page.sender, page.number) for event in log if isinstance(event, Parcel) for page in event.pages]
         assert len(names) == len(set(names)) > 5
         leases = [event.value["epoch"] for event in log if getattr(event, "key", "") == LEASE]
         assert leases == sorted(leases)
@@ -319,9 +322,28 @@ def test_grants_go_where_the_best_rows_are() -> None:
     choosy = Coordinator(2, Budget(), lambda: 0.0, choosy=0.7)
     asks(choosy, 0, soon=1.0)
     assert asks(choosy, 1, 0.8, 0.6) == 1
+    # By hand: the best score is -.1 with .6 taken out of it, so .5, of which .7 are .35: .15 less, -.25. And so on.
+    for soon, level, proportional, claims, granted in (
+        (-0.1, 0.6, True, (-0.2, -0.24, -0.26), 2),
+        (0.0, 0.5, True, (-0.1, -0.14, -0.16), 2),
+        (0.8, -0.3, True, (0.66, 0.64), 1),
+        (0.2, -0.3, True, (0.18, 0.16), 1),  # -.1 by itself: .03 less, as for one crawl
+        (-100.0, 0.0, False, (-150.0, -160.0), 2),
+    ):
+        choosy = Coordinator(2, Budget(), lambda: 0.0, choosy=0.7)
+        asks(choosy, 0, soon=soon, level=level, proportional=proportional)
+        assert asks(choosy, 1, *claims, level=9.9, proportional=proportional) == granted, (soon, level)
     plain = Coordinator(2, Budget(), lambda: 0.0, slots=1, grants=False)
     asks(plain, 0, 0.9)
     assert asks(plain, 1, 0.1) == 1
+    now = [0.0]
+    boss = Coordinator(2, Budget(pages=10), lambda: now[0], slots=5, choosy=0.7)
+    asks(boss, 1, 0.1, 0.1)
+    assert asks(boss, 0, 0.9, 0.9, 0.9, soon=0.9) == 3
+    for now[0], before, granted in ((2.9, 0, 0), (3.0, 0, 2), (9.9, 2, 0), (10.0, 2, 2)):
+        assert asks(boss, 1, 0.1, 0.1, granted=before) == granted, "whoever is silent may be dead: the others go on"
+    large = Coordinator(1, Budget(), lambda: 0.0, slots=2)
+    assert [asks(large, 0, *[0.5] * 20, pages=pages) for pages in (199, 350, 9_000)] == [3, 5, 8]
 
 
 def test_one_who_was_replaced_stops(web: Web) -> None:
@@ -349,15 +371,82 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
 def test_messages_come_back_as_they_were() -> None:
     """Inbound and Shared, to the last bit; what is none is refused."""
     visit = Visit("http://a.test/", "page", "ok", pick=3, beta=0.25)
+    links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
+    links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
+    more = Visit("http://a.test/b", "page", "ok", pick=4, data={"sources": ["http://b.test/feed"]}, links=links)
     for event in (
         Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]),
+        Parcel([Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]), Inbound(2, 9, more, outcome=1)]),
         Shared({"strategy": {"groups": np.arange(3, dtype=np.int32), "sums": np.ones((3, 2), np.float32)}}, 4.0),
     ):
         kind = type(event).__name__.lower()
         again = decode_other(kind, encode_other(event))
+        assert repr(again) == repr(event)
+        if isinstance(again, Inbound | Parcel):
+            assert again.packed == encode_other(event)
+            again.packed = b""
         assert encode_other(again) == encode_other(event)  # type: ignore[arg-type]
+        for other in {"inbound", "parcel", "shared"} - {kind}:
+            with pytest.raises(ERRORS):
+                decode_other(other, encode_other(event))
+    for number in (0, 6, 7, 8, 9):
+        new = Parcel([Inbound(2, 7, visit), Inbound(2, 9, more)]).after(number)
+        assert ([page.number for page in new.pages] if new else []) == [n for n in (7, 9) if n > number]
+    sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, 1, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
+    assert isinstance(decode_other("parcel", parcel_of(sound)), Parcel)
+    wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 33: [3], 34: [], 37: ["x"], 38: b"\0" * 8, 40: [1]}
+    for at, value in wrong.items():
+        damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
         with pytest.raises(ERRORS):
-            decode_other("shared" if kind == "inbound" else "inbound", encode_other(event))
+            decode_other("parcel", parcel_of(damaged))
+    for damaged in ([2, ["html a"], []], [2, [3], sound[2]], ["2", ["html a"], sound[2]], [2, ["html a"], [3]], 7):
+        with pytest.raises(ERRORS):
+            decode_other("parcel", parcel_of(damaged))
+
+
+def encoded(visit: Visit) -> list[Any]:
+    """The fields of a visit that a parcel has."""
+    return [getattr(visit, part.name) for part in fields(Visit)][:27]
+
+
+def parcel_of(values: Any) -> bytes:
+    """Bytes as somebody might send them."""
+    return zstd.compress(msgpack.packb(values))
+
+
+def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
+    """Whichever pages travel together, also those that are sent again in other parcels after a crash; and a log that
+    has each page as an event, as earlier versions wrote it, continues with parcels."""
+    pages = sorted(web.seeds(TOPIC))
+    sent = [
+        Inbound(1, number, Visit(f"http://z.test/{number}", "page", "ok", 1, beta=0.5, links=Links.to(*to)), 1)
+        for number, to in enumerate((pages, pages[:1], [], pages[1:], pages[::-1]), 3)
+    ]
+
+    async def ways() -> None:
+        found = []
+        for way, ends in {"pages": (), "parcels": (2, 4, 3, 4, 5), "both": (5, 1, 5)}.items():
+            shard = shard_on(web, 0, log := SqliteLog(tmp_path / way), Owners(1))
+            if way != "parcels":
+                shard.engine.take_in(sent[: 5 if way == "pages" else 2])
+            begin = 0
+            for end in ends:
+                packed = encode_other(Parcel(sent[min(begin, end - 1) : end]))
+                assert shard.receive([packed]) == sent[end - 1].number
+                begin = 0 if end == 4 else end - 1
+            again = shard_on(web, 0, log, Owners(1))
+            assert again.engine.inbox == shard.engine.inbox == {1: 7}
+            assert state_of(again.engine) == state_of(shard.engine)
+            told = [
+                event.pages if isinstance(event, Parcel) else [event] for event in log if not isinstance(event, Seed)
+            ]
+            assert [page.number for pages in told for page in pages] == [3, 4, 5, 6, 7]
+            found.append(state_of(shard.engine))
+            await shard.engine.space.close()
+            await again.engine.space.close()
+        assert found[0] == found[1] == found[2]
+
+    run_virtual(ways())
 
 
 def test_what_is_told_of_a_page_comes_back(web: Web) -> None:

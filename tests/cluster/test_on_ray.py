@@ -19,7 +19,7 @@ from lycosa.cluster.merging import shard_path
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.shard import LEASE
 from lycosa.cluster.splitting import shards_before, split
-from lycosa.core.types import Event, Inbound, Setting, Visit
+from lycosa.core.types import Event, Parcel, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing import Response, Web
 from lycosa.testing.server import serve
@@ -159,7 +159,7 @@ def _check(out: Path, hits: list[Any]) -> None:
         own.update(event.node for event in events if isinstance(event, Visit) and event.is_page)
         leases = (event for event in events if isinstance(event, Setting) and event.key == LEASE)
         lives[number] = len({lease.value["epoch"] for lease in leases})
-        names = [(event.sender, event.number) for event in events if isinstance(event, Inbound)]
+        names = [(page.sender, page.number) for event in events if isinstance(event, Parcel) for page in event.pages]
         assert len(names) == len(set(names)) > 0
     assert own == fetched
     assert lives[0] > 1

@@ -26,6 +26,14 @@ from lycosa.version import SOFTWARE
 SECONDS = 10.0
 """Of a lease: a shard that hears nothing for so long fetches nothing more."""
 
+AHEAD = 100, 3
+"""Of how many pages of the crawl one more may be granted than can be under way at once, up to so many times as many: so
+shards of a large crawl need not report at each page."""
+
+FRESH = 3.0
+"""Seconds for which a shard's claims keep others from theirs: one that does not report by then may be dead, and the
+others go on."""
+
 SUPERSEDED = "another process has taken over"
 
 
@@ -95,13 +103,13 @@ class Coordinator:
     def _grant(self, known: _Known, now: float) -> None:
         """Give a shard its part of what is free: as many of its rows as are among the best of all."""
         everyone = self.known.values()
-        under_way = sum(one.pages - one.report.pages for one in everyone)
-        free = self.slots - under_way
+        under_way = sum(one.pages - one.report.pages for one in everyone if now < one.at + SECONDS)
+        free = self.slots + min(self.pages // AHEAD[0], AHEAD[1] * self.slots) - under_way
         if self.budget.pages:
             free = min(free, self.budget.pages - sum(one.pages for one in everyone))
         wanted = known.claims[: max(0, free)]
         if self.grants and wanted:
-            best = sorted((claim for one in everyone for claim in one.claims), reverse=True)[:free]
+            best = sorted((claim for one in self._heard(now) for claim in one.claims), reverse=True)[:free]
             bar = max(best[-1], self._bar(now))
             wanted = [claim for claim in wanted if claim >= bar]
         known.pages += len(wanted)
@@ -109,12 +117,22 @@ class Coordinator:
         known.requests = self._requests(known)
 
     def _bar(self, now: float) -> float:
-        """What a row must promise, or it is better to wait for the best one: for crawls that are choosy."""
+        """What a row must promise, or it is better to wait for the best one: for crawls that are choosy. How much less
+        may be, the best one's own score says (`Frontier._bar`), from which its shard has taken something out."""
         if not self.choosy:
             return -math.inf
-        scores = [score for one in self.known.values() for score in (one.report.soon, *one.claims[:1])]
-        best = max((score for score in scores if math.isfinite(score)), default=-math.inf)
-        return best - (1.0 - self.choosy) * abs(best) if math.isfinite(best) else best
+        scores = [
+            (score, one.report.level)
+            for one in self._heard(now)
+            for score in (one.report.soon, *one.claims[:1])
+            if one.report.proportional and math.isfinite(score)
+        ]
+        best, level = max(scores, default=(-math.inf, 0.0))
+        return best - (1.0 - self.choosy) * abs(best + level) if scores else best
+
+    def _heard(self, now: float) -> list[_Known]:
+        """The shards that have reported just now."""
+        return [one for one in self.known.values() if now < one.at + FRESH]
 
     def _requests(self, known: _Known) -> int:
         """What a shard may send in all: what it has sent, and room for its pages, errands and failures."""

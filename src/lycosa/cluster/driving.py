@@ -16,11 +16,16 @@ from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
-TICK = 0.1
-"""Seconds between two reports of a shard that waits for a grant, or for links."""
+TICK, LONGEST_TICK = 0.1, 0.5
+"""Seconds between two reports of a shard, at first and in a large crawl. One that was granted something and has used it
+up reports sooner."""
 
-SEND_EVERY = 0.05
-"""Seconds that links wait for others to travel with."""
+SEND_EVERY, LONGEST_SENDING = 0.05, 1.0
+"""Seconds between two parcels for one receiver, at first and in a large crawl; links wait for others meanwhile."""
+
+PAGES = 5_000
+"""Of the whole crawl for each second that may pass so. A call costs more than what it carries; and the more pages there
+are, the more links wait to be fetched, and the less does it matter when one more is heard of."""
 
 AGAIN = 1.0
 """Seconds after which somebody who did not answer is asked again."""
@@ -89,7 +94,17 @@ async def _reporting(shard: Shard, peers: Peers) -> None:
         except Unreachable:
             await asyncio.sleep(AGAIN)
         else:
-            await asyncio.sleep(TICK)
+            await _rest(shard)
+
+
+async def _rest(shard: Shard) -> None:
+    """Until the next report is due."""
+    waits, granted = 0.0, shard.unused > 0
+    while waits < min(LONGEST_TICK, max(TICK, shard.total / PAGES)) and not shard.allowance.over:
+        await asyncio.sleep(TICK)
+        waits += TICK
+        if granted and not shard.unused:
+            return
 
 
 async def _report(shard: Shard, peers: Peers) -> None:
@@ -104,18 +119,22 @@ async def _report(shard: Shard, peers: Peers) -> None:
 
 
 async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
-    """Send links to another shard, one batch after the other."""
+    """Send links to another shard, one parcel after the other."""
+    outbox, queue = shard.outbox, shard.outbox.queues[receiver]
     while True:
-        last, messages = shard.outbox.batch(receiver)
-        if not messages:
-            await asyncio.sleep(SEND_EVERY)
+        await queue.filled.wait()
+        last, parcel = outbox.parcel(receiver)
+        if not parcel:
+            queue.filled.clear()
             continue
         try:
-            confirmed = await peers.send(receiver, messages)
+            confirmed = await peers.send(receiver, [parcel])
         except Unreachable:
             await asyncio.sleep(AGAIN)
-        else:
-            shard.outbox.confirm(receiver, min(confirmed, last))
+            continue
+        outbox.confirm(receiver, min(confirmed, last))
+        if not queue.parcels:
+            await asyncio.sleep(min(LONGEST_SENDING, max(SEND_EVERY, shard.total / PAGES)))
 
 
 async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:

@@ -58,6 +58,10 @@ class Report:
     """Whether what is left belongs to hosts that asked to be left alone for long."""
     version: str = ""
     examples: Examples = field(default_factory=Examples)
+    level: float = 0.0
+    """What was taken out of all of these scores, as shards weigh terms differently: it has more by so much itself."""
+    proportional: bool = True
+    """Whether a score that is half of another promises half as much, so that a choosy crawl can compare them."""
 
 
 @dataclass(slots=True)

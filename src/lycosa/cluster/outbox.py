@@ -1,20 +1,24 @@
 """Links to nodes of other shards, until their receivers have confirmed them.
 
-A message is named by the number that its page has in the sender's log, and the log has all of the page's links: so
-nothing has to be kept here that could not be made again. Where a receiver has confirmed everything up to a number, that
-number is its cursor; cursors stand in the sender's log (a setting). After a crash all beyond them is sent again, and
-whoever has it already leaves it out.
+What is sent of a page is named by the number that the page has in the sender's log, and the log has all of its links:
+so nothing has to be kept here that could not be made again. Pages wait for others that go to the same receiver, and
+travel in one parcel. Where a receiver has confirmed everything up to a number, that number is its cursor; cursors stand
+in the sender's log (a setting). After a crash all beyond them is sent again, in other parcels, and whoever has some of
+it already leaves that out.
 """
 
 from __future__ import annotations
 
+from asyncio import Event
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
-from lycosa.core.types import Inbound, Links, Terms, Visit
+from lycosa.core.types import Inbound, Links, Parcel, Place, Terms, Visit
 from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
 
@@ -22,10 +26,10 @@ CURSORS = "cursors"
 """The setting that says up to which number each receiver has confirmed."""
 
 MOST = 5_000
-"""Messages for one receiver that are kept in memory; the others wait in the log."""
+"""Pages for one receiver that are kept in memory; the others wait in the log."""
 
-BATCH, BATCH_BYTES = 200, 1 << 20
-"""Messages and bytes that are sent at once, at most."""
+MOST_PAGES, MOST_LINKS = 200, 5_000
+"""In one parcel, which is sent once it is full. (The last page may bring more links.)"""
 
 LINKING = ("page", "redirect", "sitemap", "revisit")
 """Kinds of visits whose links join the frontier."""
@@ -33,15 +37,45 @@ LINKING = ("page", "redirect", "sitemap", "revisit")
 Scope = Callable[[str, int], bool]
 
 
+@dataclass(slots=True)
+class Queue:
+    """What one receiver has not confirmed."""
+
+    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)
+    """Packed: the number of the last page, and how many there are."""
+    pages: list[Inbound] = field(default_factory=list)
+    """Those that wait for others to travel with, and how many links they have."""
+    links: int = 0
+    count: int = 0
+    """Of all pages."""
+    filled: Event = field(default_factory=Event)
+    """Set while there is something to send."""
+
+    def add(self, page: Inbound) -> None:
+        """One page more."""
+        self.pages.append(page)
+        self.links += len(page.visit.links.urls)
+        self.count += 1
+        self.filled.set()
+        if len(self.pages) >= MOST_PAGES or self.links >= MOST_LINKS:
+            self.pack()
+
+    def pack(self) -> None:
+        """What waits becomes a parcel."""
+        packed = encode_other(Parcel(self.pages))
+        self.parcels.append((self.pages[-1].number, len(self.pages), packed))
+        self.pages, self.links = [], 0
+
+
 class Outbox:
     """What one shard has to send. `scope` says what belongs to the crawl, whoever fetches it."""
 
     def __init__(self, shard: int, owners: Owners, engine: Engine, scope: Scope) -> None:
         self.shard, self.owners, self.engine, self.scope = shard, owners, engine, scope
-        self.queues: dict[int, deque[tuple[int, bytes]]] = {n: deque() for n in range(owners.shards) if n != shard}
+        self.queues = {number: Queue() for number in range(owners.shards) if number != shard}
         self.cursors: dict[int, int] = dict.fromkeys(self.queues, 0)
         self._known = 0  # the last visit of the log that was looked at
-        self._behind: dict[int, int] = {}  # the first message that a receiver's queue had no room for
+        self._behind: dict[int, int] = {}  # the first page that a receiver's queue had no room for
         self._noted: dict[int, int] = {}
         self.bytes = self.sent = 0
 
@@ -79,10 +113,10 @@ class Outbox:
             queue = self.queues[receiver]
             if receiver not in receivers or number <= self.cursors[receiver] or receiver in self._behind:
                 continue
-            if len(queue) >= MOST:
+            if queue.count >= MOST:
                 self._behind[receiver] = number
             else:
-                queue.append((number, encode_other(message)))
+                queue.add(message)
 
     def _messages(self, visit: Visit, number: int) -> dict[int, Inbound]:
         """For each receiver what it has to know of a visit."""
@@ -106,30 +140,31 @@ class Outbox:
 
     @property
     def pending(self) -> int:
-        """Messages that were not confirmed."""
-        return sum(map(len, self.queues.values())) + len(self._behind)
+        """Pages that were not confirmed."""
+        return sum(queue.count for queue in self.queues.values()) + len(self._behind)
 
-    def batch(self, receiver: int) -> tuple[int, list[bytes]]:
-        """What to send next, and the number of its last message; nothing if all is confirmed."""
+    def parcel(self, receiver: int) -> tuple[int, bytes]:
+        """What to send next, and the number of its last page; nothing if all is confirmed."""
         queue = self.queues[receiver]
-        if not queue and receiver in self._behind:
+        if not queue.count and receiver in self._behind:
             self._read(self._behind.pop(receiver) - 1, (receiver,))
-        messages: list[bytes] = []
-        size, last = 0, 0
-        for number, message in queue:
-            if messages and (len(messages) >= BATCH or size + len(message) > BATCH_BYTES):
-                break
-            messages.append(message)
-            size += len(message)
-            last = number
-        return last, messages
+        if not queue.parcels and queue.pages:
+            queue.pack()
+        if not queue.parcels:
+            return 0, b""
+        last, _, packed = queue.parcels[0]
+        return last, packed
 
     def confirm(self, receiver: int, number: int) -> None:
         """The receiver has recorded all up to this number."""
         queue = self.queues[receiver]
-        while queue and queue[0][0] <= number:
-            self.bytes += len(queue.popleft()[1])
-            self.sent += 1
+        while queue.parcels and queue.parcels[0][0] <= number:
+            _, pages, packed = queue.parcels.popleft()
+            queue.count -= pages
+            self.bytes += len(packed)
+            self.sent += pages
+        if not queue.count and receiver not in self._behind:
+            queue.filled.clear()
         self.cursors[receiver] = max(self.cursors[receiver], number)
 
     def news(self) -> dict[str, int] | None:
@@ -160,8 +195,7 @@ def messages(
     """What each other shard has to know of a visit, which has this number in the log of its shard."""
     further = depth + (visit.outcome != "redirect")
     chosen: dict[int, list[int]] = {}
-    for at, url in enumerate(visit.links.urls):
-        owner = owners.of(url)
+    for at, (url, owner) in enumerate(zip(visit.links.urls, map(owners.of, visit.links.urls), strict=True)):
         if owner != shard and scope(url, further):
             chosen.setdefault(owner, []).append(at)
     sources: dict[int, list[str]] = {}
@@ -171,22 +205,27 @@ def messages(
                 sources.setdefault(owner, []).append(source)
     made = {}
     for owner in sorted({*chosen, *sources}):
-        page = replace(visit, terms=Terms(), links=_some(visit.links, chosen.get(owner, [])), data={}, digest=b"")
-        if owner in sources:
-            page.data = {"sources": sources[owner]}
+        page = Visit(
+            visit.node, visit.kind, visit.outcome, visit.pick, visit.arm, retry_at=visit.retry_at, hops=visit.hops,
+            started=visit.started, ended=visit.ended, language=visit.language, flags=visit.flags, beta=visit.beta,
+            same_as=visit.same_as, data={"sources": sources[owner]} if owner in sources else {},
+            terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
+        )  # fmt: skip
         made[owner] = Inbound(shard, number, page, depth, visit.hops, outcome, seed, sums)
     return made
 
 
+_WORDLESS, _NOWHERE = Terms(), Place()
+
+
 def _some(links: Links, chosen: list[int]) -> Links:
     """Some of a page's links."""
-
-    def of(column: list[str]) -> list[str]:
-        return [column[at] for at in chosen] if column else []
-
+    places = np.array(chosen, np.intp)
+    columns = (links.urls, links.anchors, links.contexts, links.rels, links.paths)
+    urls, anchors, contexts, rels, paths = ([column[at] for at in chosen] if column else [] for column in columns)
     return Links(
-        of(links.urls), of(links.anchors), of(links.contexts), of(links.rels), [links.positions[at] for at in chosen],
-        links.alphas[chosen] if len(links.alphas) else links.alphas,
-        {name: column[chosen] for name, column in links.facets.items() if len(column)},
-        of(links.paths),
+        urls, anchors, contexts, rels, [links.positions[at] for at in chosen],
+        links.alphas.take(places) if len(links.alphas) else links.alphas,
+        {name: column.take(places) for name, column in links.facets.items() if len(column)},
+        paths,
     )  # fmt: skip

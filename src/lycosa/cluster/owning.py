@@ -8,6 +8,9 @@ import xxhash
 
 from lycosa.web.urls import is_http, site
 
+MOST_ORIGINS = 100_000
+"""Whose owners are kept at hand."""
+
 
 class Owners:
     """Rendezvous hashing: of all shards the one whose hash with the domain is largest. With one shard more, only the
@@ -23,10 +26,21 @@ class Owners:
 
     def __init__(self, shards: int) -> None:
         self.shards = shards
+        self._of: dict[str, int] = {}  # by origin: it is asked of every link
 
     def of(self, node: str) -> int:
         """The number of the shard that fetches a node."""
-        return _best(site(node) if is_http(node) else node, self.shards)
+        end = node.find("/", 8)  # as `origin` has it
+        name = node if end < 0 else node[:end]
+        owner = self._of.get(name)
+        if owner is not None:
+            return owner
+        if not is_http(node):
+            return _best(node, self.shards)
+        if len(self._of) >= MOST_ORIGINS:
+            self._of.clear()
+        owner = self._of[name] = _best(site(node), self.shards)
+        return owner
 
 
 @lru_cache(maxsize=65_536)

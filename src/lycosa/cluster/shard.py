@@ -14,7 +14,7 @@ from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Event, Inbound, Label, Setting, Shared, Visit
+from lycosa.core.types import Event, Label, Parcel, Setting, Shared, Visit
 from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
@@ -78,14 +78,14 @@ class Shard:
     # -- what comes from others --------------------------------------------------------------------------------
 
     def receive(self, messages: Sequence[bytes]) -> int:
-        """Links from another shard: recorded when this returns. The number of the last one."""
-        events: list[Inbound] = []
+        """Parcels of links from another shard: recorded when this returns. The number of the last page."""
+        parcels: list[Parcel] = []
         for message in messages:
-            event = decode_other("inbound", message)
-            assert isinstance(event, Inbound)
-            events.append(event)
-        self.engine.take_in(events)
-        return events[-1].number if events else 0
+            parcel = decode_other("parcel", message)
+            assert isinstance(parcel, Parcel)
+            parcels.append(parcel)
+        self.engine.take_in(parcels)
+        return parcels[-1].number if parcels else 0
 
     def _recorded(self, visit: Visit, number: int) -> None:
         self.outbox.add(visit, number)
@@ -129,12 +129,16 @@ class Shard:
 
     # -- what it may do ----------------------------------------------------------------------------------------
 
+    @property
+    def unused(self) -> int:
+        """Pages that were granted and are not under way yet."""
+        return max(0, self.allowance.pages - self.engine.tally.pages - self.engine.picker.under_way[1])
+
     def report(self) -> Report:
         """How it is getting on. What it can't use now of what it was granted is given back."""
         engine, allowance = self.engine, self.allowance
         tally, picker, now = engine.tally, engine.picker, engine.clock()
-        tasks, under_way = picker.under_way
-        unused = max(0, allowance.pages - tally.pages - under_way)
+        tasks, unused = picker.under_way[0], self.unused
         promises = engine.frontier.promises(PROMISES + unused, now)
         if unused > len(promises):
             allowance.pages -= unused - len(promises)
@@ -149,6 +153,7 @@ class Shard:
             bool(tasks or engine._arrived or waits or promises or self.outbox.pending),
             tally.relevant, alone, SOFTWARE,
             Examples(self._teller, self._told, self._examples[self._told : self._told + AT_ONCE], self._heard),
+            level, engine.strategy.proportional,
         )  # fmt: skip
 
     def accept(self, grant: Grant, asked: float) -> None:
@@ -157,11 +162,12 @@ class Shard:
         self.total = max(self.total, grant.total)
         until = asked + grant.seconds
         events: list[Event] = [*self._hear_of(grant.examples)]
-        if not grant.over and until > now and self._until < now + grant.seconds / 2:
+        renewed = not grant.over and until > now and self._until < now + grant.seconds / 2
+        if renewed:
             self._until = until
             events.append(Setting(LEASE, {"epoch": self.epoch, "until": until}, now))
-        if (cursors := self.outbox.news()) is not None:
-            events.append(Setting(CURSORS, cursors, now))
+        if (renewed or grant.over) and (cursors := self.outbox.news()) is not None:  # now and then: what is sent once
+            events.append(Setting(CURSORS, cursors, now))  # more after a crash is known there
         if events:
             self.engine.take_in(events)
         allowance.until = self.leases.until = self._until

@@ -64,6 +64,7 @@ from lycosa.core.types import (
     Lesson,
     Outcome,
     Page,
+    Parcel,
     Rows,
     Seed,
     Setting,
@@ -313,14 +314,22 @@ class Engine:
         self._torn = True
         with self.log.together():
             for event in events:
-                if isinstance(event, Inbound) and event.number <= self.inbox.get(event.sender, 0):
-                    continue
-                self.log.append(event)
-                self.fold(event)
+                if (new := self._news(event)) is not None:
+                    self.log.append(new)
+                    self.fold(new)
             if self.tally.pages:  # else there is nothing to judge again
                 self.lessons.teach()
         self._torn = False
         self.wake()
+
+    def _news(self, event: Event) -> Event | None:
+        """What is not known yet of an event from elsewhere."""
+        if not isinstance(event, Inbound | Parcel):
+            return event
+        known = self.inbox.get(event.sender, 0)
+        if isinstance(event, Parcel):
+            return event.after(known)
+        return event if event.number > known else None
 
     def _record(self, event: Event) -> None:
         number = self.log.append(event)
@@ -394,7 +403,7 @@ class Engine:
         else:
             self._fold_from_others(event)
 
-    def _fold_from_others(self, event: Inbound | Shared) -> None:
+    def _fold_from_others(self, event: Inbound | Parcel | Shared) -> None:
         """What other shards have sent."""
         if isinstance(event, Shared):
             hear = getattr(self.strategy, "share", None)
@@ -403,6 +412,11 @@ class Engine:
             for node, told, stands in event.data.get("judge", ()):
                 self.lessons.take(node, told, stands, self.table.row_of.get(node, -1))
             return
+        for page in event.pages if isinstance(event, Parcel) else (event,):
+            self._fold_links(page)
+
+    def _fold_links(self, event: Inbound) -> None:
+        """Links to our nodes, on a page that another shard has fetched."""
         if event.number <= self.inbox.get(event.sender, 0):  # it came twice
             return
         self.inbox[event.sender] = event.number

@@ -418,6 +418,33 @@ class Inbound:
 
 
 @dataclass(slots=True)
+class Parcel:
+    """Links from several pages of one other shard, in the order of their numbers: how they travel, and an event of the
+    receiver's log. (Logs of earlier versions, and of shards made from a common log, have each page as an event.)"""
+
+    pages: list[Inbound]
+    packed: bytes = field(default=b"", compare=False, repr=False)
+    """As it came: the log keeps that."""
+
+    @property
+    def sender(self) -> int:
+        """The shard that has fetched the pages."""
+        return self.pages[0].sender
+
+    @property
+    def number(self) -> int:
+        """The last page's."""
+        return self.pages[-1].number
+
+    def after(self, number: int) -> Parcel | None:
+        """What is new to one who has everything up to a number."""
+        if self.pages[0].number > number:
+            return self
+        pages = [page for page in self.pages if page.number > number]
+        return Parcel(pages) if pages else None
+
+
+@dataclass(slots=True)
 class Shared:
     """What other shards have learned: sums, which are all of it so far, in place of what the last such event said; and
     pages for the judge to learn from, beside those that it had heard of."""
@@ -427,7 +454,7 @@ class Shared:
     at: float = 0.0
 
 
-Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Shared
+Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Parcel | Shared
 
 
 @dataclass(slots=True)

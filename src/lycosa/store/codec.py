@@ -5,7 +5,7 @@ from decoded events and a running one from the originals. Columnar msgpack, zstd
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import fields
 from itertools import chain
 from operator import attrgetter
@@ -23,6 +23,7 @@ from lycosa.core.types import (
     Lesson,
     Links,
     Outcome,
+    Parcel,
     Place,
     Seed,
     Setting,
@@ -97,13 +98,18 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
         raise ValueError("its words and their counts differ in number")
-    optional: tuple[Sized, ...] = (links.alphas, *facets.values(), paths)  # where nobody judged, there are none
-    if any(len(column) != len(urls) for column in (anchors, contexts, rels, positions)) or any(
-        len(column) not in (0, len(urls)) for column in optional
-    ):
-        raise ValueError("the columns of its links differ in length")
+    _check_links(links)
     parts: list[Any] = [*values[:27], terms, links, place]
     return Visit(*parts)
+
+
+def _check_links(links: Links) -> None:
+    """Whether columns of links are of one length."""
+    count = len(links.urls)
+    whole = len(links.anchors) == len(links.contexts) == len(links.rels) == len(links.positions) == count
+    lengths = {len(links.alphas), len(links.paths), *map(len, links.facets.values())}
+    if not whole or not lengths <= {0, count}:  # none where nobody judged
+        raise ValueError("the columns of its links differ in length")
 
 
 _REAL = (float, int)
@@ -122,10 +128,14 @@ def _check(values: Any) -> None:
     for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=False)):
         if not isinstance(value, kind):
             raise ValueError(f"its field {at} is {type(value).__name__}")
-    if values[1] not in KINDS or values[2] not in OUTCOMES:
-        raise ValueError(f"there is no visit of kind {values[1][:40]!a} and outcome {values[2][:40]!a}")
+    _check_names(values[1], values[2])
     if not set(map(type, chain(values[19], *values[29:34]))) <= {str} or not set(map(type, values[34])) <= {int}:
         raise ValueError("its words, links or flags are no lists of texts")
+
+
+def _check_names(kind: str, outcome: str) -> None:
+    if kind not in KINDS or outcome not in OUTCOMES:
+        raise ValueError(f"there is no visit of kind {kind[:40]!a} and outcome {outcome[:40]!a}")
 
 
 def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
@@ -148,10 +158,12 @@ def unpack_paths(distinct: Sequence[str] = (), number_of: Sequence[int] = ()) ->
     return [distinct[number] for number in number_of]
 
 
-def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> bytes:
+def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel | Shared) -> bytes:
     """A small event."""
-    if isinstance(event, Inbound) and event.packed:
+    if isinstance(event, Inbound | Parcel) and event.packed:
         return event.packed
+    if isinstance(event, Parcel):
+        return _encode_parcel(event)
     values = [getattr(event, part.name) for part in fields(event)]
     if isinstance(event, Inbound):
         values[2] = encode_visit(event.visit)
@@ -166,6 +178,8 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Shared) -> b
 
 def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
+    if kind == "parcel":
+        return _decode_parcel(blob)
     if kind in ("lesson", "shared"):
         values = msgpack.unpackb(zstd.decompress(blob, _LARGEST), ext_hook=_unpacked, **_STRICT)
     else:
@@ -180,6 +194,91 @@ def decode_other(kind: str, blob: bytes) -> Event:
     event: Event = _MAKERS[kind](*values)
     return event
 
+
+def _encode_parcel(parcel: Parcel) -> bytes:
+    """Pages without their words, which nobody sends. Paths are much the same on all pages of a site: each is there
+    once."""
+    number: dict[str, int] = {}
+    pages = []
+    for page in parcel.pages:
+        links = page.visit.links
+        pages.append(
+            (
+                *_plain(page.visit),
+                page.number,
+                page.depth,
+                page.hops,
+                page.outcome,
+                page.seed,
+                page.sums,
+                links.urls,
+                links.anchors,
+                links.contexts,
+                links.rels,
+                links.positions,
+                links.alphas.tobytes(),
+                {name: column.tobytes() for name, column in links.facets.items()},
+                [number.setdefault(path, len(number)) for path in links.paths],
+            )
+        )
+    return zstd.compress(msgpack.packb((parcel.sender, list(number), pages), unicode_errors="surrogatepass"))
+
+
+_SENT: tuple[Any, ...] = (
+    *_FIELDS[:27], int, int, int, _REAL, bool, list, list, list, list, list, list, bytes, dict, list,
+)  # fmt: skip
+"""The fields of a page in a parcel."""
+
+_LINKS = 33
+"""Where the columns of its links begin."""
+
+_sound: set[tuple[type, ...]] = set()
+"""The types of fields that were found to be those of pages. There are few, and most pages have the same."""
+
+
+def _decode_parcel(blob: bytes) -> Parcel:
+    """Several pages, as they were sent."""
+    values: Any = msgpack.unpackb(zstd.decompress(blob, _LARGEST), **_STRICT)
+    if not isinstance(values, list) or list(map(type, values)) != [int, list, list] or not values[2]:
+        raise ValueError("it is not a parcel")
+    sender, paths, pages = values
+    for page in pages:
+        _check_sent(page)
+    texts = chain(paths, *(column for page in pages for column in (page[19], *page[_LINKS : _LINKS + 4])))
+    numbers = list(chain.from_iterable(page[-1] for page in pages))
+    if not set(map(type, texts)) <= {str} or not set(
+        map(type, chain(numbers, *(page[_LINKS + 4] for page in pages)))
+    ) <= {int}:
+        raise ValueError("its links, paths or flags are no lists of texts")
+    if numbers and not 0 <= min(numbers) <= max(numbers) < len(paths):
+        raise ValueError("its links have paths that are not there")
+    return Parcel([_sent(sender, page, paths) for page in pages], blob)
+
+
+def _check_sent(values: Any) -> None:
+    """Whether these are the fields of a page in a parcel."""
+    types = tuple(map(type, values)) if isinstance(values, list) else ()
+    if types not in _sound:
+        if len(types) != len(_SENT) or not all(map(isinstance, values, _SENT)):
+            raise ValueError("it is not a page of a parcel")
+        _sound.add(types)
+    _check_names(values[1], values[2])
+
+
+def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
+    """A page in a parcel."""
+    number, depth, hops, outcome, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
+    links = Links(
+        urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32),
+        {name: np.frombuffer(column, np.float32) for name, column in facets.items()},
+        [paths[at] for at in of],
+    )  # fmt: skip
+    _check_links(links)
+    parts: list[Any] = [*values[:27], _WORDLESS, links]
+    return Inbound(sender, number, Visit(*parts), depth, hops, outcome, seed, sums)
+
+
+_WORDLESS = Terms()
 
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "seed": (str, _REAL, str, dict),

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Inbound, Lesson, Place, Setting, Shared, Visit
+from lycosa.core.types import Event, Inbound, Lesson, Parcel, Place, Setting, Shared, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"
 WORTH = "COALESCE(worth.worth, event.beta)"
 """What a page is worth now, in SQL: `Visit.worth`."""
 
-OTHERS = ("seed", "label", "setting", "lesson", "inbound", "shared")
+OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel", "shared")
 """Kinds of events that are no visits."""
 
 VISITS = f"kind NOT IN {OTHERS}"
@@ -481,7 +481,7 @@ def name_of(event: Event) -> str:
             return event.key
         case Lesson():
             return event.judge
-        case Inbound():
+        case Inbound() | Parcel():
             return f"{event.sender}:{event.number}"
         case Shared():
             return ""
