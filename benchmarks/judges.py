@@ -7,7 +7,8 @@ dealt into halves by a checksum of their names: the judge was developed on one (
 from the other (`report`). Three ways to tell a topic: its name; its name and three start pages; its name and ten
 examples. All pages of the corpus are then judged at once, by a judge that has seen them all, and the pages it was
 shown don't count. `--crawls` also makes crawls of 500 pages from three start pages, as `lycosa crawl` would, for so
-many topics, and looks at what was said of the pages that they fetched.
+many topics, and looks at what was said of the pages that they fetched; with `--sets 3` each from three sets of start
+pages in turn.
 
 precision, recall, F1     at .5
 AP                        average precision
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import pickle
 import zlib
 from collections import defaultdict
@@ -274,12 +276,13 @@ async def crawled(corpus: Corpus, topic: str, starts: list[str]) -> list[Visit]:
     return visits
 
 
-def crawls(corpus: Corpus, chosen: list[str]) -> list[Result]:
+def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
     """The pages that crawls fetch."""
     results = []
-    for topic in chosen:
+    for topic, place in itertools.product(chosen, range(sets)):
         chance = np.random.default_rng(zlib.crc32(topic.encode()))
-        starts = [str(url) for url in chance.permutation(sorted(corpus.topics[topic]))[:STARTS]]
+        some = chance.permutation(sorted(corpus.topics[topic]))[STARTS * place :][:STARTS]
+        starts = [str(url) for url in some]
         visits = asyncio.run(crawled(corpus, topic, starts))
         worth = np.array([0.0 if visit.same_as else visit.worth for visit in visits])
         truth = np.array([visit.node in corpus.topics[topic] for visit in visits])
@@ -316,6 +319,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=MOST, help="pages that a topic may have")
     parser.add_argument("--topics", type=int, default=0, help="no more topics than this")
     parser.add_argument("--crawls", type=int, default=0, help="topics to crawl for")
+    parser.add_argument("--sets", type=int, default=1, help="sets of start pages for each of them")
     parser.add_argument("--no-pools", action="store_true", help="leave out judging all pages")
     parser.add_argument("--no-cosine", action="store_true")
     parser.add_argument("--plot", type=Path, help="draw how well crawls are calibrated")
@@ -332,7 +336,7 @@ def main() -> None:
             show(corpus.name, pools(corpus, chosen, plain=False))
         if given.crawls:
             some = sorted(chosen, key=lambda topic: zlib.crc32(topic[::-1].encode()))[: given.crawls]
-            drawn += (made := crawls(corpus, some))
+            drawn += (made := crawls(corpus, some, given.sets))
             show(corpus.name, made)
     if given.plot is not None and drawn:
         draw(given.plot, drawn)

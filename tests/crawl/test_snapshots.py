@@ -296,6 +296,18 @@ def test_snapshots_take_two_hundredths(monkeypatch: pytest.MonkeyPatch, tmp_path
     crawl.files.log.close()
 
 
+@pytest.mark.parametrize(("visits", "expected"), [(700, [250, 700]), (300, [250])])
+def test_the_last_one_is_written_where_folding_takes_longer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, visits: int, expected: list[int]
+) -> None:
+    """One of .5 s takes as long as folding 250 visits: 450 are worth it, 50 are not."""
+    crawl = Stub(monkeypatch, tmp_path, 0.5)
+    crawl.go(visits, 0.005)
+    crawl.writer.finish()
+    assert crawl.written == expected
+    crawl.files.log.close()
+
+
 def test_where_there_is_no_room_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The crawl goes on."""
     crawl = Stub(monkeypatch, tmp_path, 0.1)

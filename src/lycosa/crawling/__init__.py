@@ -289,7 +289,7 @@ class Crawl:
                         self._lose(lacking)
                     yield visit
             if self._snapshots is not None:
-                self._snapshots.write()
+                self._snapshots.finish()
         finally:
             await self.close()
 

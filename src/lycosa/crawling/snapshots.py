@@ -4,7 +4,8 @@ A snapshot is bound to the log up to that event, to the options that the fold go
 that does not fit is not used, and the log is folded from its beginning. The log stays the truth.
 
 While a crawl runs, a snapshot is written whenever that costs no more than two hundredths of the CPU time that was used
-so far, all snapshots of the process together.
+so far, all snapshots of the process together. In the end one is written, too, if whoever looks at the crawl, or resumes
+it, would take longer to fold what the last one lacks.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ SHARE = 0.02
 
 FEWEST = 250
 """Visits from one to the next, at least."""
+
+FOLDING, CHEAP = 0.002, 0.2
+"""CPU seconds that folding a visit takes, about; and a snapshot at least, for who compares the two."""
 
 ASIDE = frozenset(
     """
@@ -141,6 +145,10 @@ class SnapshotWriter:
         self._visits += 1
         if self._visits >= FEWEST and self._visits % 50 == 0:
             self.write()
+
+    def finish(self) -> None:
+        """The crawl is over."""
+        self.write(sure=self._visits * FOLDING > max(self._cost, CHEAP))
 
     def write(self, sure: bool = False) -> bool:
         """Write one if it does not cost too much, or anyway."""
