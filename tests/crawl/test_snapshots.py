@@ -253,6 +253,25 @@ def test_a_made_up_snapshot_is_one_line(as_it_comes: Path, tmp_path: Path) -> No
         taken_up(out)
 
 
+def test_who_only_looks_reads_what_that_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With a snapshot of the end, `why` does without judge and copies, and says the same; pages need the judge."""
+    monkeypatch.setattr(snapshots, "FOLDING", 1.0)
+    out, told = tmp_path / "crawl", list[Any]()
+    begun(out, lambda visits, crawl: None)
+    for lacks in (True, False):
+        with Reasons(out) as reasons:
+            best = [why.as_dict() for why in reasons.best(5, witnessed=False)]
+            assert bool(reasons.engine.lacks) is lacks
+            first = next(reasons.collection.log.rows("node", PAGES_OF_LOG, "seq LIMIT 1"))[0]
+            page = reasons.why(first)
+            assert not reasons.engine.lacks
+            assert page.fetched is not None
+            assert page.fetched.judged
+            told.append((best, page.as_dict()))
+        shutil.rmtree(out / NAME, ignore_errors=True)
+    assert told[0] == told[1]
+
+
 # -- what it costs --------------------------------------------------------------------------------------------
 
 

@@ -73,7 +73,7 @@ def take_up(view: CrawlView, log: SqliteLog) -> bool:
         return False
     about = kept.about()
     lean = not view.content and about is not None and log.end() - about["seq"] < WORTH_IT
-    found = kept.read(lambda about: _fits(about, log), *(["lean"] if lean else []))
+    found = kept.read(lambda about: _fits(about, log), (lambda names: names[0] == "lean") if lean else None)
     if found is None:
         return False
     try:

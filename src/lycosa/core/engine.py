@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -149,6 +149,8 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lanes_seen = 0
         self._torn = False
+        self.lacks: tuple[str, ...] = ()
+        """Parts that are as new, in an engine that is only looked at."""
         self.inbox: dict[int, int] = {}
         """Of each other shard the number of the last links that came from it."""
         self.owns: Callable[[str], bool] = lambda node: True
@@ -358,14 +360,20 @@ class Engine:
         state: State = {"table": self.table.as_state(), "inbox": inbox}
         return state | {name: state_of(part) for name, part in self._parts().items()}
 
-    def restore(self, state: State) -> None:
-        """Have a new engine go on from there. What a part has taken is let go of: that of a large crawl is large."""
+    def restore(self, state: State, without: Collection[str] = ()) -> None:
+        """Have a new engine go on from there. What a part has taken is let go of: that of a large crawl is large.
+
+        Without some parts, or parts of parts ("warden copies"), it is only good to be looked at.
+        """
         if self.picker.refreshing:
             raise Untold("what is to be looked at again is found out from the log")
+        self.lacks = tuple(without)
         self.table.restore(state.pop("table"))  # whose rows the frontier has
         self.inbox = dict(state["inbox"])
         for name, part in self._parts().items():
-            restore(part, state.pop(name))
+            told = state.pop(name)
+            if name not in without:
+                restore(part, {each: value for each, value in told.items() if f"{name} {each}" not in without})
 
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""

@@ -39,6 +39,8 @@ class Files:
         self.snapshots: Snapshots | None = None
         self.until = math.inf
         """The last event of which a snapshot may know."""
+        self.without: tuple[str, ...] = ()
+        """Parts of the engine that whoever only looks does without, where nothing is left to be folded."""
         self.judged_by = ""
         """The judge of the last page of an earlier run."""
         self.cold_file: Path | None = None

@@ -94,21 +94,25 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
     if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
         return 0
     bound = bound_to(request, engine)
+    without: list[str] = []
 
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
         same = same and cold_fits(about.get("cold", []), files.cold_file)
         same = same and (bool(about.get("renders")) or not _renders(engine))
+        without[:] = files.without if about["seq"] == log.end() else ()
         return same and log.chain(about["seq"]) == about["log"]
 
+    def wanted(names: tuple[str, ...]) -> bool:  # whoever only looks has no archive
+        return names[0] == "engine" and names[1] not in without and " ".join(names[1:3]) not in without
+
     with _no_garbage():
-        # Whoever only looks has no archive.
-        snapshot = files.snapshots.read(fits, *(["engine"] if files.readonly else []), tell=request.tell)
+        snapshot = files.snapshots.read(fits, wanted if files.readonly else None, tell=request.tell)
         if snapshot is None:
             return 0
         about, state = snapshot
         with files.snapshots.believed():
-            engine.restore(state.pop("engine"))
+            engine.restore(state.pop("engine"), without)
             files.restore(state["files"])
     return int(about["seq"])
 

@@ -70,9 +70,11 @@ class ReadFiles(Files):
 
     readonly = True
 
-    def __init__(self, request: Request, watch: Callable[[int, Event], None], until: float) -> None:
+    def __init__(
+        self, request: Request, watch: Callable[[int, Event], None], until: float, without: tuple[str, ...]
+    ) -> None:
         super().__init__(request)
-        self.watch, self.until = watch, until
+        self.watch, self.until, self.without = watch, until, without
 
     def open(self) -> None:
         assert self.request.path is not None
@@ -100,20 +102,23 @@ def recall(
     watch: Watch = lambda engine, seq, event: None,
     witness: Witness | None = None,
     until: float = math.inf,
+    without: tuple[str, ...] = (),
 ) -> Engine:
     """Fold the log; the engine is not to be run. A request is good for one time.
 
     A `witness` hears what the strategy learns. Where there is a snapshot, only what came after it is folded; `until` is
-    the last event that need not be watched.
+    the last event that need not be watched. `without` are parts that are left out if there is nothing to fold.
     """
     if asyncio._get_running_loop() is None:
-        return asyncio.run(_recall(request, watch, witness, until))
+        return asyncio.run(_recall(request, watch, witness, until, without))
     with ThreadPoolExecutor(1) as pool:  # in a notebook, a loop is running here already
-        return pool.submit(asyncio.run, _recall(request, watch, witness, until)).result()
+        return pool.submit(asyncio.run, _recall(request, watch, witness, until, without)).result()
 
 
-async def _recall(request: Request, watch: Watch, witness: Witness | None, until: float) -> Engine:
-    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until)
+async def _recall(
+    request: Request, watch: Watch, witness: Witness | None, until: float, without: tuple[str, ...]
+) -> Engine:
+    files = ReadFiles(request, lambda seq, event: watch(assembly.engine, seq, event), until, without)
     threads.begin()  # as in the crawl, so that sums are the same to the last bit
     try:
         assembly = await assemble(request, files)
@@ -130,6 +135,9 @@ async def _recall(request: Request, watch: Watch, witness: Witness | None, until
         threads.end()
     return assembly.engine
 
+
+LEFT_OUT = ("topic", "lessons", "reader", "warden copies")
+"""What has no say in how links stand that wait."""
 
 PARENTS = 5
 """Pages with the link that are told of."""
@@ -184,6 +192,11 @@ class Reasons:
         request.tell = lambda what, done, total: self.tell(what, done, total)
         return request
 
+    @property
+    def _has_own(self) -> bool:
+        """Whether topic or strategy are the user's own."""
+        return self._own["topic"] is not None or self._own["strategy"] is not None
+
     def _check(self) -> None:
         if next(self.collection.log.rows("seq", f"kind = 'seed' OR {VISITS}", "seq LIMIT 1"), None) is None:
             raise InputError(f"nothing has been crawled in {self.path} yet: start with 'lycosa resume {self.path}'")
@@ -199,8 +212,8 @@ class Reasons:
 
     @cached_property
     def engine(self) -> Engine:
-        """The crawl where its log ends. It is not to be run."""
-        return recall(self._request, witness=self._witness)
+        """The crawl where its log ends, as far as what waits goes. It is not to be run."""
+        return recall(self._request, witness=self._witness, without=() if self._has_own else LEFT_OUT)
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -239,7 +252,7 @@ class Reasons:
         if self._witness is not None and chosen <= self._witness.nodes:
             return True
         if "engine" in self.__dict__:
-            if self._own["topic"] is not None or self._own["strategy"] is not None:
+            if self._has_own:
                 return False  # which have learned what there is to learn: they can't do so twice
             self._request = self._recalled()
         self._witness = Witness(chosen)
@@ -431,6 +444,10 @@ class Reasons:
 
     def _judged(self, visit: Visit) -> dict[str, float]:
         """Why the page is worth what it is, if the judge gives reasons."""
+        if "engine" not in self.__dict__ or self.engine.lacks:
+            self._request = self._recalled()
+            self.__dict__.pop("rankings", None)
+            self.__dict__["engine"] = recall(self._request, witness=self._witness)
         topic: Any = self.engine.topic
         while not hasattr(topic, "explain") and hasattr(topic, "topic"):
             topic = topic.topic

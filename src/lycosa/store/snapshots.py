@@ -70,6 +70,8 @@ _ZERO = _hash(bytes(BLOCK))
 
 About = dict[str, Any]
 
+Wanted = Callable[[tuple[str, ...]], bool]
+
 UNKNOWN = 100_000
 """Blocks, at most, of a snapshot that was not read, and stays until the next is there."""
 
@@ -209,10 +211,13 @@ class Snapshots:
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def read(self, fits: Callable[[About], bool], *part: str, tell: Tell = silent) -> tuple[About, State] | None:
+    def read(
+        self, fits: Callable[[About], bool], wanted: Wanted | None = None, tell: Tell = silent
+    ) -> tuple[About, State] | None:
         """What a snapshot is of, and its state; None if there is none that fits, or not all of it is there.
 
-        `part` names one whose arrays are wanted, as in "engine", "topic"; of others there is None in place of arrays.
+        `wanted` says of which parts the arrays are, each by the names that lead to it, once it is known what the
+        snapshot is of; of others there is None in place of arrays.
         """
         for _ in range(TRIES):
             try:
@@ -220,11 +225,11 @@ class Snapshots:
                 about, leaves, plain = made
                 if not fits(about):
                     return None
-                state = self._unpacked(leaves, plain, "".join(f"\0{name}" for name in part), tell)
+                state = self._unpacked(leaves, plain, wanted, tell)
             except (InputError, OSError, ValueError, KeyError, TypeError, MemoryError, msgpack.UnpackException):
                 return None
             if state is not None:
-                self._leaves = {} if part else leaves
+                self._leaves = leaves if wanted is None else {}
                 return about, state
         return None
 
@@ -245,17 +250,17 @@ class Snapshots:
         except InputError:
             return None
 
-    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, part: str, tell: Tell) -> State | None:
-        """The state, with the arrays of a part; None if a block is another one than it was."""
-        wanted = {name: leaf for name, leaf in leaves.items() if not part or name.startswith(f"{part}\0")}
-        done, total = 0, sum(leaf.size for leaf in wanted.values())
+    def _unpacked(self, leaves: Mapping[str, _Leaf], plain: bytes, wanted: Wanted | None, tell: Tell) -> State | None:
+        """The state, with the arrays that are wanted; None if a block is another one than it was."""
+        some = {name: leaf for name, leaf in leaves.items() if wanted is None or wanted(tuple(name.split("\0")[1:]))}
+        done, total = 0, sum(leaf.size for leaf in some.values())
         megabytes = max(1, total // 1_000_000)
         values: dict[str, Any] = dict.fromkeys(leaves)
         lists: dict[bytes, list[str]] = {}
         file = _opened(self.path / BLOCKS, os.O_RDONLY)
         try:
             _check(leaves, os.fstat(file).st_size)
-            for name, leaf in wanted.items():
+            for name, leaf in some.items():
                 value = _value(file, leaf, lists)
                 if value is None:
                     return None

@@ -282,7 +282,8 @@ class Warden(protocols.Warden):
 
     def restore(self, state: State) -> None:
         """Know of that."""
-        self.copies.restore(state["copies"])
+        if "copies" in state:  # whoever only looks does without
+            self.copies.restore(state["copies"])
         self.soft404.restore(state["soft404"])
         put_back(self, state["columns"])
         for name in state["names"]:
