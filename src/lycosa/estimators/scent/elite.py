@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,8 +66,8 @@ class Elite:
         self._pages += 1
         if self._pages >= self._next:
             self._next = self._pages + max(PERIOD, n // ROWS_A_PAGE)
-            hopeful = (table.state[:n] == OPEN) & (self._until[:n] > self._pages)
-            self._best = _best(np.where(hopeful, self.score[:n], -math.inf))
+            hopeful = ((table.state[:n] == OPEN) & (self._until[:n] > self._pages)).nonzero()[0]
+            self._best = hopeful.take(_best(self.score.take(hopeful)))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
 
     def foremost(self, table: Table) -> NDArray[np.intp]:
