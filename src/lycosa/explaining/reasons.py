@@ -346,7 +346,9 @@ class Reasons:
     def _parents(self, row: int) -> tuple[list[Parent], int]:
         """The most relevant pages with a link to it, and how many there are."""
         table, node = self.engine.table, self.engine.table.nodes[row]
-        rows = list(dict.fromkeys(table.edges.parents(row).tolist()))
+        # For one row that is quicker, and takes less memory, than to have all edges know those before them.
+        leading = (table.edges.child == row).nonzero()[0]
+        rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
         betas = {parent: self._beta(table.nodes[parent]) for parent in rows[:MOST_PARENTS]}
         chosen = sorted(betas, key=lambda parent: -betas[parent])[:PARENTS]
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
