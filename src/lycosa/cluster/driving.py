@@ -23,6 +23,9 @@ up reports sooner."""
 SEND_EVERY, LONGEST_SENDING = 0.05, 1.0
 """Seconds between two parcels for one receiver, at first and in a large crawl; links wait for others meanwhile."""
 
+RECEIVERS = 16
+"""With more of them it may be longer: a shard of a large crawl sends no more parcels a second than this."""
+
 PAGES = 5_000
 """Of the whole crawl for each second that may pass so. A call costs more than what it carries; and the more pages there
 are, the more links wait to be fetched, and the less does it matter when one more is heard of."""
@@ -121,6 +124,7 @@ async def _report(shard: Shard, peers: Peers) -> None:
 async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
     """Send links to another shard, one parcel after the other."""
     outbox, queue = shard.outbox, shard.outbox.queues[receiver]
+    longest = LONGEST_SENDING * max(1.0, len(outbox.queues) / RECEIVERS)
     while True:
         await queue.filled.wait()
         last, parcel = outbox.parcel(receiver)
@@ -134,7 +138,7 @@ async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
             continue
         outbox.confirm(receiver, min(confirmed, last))
         if not queue.parcels:
-            await asyncio.sleep(min(LONGEST_SENDING, max(SEND_EVERY, shard.total / PAGES)))
+            await asyncio.sleep(min(longest, max(SEND_EVERY, shard.total / PAGES)))
 
 
 async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:

@@ -422,6 +422,10 @@ class Engine:
             return
         for page in event.pages if isinstance(event, Parcel) else (event,):
             self._fold_links(page)
+        if (heard := getattr(self.strategy, "heard", None)) is not None:
+            heard(self.table, self.frontier)
+        if self.cold is not None:
+            self.cold.settle()
 
     def _fold_links(self, event: Inbound) -> None:
         """Links to our nodes, on a page that another shard has fetched."""
@@ -432,13 +436,12 @@ class Engine:
         step = self.table.absorb_inbound(event)
         self.frontier.hold(*self.warden.meet(self.table))
         if len(step.children):
-            self.strategy.learn(step, self.table, self.frontier)
+            hear = getattr(self.strategy, "hear", self.strategy.learn)
+            hear(step, self.table, self.frontier)
         for node in visit.data.get("sources", ()):
             self._admit(node, source=True, parent=step.row)
         if event.seed and visit.outcome == "redirect" and visit.links.urls:
             self.lessons.start(Seed(visit.links.urls[0], visit.ended))
-        if self.cold is not None:
-            self.cold.settle()
 
     def _fold_visit(self, visit: Visit) -> None:
         # 4. learn

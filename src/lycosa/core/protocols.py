@@ -294,6 +294,19 @@ class Shares(Protocol):
         ...
 
 
+@runtime_checkable
+class Hears(Protocol):
+    """An estimator that sees links of several pages of other shards before it scores what they lead to."""
+
+    def hear(self, step: Step, table: Table) -> Rows:
+        """Links on a page that another shard has fetched. The rows that want a score."""
+        ...
+
+    def heard(self, rows: Rows, table: Table) -> Rows:
+        """Score rows, some of which may be named twice or closed. Those that were scored, each once."""
+        ...
+
+
 class Warden:
     """What looks like a trap, and is to be held back. This one sees none."""
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.frontier import Frontier, Order, Ready
 from lycosa.core.pool import Linear, is_linear
-from lycosa.core.protocols import Estimator, Shares, Strategy
+from lycosa.core.protocols import Estimator, Hears, Shares, Strategy
 from lycosa.core.scan import ScanFrontier
 from lycosa.core.spread import MOST_SPREAD, Spread
 from lycosa.core.state import State, restore, state_of
@@ -60,6 +60,8 @@ class Greedy:
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
         self.heeds = hasattr(estimator, "reconsider")
         self._linear: Linear | None = estimator if is_linear(estimator) else None
+        self._hears: Hears | None = estimator if isinstance(estimator, Hears) else None
+        self._heard: list[Rows] = []
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
@@ -74,6 +76,19 @@ class Greedy:
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """Let the estimator see a visit, and rank the rows it says have changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
+
+    def hear(self, step: Step, table: Table, frontier: Frontier) -> None:
+        """Let the estimator see links on a page that another shard has fetched; after some such pages comes `heard`."""
+        if self._hears is not None:
+            self._heard.append(self._hears.hear(step, table))
+        else:
+            self.learn(step, table, frontier)
+
+    def heard(self, table: Table, frontier: Frontier) -> None:
+        """Rank what those pages link to."""
+        if self._hears is not None and self._heard:
+            rows, self._heard = np.concatenate(self._heard), []
+            self.refresh(self._hears.heard(rows, table), table, frontier)
 
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """Let an estimator that wants to know hear what the pages so far are worth now."""

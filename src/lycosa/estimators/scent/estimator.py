@@ -301,7 +301,7 @@ class Scent:
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from a visit; return the rows that were scored again."""
         if step.outcome is not None:
-            return self._hear_of(step, step.outcome, table)
+            return self.heard(self.hear(step, table), table)
         visit, row = step.visit, step.row
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
@@ -333,10 +333,10 @@ class Scent:
             scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
-    def _hear_of(self, step: Step, outcome: float, table: Table) -> Rows:
-        """Links on a page that another shard has fetched, where it has turned out. Several of those come for each page
-        of our own: only what is new is scored."""
-        trails = self.trails_
+    def hear(self, step: Step, table: Table) -> Rows:
+        """Links on a page that another shard has fetched, where it has turned out: the rows that `heard` is to score.
+        Several of those come for each page of our own: only what is new is scored, and for several pages at once."""
+        trails, outcome = self.trails_, step.outcome or 0.0
         trails.fit(len(table))
         self.elite_.fit(len(table))
         trails.outcome[step.row] = outcome
@@ -347,9 +347,13 @@ class Scent:
                     trails.place(target, table.nodes[target])
         else:
             self._links(step, table)
-        rows = np.sort(step.children[table.state[step.children] == OPEN]).astype(np.intp)
-        lines = trails.lines(rows)
-        return self.elite_.admit(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
+        return step.children
+
+    def heard(self, rows: Rows, table: Table) -> Rows:
+        """Score rows to which pages of other shards link."""
+        found: NDArray[np.intp] = distinct(rows[table.state[rows] == OPEN].astype(np.intp))
+        lines = self.trails_.lines(found)
+        return self.elite_.admit(found, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
         """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest.
