@@ -11,6 +11,7 @@ from lycosa import crawling, explaining
 from lycosa.collection import judging
 from lycosa.collection.opened import Collection
 from lycosa.core.wording import for_programs
+from lycosa.store.directory import SHARDS
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
@@ -30,10 +31,25 @@ def _spoken(function: Callable[P, Made]) -> Callable[P, Made]:
     return call
 
 
+def _joined(function: Callable[P, Made]) -> Callable[P, Made]:
+    """The same function of a directory: what shards of a cluster have recorded there is one crawl's from then on."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> Made:
+        directory = Path(str(args[0] if args else options.get("out", "")))
+        if any(directory.glob(f"{SHARDS}*")):
+            from lycosa.cluster.splitting import join
+
+            join(directory)
+        return function(*args, **options)
+
+    return call
+
+
 crawl = _spoken(crawling.crawl)
 resume = _spoken(crawling.resume)
-revisit = _spoken(crawling.revisit)
-watch = _spoken(crawling.watch)
+revisit = _spoken(_joined(crawling.revisit))
+watch = _spoken(_joined(crawling.watch))
 judge = _spoken(judging.judge)
 why = _spoken(explaining.why)
 

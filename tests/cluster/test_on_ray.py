@@ -190,7 +190,6 @@ def test_without_ray_one_line_says_how_to_get_it(
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new")
     for where in ("local:many", "local:0", "auto,shards=0", "local:1000"):
         assert "1 to 999" in command.complaint(*start, "--cluster", where)
-    assert "--seeds FILE" in command.complaint(*start, "--cluster", "local:2", "--search", "http://a.test/?q={query}")
     monkeypatch.setitem(sys.modules, "ray", None)
     assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "--cluster", "local:2")
     assert not (tmp_path / "new").exists()

@@ -58,7 +58,8 @@ def crawl(
         hunt(Crawl(_with_contact(request, notes, quiet)), quiet=quiet, json=json)
     else:
         from lycosa.cli.clustering import hunt_together
-        from lycosa.cluster.running import ClusterCrawl, Where
+        from lycosa.cluster.reaching import Where
+        from lycosa.cluster.running import ClusterCrawl
 
         where = Where.read(cluster)
         hunt_together(ClusterCrawl(_with_contact(request, notes, quiet), where), quiet=quiet, json=json)
@@ -122,7 +123,8 @@ def resume(
     changed: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
-        from lycosa.cluster.running import Where, resumed
+        from lycosa.cluster.reaching import Where
+        from lycosa.cluster.running import resumed
 
         where = Where.read(cluster) if cluster is not None else None
         hunt_together(resumed(directory, where, changed), quiet=quiet, json=json)

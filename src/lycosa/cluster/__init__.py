@@ -8,7 +8,11 @@ leasing.py      turns of addresses that hosts of several shards share
 coordinator.py  who may fetch how much, and when it is over
 splitting.py    the common log shared out among another number of shards
 driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier
+asking.py       what is asked of the web before shards begin: examples, search engines
+running.py      a crawl, seen from where it was started
+hosting.py      shards of many crawls in the same processes, for a server; hosted.py is one of these crawls
+reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
 
-Nothing here knows how messages travel. In one process they are plain calls (`together.py`), also in virtual time; on
-several machines Ray carries them.
+Nothing of shards and coordinator knows how messages travel. In one process they are plain calls (`together.py`), also
+in virtual time; on several machines Ray carries them.
 """

@@ -100,8 +100,7 @@ class Merger:
                     count += self._put(shard, event)
                 if any(ends[shard] > self.cursors[shard] for shard in ends):
                     self.cursors |= ends
-                    cursors = {str(shard): end for shard, end in self.cursors.items()}
-                    self.log.append(Setting(MERGED, {**cursors, **self._split}))
+                    self.log.append(Setting(MERGED, self._cursors()))
             return count
         finally:
             for log in logs.values():
@@ -162,18 +161,42 @@ class Merger:
             if not os.path.lexists(archive / name):
                 (archive / name).symlink_to(Path("..") / own / name)
 
-    def finish(self, ending: str, now: float) -> None:
-        """At the end of a run: what pages are worth by now, and why it ended."""
+    def begin(self) -> dict[int, int]:
+        """At the start of a run, which is noted: of each shard the epoch of its last lease, where it is known that
+        nothing is fetched under it any more, as the run before has ended by itself."""
+        last = next(self.log.rows("node", f"{VISITS} OR node IN ('end', '{MERGED}')", "seq DESC LIMIT 1"), ("",))[0]
+        self.log.append(Setting(MERGED, self._cursors()))
+        over: dict[int, int] = {}
+        for shard in range(self.shards) if last == "end" else ():
+            if (shard_path(self.directory, shard) / NAME).exists():
+                with closing(self._open(shard)) as own:
+                    over[shard] = int(own.setting("lease", {}).get("epoch", 0))
+        return over
+
+    def _cursors(self) -> dict[str, Any]:
+        return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}
+
+    def settle(self) -> None:
+        """What pages are worth by now."""
         self.bring_over()
         page_of = dict(self.log.rows("node, seq", VERSIONS))
-        ends: list[dict[str, Any]] = []
         with self.log.together():
             for shard in range(self.shards):
                 with closing(self._open(shard)) as own:
                     worths = own.rows("node, worth.worth", f"{VERSIONS} AND worth.worth IS NOT NULL")
                     self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
+
+    def finish(self, ending: str, now: float) -> dict[str, Any]:
+        """At the end of a run: what pages are worth by now, and how it ended, which is returned."""
+        ends: list[dict[str, Any]] = []
+        with self.log.together():
+            self.settle()
+            for shard in range(self.shards):
+                with closing(self._open(shard)) as own:
                     ends.append(own.setting("end", {}))
-            self.log.append(Setting("end", _added_up(ends, ending), now))
+            told = _added_up(ends, ending)
+            self.log.append(Setting("end", told, now))
+        return told
 
 
 def _order(news: tuple[float, int, Event]) -> tuple[float, int]:

@@ -1,13 +1,15 @@
 """Ray as the carrier: an actor for each shard and one for the coordinator. It starts them again, and carries messages.
 
 Calls are idempotent, so that Ray may make them again: a report is only the last one, links that came twice are left
-out, and `run` goes on from the log. Only this file knows Ray, which is loaded when a cluster is asked for.
+out, and `run` goes on from the log.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,35 +19,28 @@ from lycosa.cluster.leasing import Term, Want
 from lycosa.cluster.merging import shard_path
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
+from lycosa.cluster.ray_process import load
 from lycosa.cluster.shard import Shard, hear_labels
 from lycosa.core.budget import Budget
-from lycosa.core.errors import InputError, LockedError, LycosaError
+from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.options import Options
 from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import CONFIG
+from lycosa.web.authority import Authority
 from lycosa.web.scope import Scope
 
-MISSING = "a cluster needs Ray, which is not installed: pip install 'lycosa[cluster]'"
-
-STORE = 80_000_000
-"""Bytes of Ray's object store where we start it: messages are small."""
+Call = Callable[..., Awaitable[Any]]
+"""Takes the number of a shard, the name of a method, and what that is given."""
 
 LOCKED = 60.0
 """Seconds that a shard waits for the directory of one before it, whose process may not be gone yet."""
 
 
-def load() -> Any:
-    """Ray, if it is installed."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers that it is used
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        import ray
-    except ImportError:
-        raise InputError(MISSING) from None
-    return ray
+COORDINATOR = -1
+"""Stands for the coordinator where shards are named by their numbers."""
 
 
 class Names:
@@ -54,53 +49,56 @@ class Names:
     def __init__(self, crawl: str) -> None:
         self.crawl = crawl
 
-    @property
-    def coordinator(self) -> str:
-        """The coordinator's."""
-        return f"lycosa {self.crawl} coordinator"
-
-    def shard(self, number: int) -> str:
-        """That of a shard."""
-        return f"lycosa {self.crawl} shard {number}"
+    def of(self, number: int) -> str:
+        """That of a shard, or the coordinator's."""
+        return f"lycosa {self.crawl} " + ("coordinator" if number == COORDINATOR else f"shard {number}")
 
 
-class OverRay:
-    """The others, as one shard reaches them."""
+class Actors:
+    """Actors of Ray, by their names."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._ray = load()
-        self._handles: dict[str, Any] = {}
+        self._handles: dict[int, Any] = {}
 
-    async def _call(self, name: str, method: str, *given: Any) -> Any:
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        """Have one of them do something; `Unreachable` if that fails, whatever the reason."""
+        ray = load()
         try:
-            if name not in self._handles:
-                self._handles[name] = await asyncio.to_thread(self._ray.get_actor, name)
-            return await getattr(self._handles[name], method).remote(*given)
-        except (self._ray.exceptions.RayError, ValueError) as error:  # ValueError: there is no such actor yet
-            self._handles.pop(name, None)
+            if number not in self._handles:
+                self._handles[number] = await asyncio.to_thread(ray.get_actor, self.names.of(number))
+            return await getattr(self._handles[number], method).remote(*given)
+        except (ray.exceptions.RayError, ValueError) as error:  # ValueError: there is no such actor yet
+            self._handles.pop(number, None)
             raise Unreachable(str(error)) from error
+
+
+class Others:
+    """The other shards and the coordinator, as one shard reaches them; `call` carries it."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
 
     async def report(self, report: Report) -> Grant:
         """Ask the coordinator."""
-        grant: Grant = await self._call(self.names.coordinator, "report", report)
+        grant: Grant = await self._call(COORDINATOR, "report", report)
         return grant
 
     async def share(self, shard: int, sums: Sums) -> Sums:
         """Tell it what was learned."""
-        others: Sums = await self._call(self.names.coordinator, "share", shard, sums)
+        others: Sums = await self._call(COORDINATOR, "share", shard, sums)
         return others
 
     async def send(self, receiver: int, messages: list[bytes]) -> int:
         """Send links to another shard."""
-        number: int = await self._call(self.names.shard(receiver), "receive", messages)
+        number: int = await self._call(receiver, "receive", messages)
         if number < 0:
             raise Unreachable("it has ended")
         return number
 
     async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]:
         """Ask another shard for leases of its addresses."""
-        terms: list[Term] = await self._call(self.names.shard(owner), "lease", shard, wants)
+        terms: list[Term] = await self._call(owner, "lease", shard, wants)
         return terms
 
 
@@ -129,14 +127,35 @@ class CoordinatorActor:
         return {**told, "over": self.coordinator.over, "heard": len(reports), "pid": os.getpid()}
 
 
+@dataclass(frozen=True)
+class Start:
+    """What the shards of a crawl are told when it is started."""
+
+    directory: str
+    shards: int
+    options: dict[str, Any]
+    labels: list[Label]
+    """What people have said of pages."""
+    learned: dict[str, Any]
+    """The terms of example pages, if these are on the web: they were read once, for all shards."""
+    over: dict[int, int]
+    """Of shards whose last lease need not be waited out: its epoch."""
+
+    @property
+    def slots(self) -> int:
+        """Requests that may be under way at once, of all shards together."""
+        return int(self.options["concurrency"]) * self.shards
+
+
 class ShardActor:
     """Around a shard: a crawl that lives in a directory of its own."""
 
-    def __init__(
-        self, number: int, shards: int, directory: str, options: dict[str, Any], crawl: str, labels: list[Label]
-    ) -> None:
-        self.number, self.owners, self.directory = number, Owners(shards), Path(directory)
-        self.options, self.names, self.labels = options, Names(crawl), labels
+    def __init__(self, number: int, crawl: str, start: Start) -> None:
+        self.number, self.owners, self.start = number, Owners(start.shards), start
+        self.call: Call = Actors(Names(crawl)).call
+        self.clock = wall_clock()
+        self.authority: Authority | None = None
+        """Who is polite for the shards of several crawls in one process."""
         self.shard: Shard | None = None
         self._ready, self._over = asyncio.Event(), False
 
@@ -154,6 +173,13 @@ class ShardActor:
         """Turns of our addresses for another shard; nothing while there is no shard here."""
         return [] if self._over or self.shard is None else self.shard.leases.lease(shard, wants)
 
+    async def hear(self, labels: list[Label]) -> bool:
+        """What people have said of pages, recorded when this returns True; what is known already is left out."""
+        if self._over or self.shard is None:
+            return False
+        hear_labels(self.shard.engine, labels)
+        return True
+
     async def run(self) -> dict[str, Any]:
         """Crawl to the end of the whole crawl, from where the log ends. What went wrong is told, not raised."""
         try:
@@ -168,26 +194,31 @@ class ShardActor:
         crawl, engine = await self._open()
         async with crawl:
             visits = aiter(crawl)
-            hear_labels(engine, self.labels)
+            hear_labels(engine, self.start.labels)
             self.shard = shard = Shard(self.number, self.owners, engine, Scope.of(crawl.options))
+            # The coordinator's budget is the only one: it may grow while the crawl runs.
+            engine.picker.budget = replace(engine.picker.budget, pages=0, requests=0)
+            if shard.epoch - 1 == self.start.over.get(self.number):
+                shard.free_from = shard.leases.ledger.since = 0.0
             self._ready.set()
-            async for _ in drive(shard, visits, OverRay(self.names)):
-                pass
+            async for _ in drive(shard, visits, Others(self.call)):
+                await asyncio.sleep(0)  # there may be shards of other crawls here
         return {"notes": crawl.notes, "ending": engine.ending, "complaint": engine.tally.complaint}
 
     async def _open(self) -> tuple[Crawl, Any]:
         """The crawl of this shard, where its log ends; once whoever was this shard before is gone."""
-        path, until = shard_path(self.directory, self.number), wall_clock()() + LOCKED
+        path, until = shard_path(Path(self.start.directory), self.number), self.clock() + LOCKED
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             request = Request(
-                Options.from_mapping(self.options, "cluster"), path, resuming=(path / CONFIG).exists(),
+                Options.from_mapping(self.start.options, "cluster"), path, resuming=(path / CONFIG).exists(),
                 owns=lambda node: self.owners.of(node) == self.number, first=self.number == 0,
+                authority=self.authority, clock=self.clock, learned=self.start.learned,
             )  # fmt: skip
             crawl = Crawl(request)
             try:
                 return crawl, await crawl.open()
             except LockedError:
-                if wall_clock()() > until:
+                if self.clock() > until:
                     raise
                 await asyncio.sleep(0.5)

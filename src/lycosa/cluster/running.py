@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from lycosa.cluster.asking import Answers, ask
 from lycosa.cluster.merging import Merger, make_shards, shards_in
-from lycosa.cluster.on_ray import STORE, CoordinatorActor, Names, ShardActor, load
+from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
+from lycosa.cluster.ray_process import cores, join_ray, load
+from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.cluster.splitting import settle, shards_before, split
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
@@ -21,49 +24,13 @@ from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, located
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import PAGES, SqliteLog
 from lycosa.web.scope import Scope
-from lycosa.web.urls import is_http
 
-MOST_SHARDS = 999
-
-STARTS = 3
-"""How often it is tried to start Ray on this machine."""
+T = TypeVar("T")
 
 EVERY = 1.0
 """Seconds between two looks at how it goes."""
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where a crawl runs: `local:4`, `auto`, or a cluster's address; and on how many shards (0: as many as cores)."""
-
-    address: str
-    shards: int = 0
-
-    @classmethod
-    def read(cls, text: str) -> Where:
-        """What --cluster says.
-
-        >>> Where.read("local:4"), Where.read("ray://head:10001,shards=8")
-        (Where(address='local', shards=4), Where(address='ray://head:10001', shards=8))
-        """
-        name, given = parse(text)
-        shards = given.pop("shards", "")
-        if local := re.fullmatch(r"local(?::(\d+))?", name):
-            name, shards = "local", local[1] or shards
-        if (
-            given
-            or not name
-            or name.startswith("local:")
-            or not (shards or "0").isdigit()
-            or not 0 < int(shards or 1) <= MOST_SHARDS
-        ):
-            raise InputError(
-                f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
-                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MOST_SHARDS}"
-            )
-        return cls(name, int(shards or 0))
 
 
 def checked(request: Request) -> Request:
@@ -71,10 +38,6 @@ def checked(request: Request) -> Request:
     options = request.options
     if parse(options.space)[0] != "web":
         raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
-    if options.search:
-        raise InputError("a cluster does not ask search engines: save what they name in a file, and use --seeds FILE")
-    if any(map(is_http, options.examples)):
-        raise InputError("a cluster takes examples from files only: save the page, and name the file with --example")
     if request.path is None:
         raise InputError("a cluster needs a directory: name one with --out DIR")
     return request
@@ -87,146 +50,174 @@ class ClusterCrawl:
         self.request, self.where = checked(request), where
         assert request.path is not None
         self.path: Path = request.path
-        load()  # before anything is written: it may not be installed
+        self._load()  # before anything is written: it may not be installed
         if request.resuming:
             settle(self.path)
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
+        self.told: dict[str, Any] = {}
+        """How the run ended, as the log says it."""
+        self.budget = request.budget
+        """It may grow while the crawl runs."""
         self.shards: list[Any] = []
         self.coordinator: Any = None
+        self._ray: Any = None
+        self._ours = False
+        self._running: list[Any] = []
         self._stopping = False
+        self._failed: list[str] = []
 
     def stop(self) -> None:
         """End after what is in flight has arrived."""
         self._stopping = True
 
-    async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+    async def __aiter__(self) -> AsyncGenerator[dict[str, Any], None]:
         """Run it."""
-        ray = load()
-        ours = await asyncio.to_thread(self._join, ray)
-        directory = None
+        directory = log = None
         try:
-            count = self._count(ray)
+            await self._join()
+            answers = Answers() if self.request.resuming else await ask(self.request, Answers())
+            directory = await self._on_files(self._directory)
+            log = await self._on_files(directory.log)
+            count = self._count()
+            merger = await self._on_files(self._share_out, log, count, directory.options)
             if self.request.resuming:
-                directory = Directory.open(self.path)
-                if vars(directory.options) != vars(self.request.options):
-                    directory.options = self.request.options
-                    directory.save()
-            else:
-                directory = Directory.create(self.path, self.request.options)
-            log = directory.log()
-            try:
-                self._share_out(log, count, directory.options)
-                merger = Merger(self.path, log, count)
-                labels = [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
-                self._start(ray, count, located(directory.options, self.path.absolute()), labels)
-                async for progress in self._watch(ray, merger):
+                answers = await ask(self.request, await self._on_files(Answers.recorded, log))
+            await self._on_files(answers.record, log)
+            options = self._located(directory.options)
+            options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *answers.seeds])))
+            place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
+            over = await self._on_files(merger.begin)
+            await self._start(Start(place, count, vars(options), labels, answers.learned, over))
+            async with aclosing(self._watch(merger)) as turns:
+                async for progress in turns:
                     yield progress
-                merger.finish(self.ending, wall_clock()())
-            finally:
-                log.close()
+            self.told = await self._on_files(merger.finish, self.ending, wall_clock()())
         finally:
-            for actor in [*self.shards, *filter(None, [self.coordinator])]:
-                ray.kill(actor)
+            await self._leave()
+            if log is not None:
+                await self._on_files(log.close)
             if directory is not None:
                 directory.close()
-            if ours:
-                await asyncio.to_thread(ray.shutdown)
+            self._close()
 
-    def _join(self, ray: Any) -> bool:
-        """Join the cluster, or start one here; whether it is to be left again."""
-        if ray.is_initialized():
-            return False
-        quiet = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "lycosa"}
-        if self.where.address != "local":
-            try:
-                ray.init(address=self.where.address, **quiet)
-                return True
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                if self.where.address != "auto":
-                    why = " ".join(str(error).split())[:200]
-                    raise InputError(f"there is no cluster at {self.where.address}: {why}") from None
-                self.notes.append("no cluster is running here: the crawl runs on this machine alone")
-        shards = self.where.shards or shards_before(self.path) or os.cpu_count() or 1
-        for left in reversed(range(STARTS)):
-            try:
-                ray.init(address="local", num_cpus=shards, include_dashboard=False, object_store_memory=STORE, **quiet)
-                return True
-            except Exception as error:  # it raises nothing more telling: on a busy machine it gives up after 30 seconds
-                ray.shutdown()
-                if not left:
-                    why = " ".join(str(error).split())[:200]
-                    raise StoreError(f"Ray did not start on this machine: {why}; resume the crawl later") from error
-        return True
+    def _close(self) -> None:
+        """Nothing more is done with the crawl's own log."""
 
-    def _count(self, ray: Any) -> int:
-        """How many shards: as many as there are, or were asked for, or the cluster has cores."""
-        there = shards_before(self.path)
-        return self.where.shards or there or min(MOST_SHARDS, max(1, int(ray.cluster_resources().get("CPU", 1))))
+    async def _on_files(self, work: Callable[..., T], *given: Any) -> T:
+        """What is done with the crawl's own log."""
+        return work(*given)
 
-    def _share_out(self, log: SqliteLog, count: int, options: Options) -> None:
+    def _directory(self) -> Directory:
+        if not self.request.resuming:
+            return Directory.create(self.path, self.request.options)
+        directory = Directory.open(self.path)
+        if vars(directory.options) != vars(self.request.options):
+            directory.options = self.request.options
+            directory.save()
+        return directory
+
+    def _located(self, options: Options) -> Options:
+        """The options as shards need them, which are elsewhere."""
+        path = self.path.absolute()
+        return replace(located(options, path), dedupe=[os.path.normpath(path / name) for name in options.dedupe])
+
+    def _share_out(self, log: SqliteLog, count: int, options: Options) -> Merger:
         """See to it that there are so many shards: new ones, or what is there shared out among them."""
         there = shards_in(self.path)
         if there == count:
-            return
+            return Merger(self.path, log, count)
         if there:
             Merger(self.path, log, there).bring_over()
         if log.end() == 0:  # nothing is recorded, neither here nor in shards that there may have been
             shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
-            return
+            return Merger(self.path, log, count)
 
         def make(path: Path) -> SqliteLog:
-            part = Directory.create(path, located(options, self.path.absolute()))
+            part = Directory.create(path, self._located(options))
             made = part.log()
             part.close()
             return made
 
         split(self.path, log, count, Scope.of(options), make)
         self.notes.append(f"the crawl is shared out among {count} shards" + (f": it had {there}" if there else ""))
+        return Merger(self.path, log, count)
 
-    def _start(self, ray: Any, count: int, options: Options, labels: list[Label]) -> None:
-        names, lasting = Names(str(self.path.absolute())), {"max_restarts": -1, "max_task_retries": -1}
-        budget = self.request.budget
-        self.coordinator = (
-            ray.remote(CoordinatorActor)
-            .options(name=names.coordinator, num_cpus=0, **lasting)
-            .remote(count, budget, options.concurrency * count, options.choosy)
-        )
-        self.shards = [
-            ray.remote(ShardActor)
-            .options(name=names.shard(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
-            .remote(number, count, str(self.path.absolute()), vars(options), names.crawl, labels)
-            for number in range(count)
-        ]
-
-    async def _watch(self, ray: Any, merger: Merger) -> AsyncIterator[dict[str, Any]]:
+    async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
         """Until all shards have ended."""
-        running = [shard.run.remote() for shard in self.shards]
-        failed: list[str] = []
-        while running:
-            done, running = await asyncio.to_thread(ray.wait, running, num_returns=len(running), timeout=EVERY)
-            for told in await asyncio.to_thread(ray.get, done):
+        while self._running:
+            for told in await self._ended():
                 if "error" in told:
-                    failed.append(told["error"])
+                    self._failed.append(told["error"])
                 self.notes += [note for note in told.get("notes", []) if note not in self.notes]
                 self.ending = self.ending or told.get("ending", "")
                 self.complaint = self.complaint or told.get("complaint", "")
-            if self._stopping or failed:
-                self.coordinator.stop.remote()
-            ready, _ = await asyncio.to_thread(ray.wait, [self.coordinator.progress.remote()], timeout=EVERY)
-            if ready:
-                self.progress |= await asyncio.to_thread(ray.get, ready[0])
-            merger.bring_over()
+            self.progress |= await self._ask(stop=self._stopping or bool(self._failed))
+            await self._on_files(merger.bring_over)
             yield self.progress
-        self.progress |= {"pages": self._pages(merger)}
-        if failed:
-            raise StoreError(f"the crawl was stopped: {failed[0]}")
+        self.progress |= {"pages": await self._on_files(_pages, merger)}
+        if self._failed:
+            raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
-    def _pages(self, merger: Merger) -> int:
-        merger.bring_over()
-        return int(next(merger.log.rows("COUNT(*)", "kind = 'page' AND outcome = 'ok'"))[0])
+    # -- on Ray, with actors of its own ------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        load(self.where.address)
+
+    async def _join(self) -> None:
+        shards = self.where.shards or shards_before(self.path) or os.cpu_count() or 1
+        self._ray = load(self.where.address)
+        self._ours = await asyncio.to_thread(join_ray, self.where.address, shards, self.notes)
+
+    def _count(self) -> int:
+        """How many shards: as many as there are, or were asked for, or the cluster has cores."""
+        return self.where.shards or shards_before(self.path) or min(MOST_SHARDS, cores(self._ray))
+
+    async def _start(self, start: Start) -> None:
+        ray, names, lasting = self._ray, Names(start.directory), {"max_restarts": -1, "max_task_retries": -1}
+        self.coordinator = (
+            ray.remote(CoordinatorActor)
+            .options(name=names.of(COORDINATOR), num_cpus=0, **lasting)
+            .remote(start.shards, self.budget, start.slots, start.options["choosy"])
+        )
+        self.shards = [
+            ray.remote(ShardActor)
+            .options(name=names.of(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
+            .remote(number, names.crawl, start)
+            for number in range(start.shards)
+        ]
+        self._running = [shard.run.remote() for shard in self.shards]
+
+    async def _ended(self) -> list[dict[str, Any]]:
+        """What shards say that have ended; after a while, if none has."""
+        wait, running = self._ray.wait, self._running
+        done, self._running = await asyncio.to_thread(wait, running, num_returns=len(running), timeout=EVERY)
+        told: list[dict[str, Any]] = await asyncio.to_thread(self._ray.get, done)
+        return told
+
+    async def _ask(self, *, stop: bool) -> dict[str, Any]:
+        """How it is getting on; nothing if the coordinator does not answer."""
+        if stop:
+            self.coordinator.stop.remote()
+        ready, _ = await asyncio.to_thread(self._ray.wait, [self.coordinator.progress.remote()], timeout=EVERY)
+        return dict(await asyncio.to_thread(self._ray.get, ready[0])) if ready else {}
+
+    async def _leave(self) -> None:
+        for actor in [*self.shards, *filter(None, [self.coordinator])]:
+            self._ray.kill(actor)
+        if self._ours:
+            await asyncio.to_thread(self._ray.shutdown)
+
+
+def _labels(log: SqliteLog) -> list[Label]:
+    return [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
+
+
+def _pages(merger: Merger) -> int:
+    merger.bring_over()
+    return int(next(merger.log.rows("COUNT(*)", PAGES))[0])
 
 
 def resumed(directory: Path, where: Where | None, changes: dict[str, Any]) -> ClusterCrawl:

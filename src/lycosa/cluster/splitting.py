@@ -95,6 +95,15 @@ def join(directory: Path) -> None:
         held.close()
 
 
+def bring_together(directory: Path) -> None:
+    """Bring the common log of a crawl that does not run up to where its shards are: whoever ran it may have been
+    killed."""
+    settle(directory)
+    if there := shards_in(directory):
+        with closing(Directory.open(directory)) as held, closing(held.log()) as log:
+            Merger(directory, log, there).bring_over()
+
+
 def shards_before(directory: Path) -> int:
     """How many shards a crawl has, or had when they were joined; 0 if it never had any."""
     file = directory / SHARDS / SPLIT

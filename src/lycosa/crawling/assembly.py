@@ -193,7 +193,7 @@ async def _open(request: Request, files: Files, space: Space) -> tuple[dict[str,
     """Open the files. The terms that the topic is made from, if it is; the events to record if they are new; and the
     seeds that search engines name."""
     if not request.resuming:  # before anything is written: an example may not be readable
-        learned, news = await _learn_terms(request, space)
+        learned, news = await learn_terms(request, space)
         asked = await ask_engines(request.options, space, request.clock)
         files.open()
     else:
@@ -214,7 +214,7 @@ async def _known_terms(request: Request, files: Files, space: Space) -> tuple[di
         return known, []
     if files.readonly:
         raise InputError(f"nothing has been crawled in {request.path} yet: start with 'lycosa resume {request.path}'")
-    return await _learn_terms(request, space)
+    return await learn_terms(request, space)
 
 
 def _scope(request: Request, space: Space) -> Callable[[str, int], bool]:
@@ -267,7 +267,7 @@ def _refresher(request: Request, files: Files, space: Space, threshold: float) -
     return keeper
 
 
-async def _learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], list[Event]]:
+async def learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], list[Event]]:
     """The terms of a file or of example pages; and the events to record: them, and what it took to read them.
 
     They are kept in the log: a resumed crawl needs neither the file nor the pages again.
@@ -275,7 +275,9 @@ async def _learn_terms(request: Request, space: Space) -> tuple[dict[str, Any], 
     options, news = request.options, list[Event]()
     if not options.terms and not options.examples:
         return {}, []
-    if options.terms:
+    if request.learned:
+        learned = request.learned
+    elif options.terms:
         learned = read_terms(Path(options.terms))
     else:
         pages = []

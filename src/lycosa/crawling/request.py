@@ -58,6 +58,8 @@ class Request:
     """Of a shard: which nodes are its own to fetch; None: all."""
     first: bool = True
     """Of several shards, the one that reads files of seeds."""
+    learned: dict[str, Any] = field(default_factory=dict)
+    """Of a shard: the terms of example pages, if somebody has read these for it."""
     keeping: Keeping | None = None
     """How known pages are looked at again, if that is what it is for."""
     authority: Authority | None = None

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lycosa.browser.finding import what_is_missing
+from lycosa.cluster.reaching import check_cluster
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.people.database import is_id
@@ -80,6 +81,12 @@ class Settings:
         "some 400 MB for each crawl that meets such pages.",
         metavar="WHEN",
     )
+    cluster: str = setting(
+        "",
+        "Run crawls on Ray: local:4 (four shards on this machine), auto, or the address of a cluster; ,shards=N "
+        "says how many.",
+        metavar="WHERE",
+    )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
@@ -116,6 +123,8 @@ class Settings:
         if self.identity:
             Identity.load(Path(self.identity))
         self._check_browser()
+        if self.cluster:
+            check_cluster(self.cluster)
 
     def _check_browser(self) -> None:
         if self.render not in ("auto", "never"):

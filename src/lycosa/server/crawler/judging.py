@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lycosa.cluster.splitting import bring_together
 from lycosa.collection.judging import judge, learn
 from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
@@ -45,6 +46,7 @@ def judge_again(
     if not (directory / NAME).exists():
         return None
     harmless_directory(directory)
+    bring_together(directory)
     harmless_wishes(task.wishes, build=False)
     taught = teach(directory, labels, now)
     if task.what == "labels" or taught:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Sequence
 from heapq import nlargest
 from pathlib import Path
 from typing import Annotated
@@ -76,6 +78,14 @@ class Live(BaseModel):
         return cls(at=now + ahead, frontier=engine.table.open_rows, in_flight=flights[:MOST], hosts=hosts)
 
     @classmethod
+    def together(cls, parts: Sequence[Live]) -> Live:
+        """The states of a crawl's shards, as one."""
+        hosts = nlargest(MOST, (host for part in parts for host in part.hosts), key=lambda h: (h.in_flight, h.waiting))
+        flights = [flight for part in parts for flight in part.in_flight][:MOST]
+        at = max((part.at for part in parts), default=0.0)
+        return cls(at=at, frontier=sum(part.frontier or 0 for part in parts), in_flight=flights, hosts=hosts)
+
+    @classmethod
     def read(cls, directory: Path, now: float) -> Live:
         """Read it, whatever state the file is in."""
         try:
@@ -90,6 +100,12 @@ class Live(BaseModel):
         temporary = directory / f"{NAME}.new"
         temporary.write_text(json.dumps(self.model_dump()), "ascii")
         os.replace(temporary, directory / NAME)
+
+
+def of_shard(engine: Engine) -> Live:
+    """The state of one shard, told where it runs."""
+    now = engine.clock()
+    return Live.of(engine, now, time.time() - now)
 
 
 def remove(directory: Path) -> None:

@@ -7,7 +7,7 @@ how they ended is written when it is back.
 Paper items:
     gouriten-distributed: `lycosa serve`. Test:
         server/test_server_crawler.py::test_two_peoples_crawls_spare_a_host_together. Departs: many crawls in one
-        process of one machine; one crawl on several machines is not built.
+        process of one machine; with `--cluster`, in a process for each shard.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from lycosa.cluster.hosting import Hosts
+from lycosa.cluster.reaching import Where
+from lycosa.cluster.splitting import bring_together
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
@@ -35,6 +38,7 @@ from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
 from lycosa.server.comparing import Comparison
 from lycosa.server.crawler import live
+from lycosa.server.crawler.clustered import RunningOnCluster
 from lycosa.server.crawler.judging import JudgingTask, judge_again, recorded
 from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
 from lycosa.server.logs import log
@@ -95,12 +99,15 @@ class Unwritten:
 class CrawlProcess:
     """All crawls of one server. `run()` goes on until `stop()`."""
 
-    def __init__(self, settings: Settings, database: Database, clock: Clock | None = None) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, clock: Clock | None = None, hosts: Hosts | None = None
+    ) -> None:
         self.settings = settings
         self.database = database
         self.clock = clock or wall_clock()
         self.authority = Authority(self.clock, began=self.clock(), most=MOST_REQUESTS)
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
+        self.around.hosts = hosts or _hosts(settings)
         self.running: dict[str, Running] = {}
         self.unwritten: dict[str, Unwritten] = {}
         self.judging: dict[str, asyncio.Task[None]] = {}
@@ -132,6 +139,8 @@ class CrawlProcess:
             asyncio.create_task(_keep_going(job(self.settings, self.database).run_queued))
             for job in (Comparison, Training)
         }
+        if self.around.hosts is not None:
+            beside.add(asyncio.create_task(_open_hosts(self.around.hosts)))
         try:
             while not self._stopping.is_set():
                 try:
@@ -148,6 +157,8 @@ class CrawlProcess:
                     task.cancel()
                 await asyncio.wait(beside)
                 await self._end_all()
+                if self.around.hosts is not None:
+                    await self.around.hosts.close()
             finally:
                 lock.release()
                 self._thread.shutdown()
@@ -275,6 +286,7 @@ class CrawlProcess:
         directory = self.settings.crawl_directory(row["id"])
         live.remove(directory)
         try:
+            bring_together(directory)
             return recorded(directory, row)
         except LycosaError as error:  # it is not to run: whoever opens it is told
             log("cannot count", "warning", crawl=row["id"], why=str(error))
@@ -307,7 +319,9 @@ class CrawlProcess:
 
         seeds, labels, files, others = await self._ask(read)
         earlier = map(self.settings.crawl_directory, others)
-        self.running[row["id"]] = Running(row, seeds, labels, self.around, files, earlier)
+        on_cluster = self.around.hosts is not None and row["task"] != "refresh"
+        kind = RunningOnCluster if on_cluster else Running
+        self.running[row["id"]] = kind(row, seeds, labels, self.around, files, earlier)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
@@ -411,10 +425,30 @@ class CrawlProcess:
     def _report(self) -> dict[str, int]:
         """Numbers of this process, for those who watch it; the pages are those it has fetched."""
         fetched = self._fetched + sum(each.pages - int(each.row["pages"]) for each in self.running.values())
-        return {"running": len(self.running), "in_flight": self.authority.in_flight, "pages": fetched}
+        flying = self.authority.in_flight + sum(each.in_flight for each in self.running.values())
+        told = {"running": len(self.running), "in_flight": flying, "pages": fetched}
+        return told | ({"shards": self.around.hosts.count} if self.around.hosts is not None else {})
 
     def _far(self) -> dict[str, Far]:
         return {crawl: (each.pages, each.found, each.lessons) for crawl, each in self.running.items()}
+
+
+def _hosts(settings: Settings) -> Hosts | None:
+    """The cluster that crawls run on, if the operator has named one."""
+    if not settings.cluster:
+        return None
+    from lycosa.cluster.hosts_on_ray import RayHosts
+
+    return RayHosts(Where.read(settings.cluster), MOST_REQUESTS, lambda text: log("cluster", why=text))
+
+
+async def _open_hosts(hosts: Hosts) -> None:
+    """Before the first crawl waits for it. If it fails, each crawl tries, and its owner is told."""
+    try:
+        await hosts.open()
+        log("cluster ready", shards=hosts.count)
+    except LycosaError as error:
+        log("no cluster", "error", why=str(error))
 
 
 async def _keep_going(work: Callable[[], Coroutine[None, None, None]]) -> None:

@@ -8,12 +8,14 @@ import re
 import shutil
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lycosa import crawling
+from lycosa.cluster.hosting import Hosts
+from lycosa.cluster.splitting import join
 from lycosa.core.budget import EXHAUSTED, LEFT_ALONE, REQUESTS_SPENT, STOPPED, requests_for, spending
 from lycosa.core.durations import seconds
 from lycosa.core.engine import Engine
@@ -64,6 +66,8 @@ class Surroundings:
     """The time of day, which may be set at any moment: what others in this machine compare with."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Logs are read one after the other, so that the first is soon ready."""
+    hosts: Hosts | None = None
+    """Who hosts the shards of crawls that run on a cluster."""
 
 
 class Running:
@@ -111,6 +115,11 @@ class Running:
         self._shown = 0.0
         self._changes = 0
         self._no_room = ""
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way in other processes."""
+        return 0
 
     def start(self) -> None:
         self._task = asyncio.create_task(self.run(), name=f"crawl {self.id}")
@@ -184,10 +193,8 @@ class Running:
                     return None
                 begun = around.clock()
                 harmless_directory(self._directory)
-                for source in sorted(self._parting):
-                    await asyncio.to_thread(heirs.hand_down, source, self._directory)
-                self._parting = set()
-                await self._judge(begun)
+                await uninterrupted(join, self._directory)  # it may have run on a cluster before
+                await self._prepare(begun)
                 crawl = self._crawl = self._again()
                 await crawl.open()
                 self.opening_took = around.clock() - begun
@@ -198,18 +205,19 @@ class Running:
         self._count()
         return crawl
 
+    async def _prepare(self, now: float) -> None:
+        """What is done between two sessions, while nobody writes in the directory."""
+        for source in sorted(self._parting):
+            await uninterrupted(heirs.hand_down, source, self._directory)
+        self._parting = set()
+        await self._judge(now)
+
     async def _judge(self, now: float) -> None:
         """Take labels into the log, for the judge to learn from when the crawl is opened; judge anew if asked to."""
         labels, asked, failed = dict(self.labels), self.asked, ""
         if asked is not None and asked.what != "labels":
-            work = asyncio.ensure_future(
-                asyncio.to_thread(judge_again, self._directory, asked, labels, now, self._files)
-            )
             try:
-                await asyncio.shield(work)
-            except asyncio.CancelledError:  # a thread can't be: it has the directory until it is done
-                await asyncio.wait({work})
-                raise
+                await uninterrupted(judge_again, self._directory, asked, labels, now, self._files)
             except LycosaError as error:  # the crawl goes on as before
                 failed = without_place(self._around.settings, str(error))
         teach(self._directory, labels, now)
@@ -224,15 +232,26 @@ class Running:
                 self.asked = None
 
     def _new(self) -> Crawl:
-        """A crawl that archives nothing that the owner's other ones have; they know of it before it begins."""
+        return crawling.crawl(out=self._directory, **self._common(), **self._first())
+
+    def _first(self) -> dict[str, Any]:
+        """The options of a new crawl: it archives nothing that the owner's other ones have, and they know of it before
+        it begins."""
         others = [path for path in self._earlier if (path / CONFIG).is_file()]
         for path in others:
             heirs.note(path, self._directory)
-        options = self._options() | {"dedupe": list(map(str, others))}
-        return crawling.crawl(out=self._directory, **self._common(), **options)
+        return self._options() | {"dedupe": list(map(str, others))}
 
     def _again(self) -> Crawl:
-        """The crawl as it was begun, but for the pages it may have, new seeds, and what the operator sets."""
+        """The crawl as it was begun, but for what has changed since."""
+        changes = self._changed()
+        if self.row["task"] == "refresh":
+            wished = self._options()
+            return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
+        return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
+
+    def _changed(self) -> dict[str, Any]:
+        """What may be others than when it was begun: seeds, and what the operator sets."""
         wished = self._options()
         changes = {name: wished[name] for name in ("seeds", "log_file", "respect_opt_outs", *self._operators())}
         begun = Directory.read_options(self._directory)
@@ -240,9 +259,7 @@ class Running:
         changes["dedupe"] = [
             name for name in begun.dedupe if (self._directory / name).exists()
         ]  # a restore may lack some
-        if self.row["task"] == "refresh":
-            return self._look_again(changes | {name: wished[name] for name in FRESHNESS})
-        return crawling.resume(self._directory, **self._common(), budget=self.budget, **changes)
+        return changes
 
     def _look_again(self, changes: dict[str, Any]) -> Crawl:
         """At all pages; or at those that are due: others than those that the wishes name once in `look_again`."""
@@ -353,11 +370,26 @@ class Running:
         """Changes that a reader cares for since this look at the pages began, however often it was broken off."""
         return News().count(self._directory, self.row["started"] or 0.0) or 0
 
+    def _said(self) -> tuple[str, Mapping[str, int]]:
+        """The last complaint, and what requests went to."""
+        return ("", {}) if self.engine is None else (self.engine.tally.complaint, self.engine.tally.spent)
+
     def _ending(self, reason: str, *, failed: bool = False) -> Ending:
-        complaint = self.engine.tally.complaint if self.engine is not None else ""
+        complaint, requests = self._said()
         if not self.pages and complaint and reason in (EXHAUSTED, LEFT_ALONE):
             reason, failed = messages.nothing(complaint), True
-        spent = f": {spending(self.engine.tally.spent)}" if self.engine is not None and reason == REQUESTS_SPENT else ""
+        spent = f": {spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
         reason = without_place(self._around.settings, messages.ENDINGS.get(reason, reason) + spent)
         words = printable(reason, " ")[:LONGEST_REASON]
         return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)
+
+
+async def uninterrupted(work: Callable[..., object], *given: object) -> None:
+    """Do something in a thread. One who is cancelled waits for it, as a thread can't be: it has the directory until it
+    is done."""
+    doing = asyncio.ensure_future(asyncio.to_thread(work, *given))
+    try:
+        await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait({doing})
+        raise

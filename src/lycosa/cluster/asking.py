@@ -1,0 +1,68 @@
+"""What is asked of the web once, before shards begin: example pages, and search engines. Shards are told the answers.
+
+The requests are the crawl's own, and recorded in its log: a crawl that is resumed does not ask again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lycosa.core.types import Event, Setting
+from lycosa.crawling.asking import SETTING, ask_engines
+from lycosa.crawling.assembly import learn_terms
+from lycosa.crawling.request import Request
+from lycosa.crawling.schemes import settle
+from lycosa.store.log import SqliteLog
+from lycosa.web.urls import is_http
+
+
+@dataclass
+class Answers:
+    """What is known, and what is to be recorded of it."""
+
+    learned: dict[str, Any] = field(default_factory=dict)
+    """The terms of example pages."""
+    searched: dict[str, list[str]] = field(default_factory=dict)
+    """What each search engine has named."""
+    events: list[Event] = field(default_factory=list)
+
+    @classmethod
+    def recorded(cls, log: SqliteLog) -> Answers:
+        """Those that a log has."""
+        return cls(dict(log.setting("learned", {})), dict(log.setting(SETTING, {})))
+
+    def record(self, log: SqliteLog) -> None:
+        """Those that are new."""
+        with log.together():
+            for event in self.events:
+                log.append(event)
+        self.events = []
+
+    @property
+    def seeds(self) -> list[str]:
+        """What search engines have named."""
+        return [seed for seeds in self.searched.values() for seed in seeds]
+
+
+async def ask(request: Request, known: Answers) -> Answers:
+    """Ask for what is not known: for a new crawl before anything is written, as an example may not be readable."""
+    options = request.options
+    await settle(request)
+    if not options.search and not any(map(is_http, options.examples)):
+        return known
+    space = request.make_space()
+    try:
+        learned, events = known.learned, list[Event]()
+        if options.examples and not learned:
+            learned, events = await learn_terms(request, space)
+        asked = await ask_engines(options, space, request.clock, known.searched)
+        request.notes += asked.notes
+        searched = known.searched
+        for event in asked.events:
+            if isinstance(event, Setting):
+                searched = dict(event.value)
+        return Answers(learned, searched, [*events, *asked.events])
+    finally:
+        await space.close()
+        request.space = None

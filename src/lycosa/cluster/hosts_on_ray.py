@@ -1,0 +1,105 @@
+"""Hosts of shards as actors of Ray: started once, for all crawls of a server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from lycosa.cluster.hosting import CoordinatorHost, ShardHost
+from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
+from lycosa.cluster.ray_process import cores, join_ray, load
+from lycosa.cluster.reaching import MOST_SHARDS, Where
+from lycosa.core.errors import LycosaError, StoreError
+
+START = 120.0
+"""Seconds in which all hosts have to run, once there is a cluster."""
+
+
+class RayHosts:
+    """The cluster of a server. `most`: requests of each host at once; `note` hears what an operator should know."""
+
+    def __init__(self, where: Where, most: int = 0, note: Callable[[str], None] = lambda text: None) -> None:
+        self.where, self.most, self.note = where, most, note
+        self.count = 0
+        self._actors: list[Any] = []
+        self._reached: Actors | None = None
+        self._ours = False
+        self._opening = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Join the cluster, or start one here, and start the hosts; again, if they are gone."""
+        async with self._opening:
+            if self.count and await self._answer():
+                return
+            await self._shut()
+            notes: list[str] = []
+            cpus = self.where.shards or os.cpu_count() or 1
+            self._ours = await asyncio.to_thread(join_ray, self.where.address, cpus, notes)
+            for text in notes:
+                self.note(text)
+            try:
+                await self._start(self.where.shards or min(MOST_SHARDS, cores(load())))
+            except BaseException:
+                await self._shut()
+                raise
+
+    async def _start(self, count: int) -> None:
+        ray, names = load(), Names(f"server {uuid.uuid4().hex}")
+        self._reached = Actors(names)
+        lasting = {"max_restarts": -1, "max_task_retries": -1}
+        self._actors = [
+            ray.remote(CoordinatorHost).options(name=names.of(COORDINATOR), num_cpus=0, **lasting).remote(),
+            *(
+                ray.remote(ShardHost)
+                .options(name=names.of(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
+                .remote(number, Actors(names), self.most)
+                for number in range(count)
+            ),
+        ]
+        ready = [actor.ready.remote() for actor in self._actors]
+        done, late = await asyncio.to_thread(ray.wait, ready, num_returns=len(ready), timeout=START)
+        if late:
+            raise StoreError(
+                f"the cluster has room for {max(0, len(done) - 1)} of {count} shards: name fewer (shards=N), or "
+                "add machines; then resume"
+            )
+        self.count = count
+
+    async def _answer(self) -> bool:
+        """Whether they still run: one that is being started again counts, a cluster that is gone does not."""
+        ray = load()
+        if not ray.is_initialized():
+            return False
+        ready = [actor.ready.remote() for actor in self._actors]
+        with suppress(ray.exceptions.RayError):
+            done, _ = await asyncio.to_thread(ray.wait, ready, num_returns=1, timeout=START)
+            await asyncio.to_thread(ray.get, done)
+            return bool(done)
+        return False
+
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        """Have a host do something."""
+        assert self._reached is not None
+        return await self._reached.call(number, method, *given)
+
+    async def close(self) -> None:
+        """End the hosts; and leave the cluster, or end it if it was started here."""
+        async with self._opening:
+            await self._shut()
+
+    async def _shut(self) -> None:
+        self.count = 0
+        actors, self._actors = self._actors, []
+        if not actors and not self._ours:
+            return
+        ray = load()
+        with suppress(ray.exceptions.RayError, ValueError, LycosaError):
+            for actor in actors:
+                ray.kill(actor)
+        if self._ours:
+            self._ours = False
+            await asyncio.to_thread(ray.shutdown)

@@ -1,0 +1,81 @@
+"""Ray itself: loaded when a cluster is asked for, joined where one runs, or started on this machine.
+
+What we start is for us alone. Whoever reaches the ports of Ray can have it run anything; so they are open to this
+machine only, and, where it is known beforehand that Ray is started here, to those who know a token that is made up.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from typing import Any
+
+from lycosa.cluster.reaching import MISSING
+from lycosa.core.errors import InputError, StoreError
+
+STORE = 80_000_000
+"""Bytes of Ray's object store where we start it: messages are small."""
+
+STARTS = 3
+"""How often it is tried to start Ray on this machine."""
+
+CLOSED = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Where this is 0, Ray listens on the loopback address, whatever the system."""
+
+
+def load(address: str = "") -> Any:
+    """Ray, if it is installed. Where it is to be started here (`local`), say so: it reads some of this only once."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers that it is used
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if address == "local" and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    try:
+        import ray
+    except ImportError:
+        raise InputError(MISSING) from None
+    return ray
+
+
+def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
+    """Join the cluster at an address (`auto`: that of this machine, if it has one), or start one here, with so many
+    cores; whether it is to be left again."""
+    ray = load(address)
+    if ray.is_initialized():
+        return False
+    quiet = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "lycosa"}
+    if address != "local":
+        try:
+            ray.init(address=address, **quiet)
+            return True
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            if address != "auto":
+                raise InputError(f"there is no cluster at {address}: {_short(error)}") from None
+            notes.append("no cluster is running here: the crawl runs on this machine alone")
+    _close(ray)
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=STORE, **quiet)
+            return True
+        except Exception as error:  # it raises nothing more telling: on a busy machine it gives up after 30 seconds
+            ray.shutdown()
+            if not left:
+                raise StoreError(
+                    f"Ray did not start on this machine: {_short(error)}; resume the crawl later"
+                ) from error
+    return True
+
+
+def _close(ray: Any) -> None:
+    """Have what is started here listen to nobody else."""
+    os.environ[CLOSED] = "0"
+    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
+
+
+def cores(ray: Any) -> int:
+    """How many the cluster has."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

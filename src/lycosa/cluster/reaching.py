@@ -1,0 +1,66 @@
+"""Where a cluster is, as people say it; and whether it can be reached, found out without Ray."""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from lycosa.core.errors import InputError
+from lycosa.core.spec import parse
+
+MOST_SHARDS = 999
+
+MISSING = "a cluster needs Ray, which is not installed: pip install 'lycosa[cluster]'"
+
+PATIENCE = 5.0
+"""Seconds in which a cluster has to answer."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a crawl runs: `local:4`, `auto`, or a cluster's address; and on how many shards (0: as many as cores)."""
+
+    address: str
+    shards: int = 0
+
+    @classmethod
+    def read(cls, text: str) -> Where:
+        """What --cluster says.
+
+        >>> Where.read("local:4"), Where.read("ray://head:10001,shards=8")
+        (Where(address='local', shards=4), Where(address='ray://head:10001', shards=8))
+        """
+        name, given = parse(text)
+        shards = given.pop("shards", "")
+        if local := re.fullmatch(r"local(?::(\d+))?", name):
+            name, shards = "local", local[1] or shards
+        if (
+            given
+            or not name
+            or name.startswith("local:")
+            or not (shards or "0").isdigit()
+            or not 0 < int(shards or 1) <= MOST_SHARDS
+        ):
+            raise InputError(
+                f"--cluster {text} is not known: say local:4 for four shards on this machine, auto for the cluster "
+                f"that this machine belongs to, or an address; and ,shards=N for how many, 1 to {MOST_SHARDS}"
+            )
+        return cls(name, int(shards or 0))
+
+
+def check_cluster(text: str) -> None:
+    """Refuse now what could not be used later: a cluster that is misspelt, that Ray is missing for, or not there."""
+    address = Where.read(text).address
+    if find_spec("ray") is None:
+        raise InputError(MISSING)
+    if address in ("local", "auto"):
+        return
+    named = re.fullmatch(r"(?:ray://)?\[?([^/\[\]]+)\]?:(\d{1,5})", address)
+    if named is None or int(named[2]) > 65_535:
+        raise InputError(f"--cluster {address} is not an address: write it as in 10.0.0.5:6379")
+    try:
+        socket.create_connection((named[1], int(named[2])), PATIENCE).close()
+    except OSError as error:
+        raise InputError(f"there is no cluster at {address}: {error.strerror or error}") from None

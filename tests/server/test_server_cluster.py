@@ -1,0 +1,146 @@
+"""Crawls of a server on a cluster, which is in this process: as far as anybody can tell, the same as without."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_server_crawler import DELAY, Bench, on_bench, quick  # noqa: F401 - a fixture
+
+import lycosa
+from commands import Command
+from held_port import held_port
+from lycosa.cluster.hosting import HostsHere
+from lycosa.cluster.merging import shard_path, shards_in
+from lycosa.core.types import Label, Visit
+from lycosa.people import crawls, erasing, feedback
+from lycosa.server.crawler import process as process_module
+from lycosa.store.log import NAME, SqliteLog
+from lycosa.testing.server import gaps, most_at_once
+
+SHARDS = 2
+
+
+@pytest.fixture(autouse=True)
+def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every crawl process has a cluster, and looks often how it goes there."""
+    monkeypatch.setattr("lycosa.cluster.running.EVERY", 0.05)
+    monkeypatch.setattr(process_module, "_hosts", lambda settings: HostsHere(SHARDS, 8))
+
+
+def shard_events(bench: Bench, crawl: str, kind: type[Any]) -> list[list[Any]]:
+    """Some events of each shard's log."""
+    found = []
+    for number in range(SHARDS):
+        with closing(SqliteLog(shard_path(bench.settings.crawl_directory(crawl), number) / NAME, readonly=True)) as log:
+            found.append([event for event in log if isinstance(event, kind)])
+    return found
+
+
+def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
+    """It grows while it runs, hears what people say, shows what it does, pauses, goes on in the next process, and ends;
+    a second one of another person takes turns at the same host, and a third is deleted while it runs. Looked at again
+    it is one crawl, and so it is without a cluster."""
+
+    async def work(bench: Bench) -> None:
+        seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
+        crawl, other = bench.crawl("ann", budget=9, seeds=seeds), bench.crawl("bob", seeds=seeds)
+        doomed = bench.crawl("cid", host="two.localhost")
+        directory = bench.settings.crawl_directory(crawl)
+        bench.start()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
+        crawls.more(bench.database, time.time(), crawl, 5_000, 10_000)
+        await bench.until(lambda: bench.row(crawl)["pages"] > 9)
+        live = json.loads((directory / "live.json").read_text())
+        assert {"at", "frontier", "in_flight", "hosts"} == set(live)
+        assert live["frontier"] > 0
+        assert live["hosts"]
+        told = json.loads(bench.database.rows("SELECT told FROM process")[0]["told"])
+        assert (3, SHARDS) == (told["running"], told["shards"])
+
+        page = bench.collected(crawl)[1]
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
+        crawls.judge_again(bench.database, "ann-reefs", "labels")
+        await bench.until(lambda: all(shard_events(bench, crawl, Label)))
+        assert {(page, False)} == {
+            (said.node, said.relevant) for part in shard_events(bench, crawl, Label) for said in part
+        }
+
+        await bench.until(lambda: bench.row(doomed)["pages"] >= 2)
+        erasing.erase_interest(bench.database, "cid-reefs")
+        await bench.until(lambda: not erasing.rubbish(bench.database))
+        assert not bench.settings.crawl_directory(doomed).exists()
+
+        crawls.pause(bench.database, crawl)
+        paused = await bench.until_state(crawl, "paused")
+        assert paused["pages"] == len(bench.collected(crawl)) == sum(map(_pages, shard_events(bench, crawl, Visit)))
+        crawls.resume(bench.database, time.time(), crawl)
+        await bench.until(lambda: bench.row(crawl)["pages"] >= paused["pages"] + 2)
+        await bench.stop()  # the next process finds both running
+        assert ["running"] * 2 == [bench.row(one)["state"] for one in (crawl, other)]
+        bench.start()
+        pages = bench.row(other)["pages"]
+        await bench.until(lambda: bench.row(other)["pages"] > pages)
+        crawls.stop(bench.database, time.time(), other)
+        bench.database.run("UPDATE crawl SET budget = pages + 4 WHERE id = ?", crawl)
+        assert "all requested pages were fetched" == (await bench.until_state(crawl, "finished"))["reason"]
+        stopped = await bench.until_state(other, "stopped")
+        await bench.stop()
+        assert bench.row(crawl)["pages"] == len(bench.collected(crawl))
+        for host in ("reef.localhost", "atoll.test.localhost"):
+            assert gaps(bench.server.log)[host] >= DELAY
+            assert 1 == most_at_once(bench.server.log)[host]
+
+        assert SHARDS == shards_in(directory)
+        looks = [visit async for visit in lycosa.revisit(directory, everything=True, requests=6) if visit.follows]
+        assert looks
+        assert 0 == shards_in(directory)
+        bench.start()
+        assert bench.process is not None
+        bench.process.around.hosts = None  # a server without a cluster has the same crawls
+        bench.database.run("UPDATE crawl SET budget = ? WHERE id = ?", stopped["pages"] + 1, other)
+        crawls.more(bench.database, time.time(), other, 1, 10_000)
+        assert stopped["pages"] + 2 == (await bench.until_state(other, "finished"))["pages"]
+        nodes = bench.collected(other)
+        assert len(nodes) == len(set(nodes)) == stopped["pages"] + 2
+
+    on_bench(tmp_path, work)
+
+
+def _pages(events: list[Any]) -> int:
+    return sum(event.is_page for event in events)
+
+
+def test_what_is_asked_before_shards_begin(tmp_path: Path) -> None:
+    """An example of the web is read once, for all shards; one that can't be read is one crawl's failure, in words."""
+
+    async def work(bench: Bench) -> None:
+        example = bench.server.url("reef.localhost", "/coral-7")
+        crawl = bench.crawl("ann", budget=4, examples=[example])
+        broken = bench.crawl("bob", budget=4, examples=[bench.server.url("reef.localhost", "/nothing")])
+        bench.start()
+        row = await bench.until_state(crawl, "finished")
+        assert (4, 4) == (row["pages"], len(bench.collected(crawl)))
+        assert "/nothing" in (await bench.until_state(broken, "failed"))["reason"]
+        asked = [hit for hit in bench.server.log if hit.path == "/coral-7"]
+        assert 1 <= len(asked) <= 2, "as an example, and as a page if it was among the best"
+
+    on_bench(tmp_path, work)
+
+
+def test_a_cluster_that_is_not_there_is_refused(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is written, in one line."""
+    start = ("serve", tmp_path / "data", "--cluster")
+    with held_port() as port:
+        assert f"no cluster at 127.0.0.1:{port}" in command.complaint(*start, f"127.0.0.1:{port}")
+    assert "10.0.0.5:6379" in command.complaint(*start, "head")
+    assert "1 to 999" in command.complaint(*start, "local:none")
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "local:2")
+    assert not (tmp_path / "data").exists()
