@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_server_crawler import DELAY, Bench, on_bench, quick  # noqa: F401 - a fixture
+from test_server_crawler import DELAY, Bench, on_bench, quick, rewish  # noqa: F401 - a fixture
 
 import lycosa
 from commands import Command
 from held_port import held_port
 from lycosa.cluster.hosting import HostsHere
 from lycosa.cluster.merging import shard_path, shards_in
-from lycosa.core.types import Label, Visit
+from lycosa.core.types import Label, Lesson, Visit
 from lycosa.people import crawls, erasing, feedback
 from lycosa.server.crawler import process as process_module
+from lycosa.server.crawler.judging import recorded
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing.server import gaps, most_at_once
+from lycosa.topics.around import BETAS
 
 SHARDS = 2
 
@@ -113,6 +115,30 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
 
 def _pages(events: list[Any]) -> int:
     return sum(event.is_page for event in events)
+
+
+def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever judged the pages meanwhile, without a run: they know it when the crawl goes on, and record it once."""
+
+    async def work(bench: Bench) -> None:
+        seeds = [bench.server.url(host, "/coral-0") for host in ("reef.localhost", "atoll.test.localhost")]
+        crawl = bench.crawl("ann", budget=6, seeds=seeds, judge="vector")
+        bench.start()
+        assert (await bench.until_state(crawl, "finished"))["found"] > 0
+        rewish(bench, "ann-reefs", words="steam railway")
+        crawls.judge_again(bench.database, "ann-reefs", "topic")
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        for pages in (8, 9):
+            crawls.more(bench.database, time.time(), crawl, pages - bench.row(crawl)["pages"], 100)
+            row = await bench.until_state(crawl, "finished")
+            assert (pages, 0) == (row["pages"], row["found"])
+            assert (pages, 0) == recorded(bench.settings.crawl_directory(crawl), row)
+        lessons = shard_events(bench, crawl, Lesson)
+        assert [1] * SHARDS == list(map(len, lessons))
+        assert 6 == sum(len(part[0].data[BETAS]) for part in lessons)
+
+    monkeypatch.setattr("lycosa.server.crawler.process.REST", 0.0)
+    on_bench(tmp_path, work)
 
 
 def test_what_is_asked_before_shards_begin(tmp_path: Path) -> None:

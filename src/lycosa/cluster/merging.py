@@ -15,16 +15,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from heapq import merge
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.types import Event, Place, Seed, Setting, Terms, Visit
+from lycosa.cluster.owning import Owners
+from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS
 from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
+from lycosa.topics.around import BETAS
 
 MERGED = "merged"
 """The setting that says how far each shard's log is brought over."""
@@ -172,6 +175,20 @@ class Merger:
                 with closing(self._open(shard)) as own:
                     over[shard] = int(own.setting("lease", {}).get("epoch", 0))
         return over
+
+    def judged(self) -> dict[int, Lesson]:
+        """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
+        asked last. The common log has the pages of a shard in the shard's own order."""
+        for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
+            if isinstance(lesson, Lesson) and BETAS in lesson.data:
+                betas, of = lesson.data[BETAS], Owners(self.shards).of
+                nodes = self.log.rows("node", VERSIONS)
+                owners = np.array([of(node) for (node,) in islice(nodes, len(betas))], np.int32)
+                return {
+                    shard: Lesson(lesson.judge, {BETAS: betas[owners == shard]}, lesson.at)
+                    for shard in range(self.shards)
+                }
+        return {}
 
     def _cursors(self) -> dict[str, Any]:
         return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,11 @@ from lycosa.cluster.merging import shard_path
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.ray_process import load
-from lycosa.cluster.shard import Shard, hear_labels
+from lycosa.cluster.shard import Shard, hear_labels, hear_lesson
 from lycosa.core.budget import Budget
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.options import Options
-from lycosa.core.types import Label
+from lycosa.core.types import Label, Lesson
 from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
@@ -140,6 +140,8 @@ class Start:
     """The terms of example pages, if these are on the web: they were read once, for all shards."""
     over: dict[int, int]
     """Of shards whose last lease need not be waited out: its epoch."""
+    judged: dict[int, Lesson] = field(default_factory=dict)
+    """Of each shard: what the judge says of its pages, if they were judged by another topic since."""
 
     @property
     def slots(self) -> int:
@@ -194,6 +196,7 @@ class ShardActor:
         crawl, engine = await self._open()
         async with crawl:
             visits = aiter(crawl)
+            hear_lesson(engine, self.start.judged.get(self.number))
             hear_labels(engine, self.start.labels)
             self.shard = shard = Shard(self.number, self.owners, engine, Scope.of(crawl.options))
             # The coordinator's budget is the only one: it may grow while the crawl runs.

@@ -89,7 +89,8 @@ class ClusterCrawl:
             options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *answers.seeds])))
             place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
             over = await self._on_files(merger.begin)
-            await self._start(Start(place, count, vars(options), labels, answers.learned, over))
+            judged = await self._on_files(merger.judged)
+            await self._start(Start(place, count, vars(options), labels, answers.learned, over, judged))
             async with aclosing(self._watch(merger)) as turns:
                 async for progress in turns:
                     yield progress

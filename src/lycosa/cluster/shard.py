@@ -14,7 +14,7 @@ from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Event, Label, Parcel, Setting, Shared, Visit
+from lycosa.core.types import Event, Label, Lesson, Parcel, Setting, Shared, Visit
 from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
@@ -40,6 +40,16 @@ def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
     if new:
         engine.hear(new)
     return len(new)
+
+
+def hear_lesson(engine: Engine, lesson: Lesson | None) -> None:
+    """At the start of a run: what another judge has said of the pages so far, unless the log has it."""
+    log = engine.log
+    said = log.events("kind = 'lesson'") if isinstance(log, SqliteLog) else log
+    name = None if lesson is None else (lesson.judge, lesson.at)
+    if lesson is None or any(isinstance(known, Lesson) and (known.judge, known.at) == name for known in said):
+        return
+    engine.lessons.follow(lesson)
 
 
 class Shard:

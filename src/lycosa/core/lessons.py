@@ -112,11 +112,17 @@ class Lessons:
         if lesson is None:
             return False
         lesson.judge = self.judge_name
+        self.follow(lesson)
+        return True
+
+    def follow(self, lesson: Lesson) -> None:
+        """Adopt a lesson, and record it; another judge's is left out."""
+        if self.learner is None or lesson.judge != self.judge_name:
+            return
         self.adopt(lesson)
         with self.log.together():
             self.log.append(lesson)
             self.log.rate(self._worths)
-        return True
 
     def catch_up(self) -> None:
         """At the start of a run: learn from labels that nobody has learned from yet.
