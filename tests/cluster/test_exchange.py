@@ -20,7 +20,7 @@ from lycosa import zstd
 from lycosa.cli import refresh
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
-from lycosa.cluster.leasing import Leases
+from lycosa.cluster.leasing import Leases, Ledger
 from lycosa.cluster.merging import Merger, make_shards, shard_path, shards_in
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
@@ -478,7 +478,7 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
     Without the owner everybody waits until nothing can be leased any more, and then takes a share of the pace."""
     now = [100.0]
     owners, leases = Owners(4), list[Leases]()
-    leases += [Leases(number, owners, lambda: now[0], 0.25) for number in range(4)]
+    leases += [Leases(number, owners, lambda: now[0], Ledger(0.25)) for number in range(4)]
     owner = owners.of(ADDRESS)
     boss, (one, two, three) = leases[owner], [leases[number] for number in range(4) if number != owner]
 
@@ -524,6 +524,33 @@ def test_an_address_is_leased_to_one_at_a_time() -> None:
     assert one.ready(ADDRESS, now[0]) > now[0], "two requests wait already"
     now[0] = 320.0
     assert one.ready(ADDRESS, now[0]) == now[0], "whoever has gone does not count"
+
+
+def test_crawls_of_one_process_share_its_leases() -> None:
+    """Two crawls on the same hosts: one process at a time has an address, whichever of its crawls has asked for it."""
+    now, owners = [100.0], Owners(4)
+    ledgers = [Ledger(made=100.0) for _ in range(4)]
+    crawls = [[Leases(number, owners, lambda: now[0], ledgers[number]) for number in range(4)] for _ in range(2)]
+    owner = owners.of(ADDRESS)
+    one, two = [number for number in range(4) if number != owner][:2]
+    for leases, free_from in zip(crawls, (0.0, 500.0), strict=True):
+        leases[owner].until = 120.0
+        for each in leases:
+            each.ledger.open(0.25, free_from)
+
+    def ask(leases: list[Leases], number: int) -> tuple[float, float]:
+        wants = [(ADDRESS, 1, 0.05)]
+        ((wait, seconds),) = leases[owner].lease(number, wants)
+        return round(now[0] + wait, 3), round(now[0] + wait + seconds, 3)
+
+    first, other = crawls
+    assert ask(first, one) == (110.25, 110.55), "leases from before the process began have run out then"
+    now[0] = 111.0
+    assert ask(first, one) == (111.0, 120.25), "alone"
+    assert ask(other, one) == (111.0, 120.25), "the same process: its crawls take turns there"
+    assert ask(other, two)[1] == 111.0, "another one waits"
+    now[0], other[owner].until = 120.3, 130.0
+    assert ask(other, two) == (120.3, 120.6)
 
 
 def test_a_pause_of_an_address_may_be_longer_than_a_lease(web: Web) -> None:

@@ -2,7 +2,8 @@
 
 A process hosts the shards of one number, of whatever crawls there are. As all crawls have as many shards, a domain
 belongs to the same number in each of them: its hosts are asked by one process, in which the crawls take turns
-(`web/authority.py`). One more process hosts the coordinators. All of them are started once, not once a crawl. A
+(`web/authority.py`); and so does an address that hosts of several numbers share, of which one process has a lease for
+all crawls. One more process hosts the coordinators. All of them are started once, not once a crawl. A
 *session* is one run of a crawl: when it is opened again, that is another one.
 """
 
@@ -16,6 +17,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from lycosa.cluster.driving import Unreachable
+from lycosa.cluster.leasing import Ledger
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, ShardActor, Start
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
@@ -62,6 +64,7 @@ class ShardHost:
         self.number, self.hosts = number, hosts
         self.clock = wall_clock()
         self.authority = Authority(self.clock, began=self.clock(), most=most)
+        self.ledger = Ledger(made=self.clock())
         self._held: dict[str, tuple[ShardActor, asyncio.Task[dict[str, Any]]]] = {}
         self._over: OrderedDict[str, None] = OrderedDict()
 
@@ -74,6 +77,7 @@ class ShardHost:
         if session not in self._held and session not in self._over:
             shard = ShardActor(self.number, session, start)
             shard.call, shard.authority, shard.clock = partial(self._reach, session), self.authority, self.clock
+            shard.ledger = self.ledger
             self._held[session] = shard, asyncio.create_task(shard.run(), name=f"shard of {session}")
         if session not in self._held:
             return {"error": ENDED}

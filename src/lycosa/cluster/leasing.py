@@ -62,18 +62,24 @@ class _Address:
 
 
 class Ledger:
-    """The addresses that a shard owns: one request every `pause` seconds, whoever sends it.
+    """The addresses that a shard owns: one request every `pause` seconds, whoever sends it. Where a process hosts
+    shards of several crawls they have one ledger; it was `made` then, and knows nothing of what was leased before.
 
     >>> ledger = Ledger(0.5)  # one request every half a second
     >>> ledger.lease(1, ("192.0.2.1", 2, 0.25), 0.0, 9.0), ledger.lease(2, ("192.0.2.1", 1, 0.25), 0.0, 9.0)
     ((0.0, 1.25), (1.25, 0.75))
     """
 
-    def __init__(self, pause: float) -> None:
-        self.pause = pause
+    def __init__(self, pause: float = 0.0, made: float = NEVER) -> None:
+        self.pause, self.made = pause, made
         self.since = 0.0
         """When the first lease may begin: an owner before us may have leased some."""
         self._known: dict[str, _Address] = {}
+
+    def open(self, pause: float, free_from: float) -> None:
+        """For one crawl, whose shard before this one had a lease until then: the longest pause counts."""
+        self.pause = max(self.pause, pause)
+        self.since = max(self.since, min(free_from, self.made + SECONDS) + self.pause)
 
     def lease(self, shard: int, want: Want, now: float, until: float) -> Term:
         """Lease an address to a shard, until some moment at the latest."""
@@ -93,6 +99,8 @@ class Ledger:
             return 0.0, 0.0
         latest = until + self.pause  # the last request is sent a pause before that
         end = latest if alone else min(latest, begin + min(turns, TURNS) * self.pause + slack)
+        if known.holder == shard:  # another crawl there may use the lease that it has
+            end = max(end, known.end)
         known.holder, known.begin, known.end, known.next = shard, begin, end, -1
         return begin - now, end - begin
 
@@ -109,9 +117,9 @@ class _Lease:
 class Leases:
     """The leases that a shard holds, and those that it wants."""
 
-    def __init__(self, number: int, owners: Owners, clock: Clock, pause: float = 0.0) -> None:
+    def __init__(self, number: int, owners: Owners, clock: Clock, ledger: Ledger | None = None) -> None:
         self.number, self.owners, self.clock = number, owners, clock
-        self.ledger = Ledger(pause)
+        self.ledger = ledger or Ledger()
         self.until = 0.0
         """When the lease ends under which this shard fetches: no request under what it leases is sent later."""
         self.over = False

@@ -15,7 +15,7 @@ from typing import Any
 
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
-from lycosa.cluster.leasing import Term, Want
+from lycosa.cluster.leasing import Ledger, Term, Want
 from lycosa.cluster.merging import shard_path
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
@@ -157,7 +157,8 @@ class ShardActor:
         self.call: Call = Actors(Names(crawl)).call
         self.clock = wall_clock()
         self.authority: Authority | None = None
-        """Who is polite for the shards of several crawls in one process."""
+        self.ledger: Ledger | None = None
+        """Who is polite for the shards of several crawls in one process, and what that leases of its addresses."""
         self.shard: Shard | None = None
         self._ready, self._over = asyncio.Event(), False
 
@@ -198,11 +199,10 @@ class ShardActor:
             visits = aiter(crawl)
             hear_lesson(engine, self.start.judged.get(self.number))
             hear_labels(engine, self.start.labels)
-            self.shard = shard = Shard(self.number, self.owners, engine, Scope.of(crawl.options))
+            scope, over = Scope.of(crawl.options), self.start.over.get(self.number)
+            self.shard = shard = Shard(self.number, self.owners, engine, scope, self.ledger, over)
             # The coordinator's budget is the only one: it may grow while the crawl runs.
             engine.picker.budget = replace(engine.picker.budget, pages=0, requests=0)
-            if shard.epoch - 1 == self.start.over.get(self.number):
-                shard.free_from = shard.leases.ledger.since = 0.0
             self._ready.set()
             async for _ in drive(shard, visits, Others(self.call)):
                 await asyncio.sleep(0)  # there may be shards of other crawls here

@@ -8,7 +8,7 @@ from typing import Any
 
 import xxhash
 
-from lycosa.cluster.leasing import Leases
+from lycosa.cluster.leasing import Leases, Ledger
 from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
 from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
@@ -56,7 +56,13 @@ class Shard:
     """The engine has folded its log. From here on it fetches only what it is granted, under a lease in its log."""
 
     def __init__(
-        self, number: int, owners: Owners, engine: Engine, scope: Callable[[str, int], bool] | None = None
+        self,
+        number: int,
+        owners: Owners,
+        engine: Engine,
+        scope: Callable[[str, int], bool] | None = None,
+        ledger: Ledger | None = None,
+        over: int | None = None,
     ) -> None:
         self.number, self.engine = number, engine
         self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
@@ -71,14 +77,14 @@ class Shard:
         engine.recorded = self._recorded
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
-        self.free_from = float(lease.get("until", 0.0))
-        """When the lease of whoever was this shard before has run out: nothing is fetched before."""
+        self.free_from = 0.0 if self.epoch - 1 == over else float(lease.get("until", 0.0))
+        """When the lease of whoever was this shard before has run out, or at once if it is known that nothing is
+        fetched under it any more (`over` is its epoch): nothing is fetched before."""
         self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
-        self.leases = Leases(number, owners, engine.clock)
+        self.leases = Leases(number, owners, engine.clock, ledger)
         politeness = getattr(engine.space, "politeness", None)
         if isinstance(politeness, Politeness) and owners.shards > 1:
-            self.leases.ledger.pause = politeness.address_delay
-            self.leases.ledger.since = self.free_from + politeness.address_delay
+            self.leases.ledger.open(politeness.address_delay, self.free_from)
             politeness.leases = self.leases
         self._learned, self._sums = (-1, 0), Sums()
         self.shared_at = FIRST_SHARE
