@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -193,3 +194,38 @@ def test_without_ray_one_line_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "ray", None)
     assert "pip install 'lycosa[cluster]'" in command.complaint(*start, "--cluster", "local:2")
     assert not (tmp_path / "new").exists()
+
+
+class RayIsGone(Exception):
+    """As Ray says it, in several lines."""
+
+
+@pytest.mark.parametrize("how", ["its processes have ended", "its actors are dead"])
+def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str
+) -> None:
+    """Ray itself waits a minute for those that are gone, and then ends the process that waits, with pages of its own
+    log; or raises. The directory can be resumed, and nobody who is gone is asked to end."""
+    ray, turns = MagicMock(), iter(range(20))
+    ray.exceptions.RayError = RayIsGone
+    node = ray._private.worker._global_node
+    node.dead_processes.side_effect = [[], [("log_monitor", None)], [("raylet", None), ("gcs_server", None)]]
+
+    def wait(asked: list[Any], **given: Any) -> tuple[list[Any], list[Any]]:
+        assert next(turns, None) is not None, "it would be waited for ever"
+        return (asked, []) if how == "its actors are dead" else ([], asked)
+
+    def get(done: list[Any]) -> list[Any]:
+        if done:
+            raise RayIsGone("The actor\n\tnever ran")
+        return []
+
+    ray.wait.side_effect, ray.get.side_effect = wait, get
+    monkeypatch.setattr("lycosa.cluster.running.load", lambda *given: ray)
+    monkeypatch.setattr("lycosa.cluster.running.join_ray", lambda *given: True)
+    start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new", "--cluster", "local:2")
+    told = command.complaint(*start, "--quiet")
+    assert f"continue with: lycosa resume {tmp_path / 'new'}" in told
+    assert ("gcs_server and raylet have ended" if "processes" in how else "The actor never ran") in told
+    assert not ray.kill.called
+    assert 2 == shards_before(tmp_path / "new")

@@ -23,6 +23,9 @@ STARTS = 3
 CLOSED = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Where this is 0, Ray listens on the loopback address, whatever the system."""
 
+NEEDED = {"gcs_server", "raylet"}
+"""Processes of Ray that it does not start again."""
+
 
 def load(address: str = "") -> Any:
     """Ray, if it is installed. Where it is to be started here (`local`), say so: it reads some of this only once."""
@@ -50,7 +53,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
             return True
         except (ConnectionError, ValueError, RuntimeError) as error:
             if address != "auto":
-                raise InputError(f"there is no cluster at {address}: {_short(error)}") from None
+                raise InputError(f"there is no cluster at {address}: {short(error)}") from None
             notes.append("no cluster is running here: the crawl runs on this machine alone")
     _close(ray)
     for left in reversed(range(STARTS)):
@@ -61,7 +64,7 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
             ray.shutdown()
             if not left:
                 raise StoreError(
-                    f"Ray did not start on this machine: {_short(error)}; resume the crawl later"
+                    f"Ray did not start on this machine: {short(error)}; resume the crawl later"
                 ) from error
     return True
 
@@ -77,5 +80,15 @@ def cores(ray: Any) -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _short(error: Exception) -> str:
+def dead_processes(ray: Any) -> str:
+    """Which of the processes that Ray can't do without has ended, where we started it: Ray itself would wait a minute,
+    and then end ours. Empty: none."""
+    node = ray._private.worker._global_node
+    dead = {name for name, _ in node.dead_processes()} if node is not None else set()
+    lost = sorted(dead & NEEDED)
+    return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} ended" if lost else ""
+
+
+def short(error: Exception) -> str:
+    """What it says, in one line."""
     return " ".join(str(error).split())[:200]

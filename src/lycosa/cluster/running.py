@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from lycosa.cluster.asking import Answers, ask
 from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
-from lycosa.cluster.ray_process import cores, join_ray, load
+from lycosa.cluster.ray_process import cores, dead_processes, join_ray, load, short
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.cluster.splitting import settle, shards_before, split
 from lycosa.core.errors import InputError, StoreError
@@ -63,7 +63,7 @@ class ClusterCrawl:
         self.shards: list[Any] = []
         self.coordinator: Any = None
         self._ray: Any = None
-        self._ours = False
+        self._ours = self._gone = False
         self._running: list[Any] = []
         self._stopping = False
         self._failed: list[str] = []
@@ -194,20 +194,37 @@ class ClusterCrawl:
     async def _ended(self) -> list[dict[str, Any]]:
         """What shards say that have ended; after a while, if none has."""
         wait, running = self._ray.wait, self._running
-        done, self._running = await asyncio.to_thread(wait, running, num_returns=len(running), timeout=EVERY)
-        told: list[dict[str, Any]] = await asyncio.to_thread(self._ray.get, done)
+        try:
+            done, left = await asyncio.to_thread(wait, running, num_returns=len(running), timeout=EVERY)
+            told: list[dict[str, Any]] = await asyncio.to_thread(self._ray.get, done)
+        except self._ray.exceptions.RayError as error:
+            return self._lost(short(error))
+        if not done and (dead := dead_processes(self._ray)):
+            return self._lost(dead)
+        self._running = left
         return told
+
+    def _lost(self, why: str) -> list[dict[str, Any]]:
+        """No shard will say anything more."""
+        self._running, self._gone = [], True
+        return [{"error": f"the cluster is gone: {why}; continue with: lycosa resume {self.path}"}]
 
     async def _ask(self, *, stop: bool) -> dict[str, Any]:
         """How it is getting on; nothing if the coordinator does not answer."""
+        if self._gone:
+            return {}
         if stop:
             self.coordinator.stop.remote()
         ready, _ = await asyncio.to_thread(self._ray.wait, [self.coordinator.progress.remote()], timeout=EVERY)
-        return dict(await asyncio.to_thread(self._ray.get, ready[0])) if ready else {}
+        with suppress(self._ray.exceptions.RayError):  # whether all are gone is seen where shards are waited for
+            return dict(await asyncio.to_thread(self._ray.get, ready[0])) if ready else {}
+        return {}
 
     async def _leave(self) -> None:
-        for actor in [*self.shards, *filter(None, [self.coordinator])]:
-            self._ray.kill(actor)
+        if not self._gone:
+            for actor in [*self.shards, *filter(None, [self.coordinator])]:
+                with suppress(self._ray.exceptions.RayError):
+                    self._ray.kill(actor)
         if self._ours:
             await asyncio.to_thread(self._ray.shutdown)
 
