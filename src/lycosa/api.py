@@ -11,7 +11,7 @@ from lycosa import crawling, explaining
 from lycosa.collection import judging
 from lycosa.collection.opened import Collection
 from lycosa.core.wording import for_programs
-from lycosa.store.directory import SHARDS
+from lycosa.store.directory import CONFIG, SHARDS
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
@@ -37,7 +37,7 @@ def _joined(function: Callable[P, Made]) -> Callable[P, Made]:
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> Made:
         directory = Path(str(args[0] if args else options.get("out", "")))
-        if any(directory.glob(f"{SHARDS}*")):
+        if (directory / CONFIG).exists() and any(directory.glob(f"{SHARDS}*")):
             from lycosa.cluster.splitting import join
 
             join(directory)

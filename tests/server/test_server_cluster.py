@@ -141,6 +141,26 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
     on_bench(tmp_path, work)
 
 
+def test_a_crawl_that_is_broken_off_has_what_its_shards_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although nobody has looked how it goes since it began."""
+    monkeypatch.setattr("lycosa.cluster.running.EVERY", 10_000.0)
+
+    async def work(bench: Bench) -> None:
+        crawl = bench.crawl("ann")
+        logs = [shard_path(bench.settings.crawl_directory(crawl), number) / NAME for number in range(SHARDS)]
+        bench.start()
+        await bench.until(lambda: all(file.exists() for file in logs))
+        await bench.until(lambda: sum(map(_pages, shard_events(bench, crawl, Visit))) >= 3)
+        crawls.pause(bench.database, crawl)
+        assert bench.process is not None
+        bench.process.running[crawl].cancel()
+        await bench.until_state(crawl, "paused")
+        pages = sum(map(_pages, shard_events(bench, crawl, Visit)))
+        assert pages == len(bench.collected(crawl)) == bench.row(crawl)["pages"] >= 3
+
+    on_bench(tmp_path, work)
+
+
 def test_what_is_asked_before_shards_begin(tmp_path: Path) -> None:
     """An example of the web is read once, for all shards; one that can't be read is one crawl's failure, in words."""
 

@@ -74,6 +74,12 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     found = Snapshots(tmp_path).read(lambda about: True)
     assert found is not None
     assert isinstance(found[1]["filed"], Filed)
+    some = Snapshots(tmp_path).read(lambda about: True, lambda names: names == ("inner", "matrix"))
+    assert some is not None
+    assert whole(some[1]["inner"]["matrix"]) == whole(some_state()["inner"]["matrix"])
+    assert some[1]["column"] is None
+    asking_for_more = Snapshots(tmp_path).read(lambda about: True, lambda names: names[1] == "matrix")
+    assert asking_for_more is None, "one whose parts are not those that are looked for does not fit"
 
 
 def test_arrays_that_come_back_can_be_changed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ called twice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import SUPERSEDED
@@ -54,7 +54,7 @@ class Superseded(Exception):
     """Somebody else is this shard now."""
 
 
-async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> AsyncIterator[Visit]:
+async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> AsyncGenerator[Visit, None]:
     """Run a shard to the end of the whole crawl; gives its visits."""
     wait = shard.free_from - shard.engine.clock()
     if wait > 0:  # whoever was this shard before may still be fetching

@@ -44,7 +44,12 @@ class HostedCrawl(ClusterCrawl):
         self._merger: Merger | None = None
 
     async def _on_files(self, work: Callable[..., T], *given: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given))
+        doing = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given))
+        try:
+            return await asyncio.shield(doing)
+        except asyncio.CancelledError:  # a thread can't be: it writes in the directory until it is done
+            await asyncio.wait({doing})
+            raise
 
     # -- what people want of it while it runs ------------------------------------------------------------------
 
@@ -134,8 +139,10 @@ class HostedCrawl(ClusterCrawl):
         """Have all shards end, however they are: nobody writes in the directory afterwards."""
         while self._running:
             await self._each("end")
-            _, left = await asyncio.wait(self._running, timeout=PATIENCE)
+            done, left = await asyncio.wait(self._running, timeout=PATIENCE)
             self._running = list(left)
+            for run in done:
+                run.exception()  # looked at, or asyncio complains
         with suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await self.hosts.call(COORDINATOR, "end", self.session)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.hosting import CoordinatorHost, ShardHost
 from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
 from lycosa.cluster.ray_process import cores, join_ray, load
@@ -36,16 +37,24 @@ class RayHosts:
             if self.count and await self._answer():
                 return
             await self._shut()
-            notes: list[str] = []
-            cpus = self.where.shards or os.cpu_count() or 1
-            self._ours = await asyncio.to_thread(join_ray, self.where.address, cpus, notes)
-            for text in notes:
-                self.note(text)
             try:
+                await self._join()
                 await self._start(self.where.shards or min(MOST_SHARDS, cores(load())))
             except BaseException:
                 await self._shut()
                 raise
+
+    async def _join(self) -> None:
+        notes: list[str] = []
+        cpus = self.where.shards or os.cpu_count() or 1
+        joining = asyncio.ensure_future(asyncio.to_thread(join_ray, self.where.address, cpus, notes))
+        try:
+            await asyncio.shield(joining)
+        finally:  # also for one who is cancelled: a thread can't be, and the next would start Ray once more
+            await asyncio.wait({joining})
+            self._ours = joining.exception() is None and joining.result()
+        for text in notes:
+            self.note(text)
 
     async def _start(self, count: int) -> None:
         ray, names = load(), Names(f"server {uuid.uuid4().hex}")
@@ -83,7 +92,8 @@ class RayHosts:
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
         """Have a host do something."""
-        assert self._reached is not None
+        if self._reached is None:
+            raise Unreachable("there is no cluster yet")
         return await self._reached.call(number, method, *given)
 
     async def close(self) -> None:
@@ -98,7 +108,7 @@ class RayHosts:
             return
         ray = load()
         with suppress(ray.exceptions.RayError, ValueError, LycosaError):
-            for actor in actors:
+            for actor in actors if ray.is_initialized() else ():  # else it would start a cluster by itself
                 ray.kill(actor)
         if self._ours:
             self._ours = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,8 @@ class Actors:
     async def call(self, number: int, method: str, *given: Any) -> Any:
         """Have one of them do something; `Unreachable` if that fails, whatever the reason."""
         ray = load()
+        if not ray.is_initialized():  # it would start a cluster by itself
+            raise Unreachable("the cluster was left")
         try:
             if number not in self._handles:
                 self._handles[number] = await asyncio.to_thread(ray.get_actor, self.names.of(number))
@@ -204,8 +207,9 @@ class ShardActor:
             # The coordinator's budget is the only one: it may grow while the crawl runs.
             engine.picker.budget = replace(engine.picker.budget, pages=0, requests=0)
             self._ready.set()
-            async for _ in drive(shard, visits, Others(self.call)):
-                await asyncio.sleep(0)  # there may be shards of other crawls here
+            async with aclosing(drive(shard, visits, Others(self.call))) as turns:
+                async for _ in turns:
+                    await asyncio.sleep(0)  # there may be shards of other crawls here
         return {"notes": crawl.notes, "ending": engine.ending, "complaint": engine.tally.complaint}
 
     async def _open(self) -> tuple[Crawl, Any]:

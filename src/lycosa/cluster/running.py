@@ -17,7 +17,7 @@ from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardAct
 from lycosa.cluster.ray_process import cores, dead_processes, join_ray, load, short
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.cluster.splitting import settle, shards_before, split
-from lycosa.core.errors import InputError, StoreError
+from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
 from lycosa.core.types import Label
@@ -74,7 +74,7 @@ class ClusterCrawl:
 
     async def __aiter__(self) -> AsyncGenerator[dict[str, Any], None]:
         """Run it."""
-        directory = log = None
+        directory = log = merger = None
         try:
             await self._join()
             answers = Answers() if self.request.resuming else await ask(self.request, Answers())
@@ -97,6 +97,9 @@ class ClusterCrawl:
             self.told = await self._on_files(merger.finish, self.ending, wall_clock()())
         finally:
             await self._leave()
+            if merger is not None and not self.told:  # it was broken off: all that was recorded is shown and counted
+                with suppress(LycosaError):
+                    self.progress |= {"pages": await self._on_files(_pages, merger)}
             if log is not None:
                 await self._on_files(log.close)
             if directory is not None:

@@ -322,6 +322,8 @@ class Crawl:
         if self._running is not None:
             await self._running.aclose()
             self._running = None
+        if self._is_open:  # the loop never began
+            await self.close()
 
     def stop(self) -> None:
         """End after what is in flight has arrived."""

@@ -226,7 +226,7 @@ class Snapshots:
                 if not fits(about):
                     return None
                 state = self._unpacked(leaves, plain, wanted, tell)
-            except (InputError, OSError, ValueError, KeyError, TypeError, MemoryError, msgpack.UnpackException):
+            except (InputError, OSError, ValueError, LookupError, TypeError, MemoryError, msgpack.UnpackException):
                 return None
             if state is not None:
                 self._leaves = leaves if wanted is None else {}

@@ -44,10 +44,12 @@ class RunningOnCluster(Running):
             crawl = await self._opened()
             if crawl is None:
                 break
-            async with aclosing(aiter(crawl)) as turns:  # however this ends, its shards end with it
-                async for progress in turns:
-                    await self._follow(crawl, progress)
-            self.pages = crawl.progress["pages"]
+            try:
+                async with aclosing(aiter(crawl)) as turns:  # however this ends, its shards end with it
+                    async for progress in turns:
+                        await self._follow(crawl, progress)
+            finally:
+                self.pages = max(self.pages, crawl.progress["pages"])
             reason = crawl.ending or STOPPED
             if reason != STOPPED or not self._reopening:
                 return reason
@@ -61,7 +63,7 @@ class RunningOnCluster(Running):
         if not (self._directory / CONFIG).exists():
             self._was_judged()
             options = Options.from_mapping(self._first(), "crawl()")
-            request = Request(options, self._directory)
+            request = Request(options, self._directory, **self._common())
         else:
             async with around.opening:
                 if self.stopped_at:
@@ -70,7 +72,7 @@ class RunningOnCluster(Running):
                 await self._prepare(around.clock())
             begun = vars(Directory.read_options(self._directory))
             options = Options.from_mapping({**begun, **self._changed(), "budget": self.budget}, "resume()")
-            request = Request(options, self._directory, resuming=True)
+            request = Request(options, self._directory, resuming=True, **self._common())
         if self.stopped_at:
             return None
         crawl = self._hosted = HostedCrawl(request, around.hosts)

@@ -1,0 +1,60 @@
+"""Shards of several crawls in one process: what one leaves behind the others would suffer from."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lycosa.cluster.driving import Unreachable
+from lycosa.cluster.hosting import ENDED, HostsHere
+from lycosa.cluster.hosts_on_ray import RayHosts
+from lycosa.cluster.merging import shard_path
+from lycosa.cluster.on_ray import COORDINATOR, Actors, Names, Start
+from lycosa.cluster.reaching import Where
+from lycosa.cluster.shard import LEASE
+from lycosa.core.options import Options
+from lycosa.core.types import Setting
+from lycosa.spaces.making import wall_clock
+from lycosa.store.directory import Directory
+
+
+def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_path: Path) -> None:
+    """It waits for the lease of one before it to run out, and would for long; then its directory can be opened."""
+    options, path = Options(topic="coral", seeds=["http://a.test/"]), shard_path(tmp_path, 0)
+    path.parent.mkdir()
+    made = Directory.create(path, options)
+    log = made.log()
+    log.append(Setting(LEASE, {"epoch": 1, "until": wall_clock()() + 10_000}))
+    log.close()
+    made.close()
+
+    async def work() -> None:
+        hosts, start = HostsHere(1), Start(str(tmp_path), 1, vars(options), [], {}, {})
+        run = asyncio.ensure_future(hosts.call(0, "run", "one", start))
+        while (told := await hosts.call(0, "ask", "one", lambda engine: engine.tally.settings)) is None:
+            await asyncio.sleep(0)
+        assert LEASE in told
+        before = asyncio.all_tasks()
+        await asyncio.gather(*(hosts.call(0, "end", "one") for _ in range(2)))
+        assert {"error": ENDED} == await run == await hosts.call(0, "run", "one", start)
+        assert asyncio.all_tasks() < before
+        again = Directory.open(path)  # which nobody holds
+        again.close()
+
+    asyncio.run(work())
+
+
+def test_without_a_cluster_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray, which would start one by the way, is not asked; and no other error hides the reason."""
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
+
+    async def work() -> None:
+        for who in (RayHosts(Where("local", 1)), Actors(Names("none"))):
+            with pytest.raises(Unreachable):
+                await who.call(COORDINATOR, "end", "one")
+
+    asyncio.run(work())
