@@ -10,16 +10,20 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
 from commands import Command
+from lycosa.cluster import ray_process
 from lycosa.cluster.merging import shard_path
 from lycosa.cluster.owning import Owners
+from lycosa.cluster.ray_process import await_all
 from lycosa.cluster.shard import LEASE
 from lycosa.cluster.splitting import shards_before, split
+from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Parcel, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing import Response, Web
@@ -182,6 +186,27 @@ def _check(out: Path, hits: list[Any]) -> None:
     )
     assert checked.returncode == 0
     log.close()
+
+
+def test_a_cluster_that_is_too_small_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for shards ends: where there are fewer cores soon, where there are enough after a longer while, and
+    at once when it is stopped."""
+    looks: list[float] = []
+
+    def wait(ready: list[int], num_returns: int, timeout: float) -> tuple[list[int], list[int]]:
+        looks.append(timeout)
+        return ready[:1], ready[1:] if len(looks) < 4 else []
+
+    small, large = (SimpleNamespace(wait=wait, cluster_resources=lambda has=has: {"CPU": has}) for has in (1.0, 3.0))
+    monkeypatch.setattr(ray_process, "START", 0.0)
+    with pytest.raises(StoreError, match="room for 0 of 3 shards: name fewer"):
+        await_all(small, [0, 1, 2], 3)
+    answers = iter([True, True, False, False])
+    with pytest.raises(StoreError, match="stopped before all shards were started"):
+        await_all(large, [0, 1, 2], 3, lambda: next(answers))
+    assert 2 == len(looks)
+    await_all(large, [0, 1, 2], 3)
+    assert 4 == len(looks)
 
 
 def test_without_ray_one_line_says_how_to_get_it(

@@ -12,12 +12,9 @@ from typing import Any
 from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.hosting import CoordinatorHost, ShardHost
 from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
-from lycosa.cluster.ray_process import cores, join_ray, load
+from lycosa.cluster.ray_process import START, await_all, cores, join_ray, load
 from lycosa.cluster.reaching import MOST_SHARDS, Where
-from lycosa.core.errors import LycosaError, StoreError
-
-START = 120.0
-"""Seconds in which all hosts have to run, once there is a cluster."""
+from lycosa.core.errors import LycosaError
 
 
 class RayHosts:
@@ -70,12 +67,7 @@ class RayHosts:
             ),
         ]
         ready = [actor.ready.remote() for actor in self._actors]
-        done, late = await asyncio.to_thread(ray.wait, ready, num_returns=len(ready), timeout=START)
-        if late:
-            raise StoreError(
-                f"the cluster has room for {max(0, len(done) - 1)} of {count} shards: name fewer (shards=N), or "
-                "add machines; then resume"
-            )
+        await asyncio.to_thread(await_all, ray, ready, count)
         self.count = count
 
     async def _answer(self) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 from lycosa.cluster.reaching import MISSING
@@ -19,6 +21,9 @@ STORE = 80_000_000
 
 STARTS = 3
 """How often it is tried to start Ray on this machine."""
+
+START, SLOW = 120.0, 600.0
+"""Seconds in which all shards have to be started: on a cluster that has fewer cores, and on one that has enough."""
 
 CLOSED = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Where this is 0, Ray listens on the loopback address, whatever the system."""
@@ -73,6 +78,20 @@ def _close(ray: Any) -> None:
     """Have what is started here listen to nobody else."""
     os.environ[CLOSED] = "0"
     ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
+
+
+def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool] = lambda: True) -> None:
+    """Wait until all actors have answered; an error says how many there is room for, or that it was stopped."""
+    begun, late = time.monotonic(), ready
+    while late and go_on() and time.monotonic() - begun < (START if cores(ray) < shards else SLOW):
+        _, late = ray.wait(ready, num_returns=len(ready), timeout=1.0)
+    if late and not go_on():
+        raise StoreError("stopped before all shards were started: resume it")
+    if late:
+        raise StoreError(
+            f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: name fewer (shards=N), or "
+            "add machines; then resume"
+        )
 
 
 def cores(ray: Any) -> int:

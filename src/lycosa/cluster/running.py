@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from lycosa.cluster.asking import Answers, ask
 from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
-from lycosa.cluster.ray_process import cores, dead_processes, join_ray, load, short
+from lycosa.cluster.ray_process import await_all, cores, dead_processes, join_ray, load, short
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.cluster.splitting import settle, shards_before, split
 from lycosa.core.errors import InputError, LycosaError, StoreError
@@ -146,7 +146,9 @@ class ClusterCrawl:
             return made
 
         split(self.path, log, count, Scope.of(options), make)
-        self.notes.append(f"the crawl is shared out among {count} shards" + (f": it had {there}" if there else ""))
+        self.notes.append(
+            f"the crawl is shared out among {count} shard{'s' * (count > 1)}" + (f": it had {there}" if there else "")
+        )
         return Merger(self.path, log, count)
 
     async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
@@ -192,6 +194,8 @@ class ClusterCrawl:
             .remote(number, names.crawl, start)
             for number in range(start.shards)
         ]
+        ready = [shard.pid.remote() for shard in self.shards]
+        await asyncio.to_thread(await_all, ray, ready, start.shards, lambda: not self._stopping)
         self._running = [shard.run.remote() for shard in self.shards]
 
     async def _ended(self) -> list[dict[str, Any]]:
