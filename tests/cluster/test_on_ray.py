@@ -197,7 +197,10 @@ def test_a_cluster_that_is_too_small_is_told_of(monkeypatch: pytest.MonkeyPatch)
         looks.append(timeout)
         return ready[:1], ready[1:] if len(looks) < 4 else []
 
-    small, large = (SimpleNamespace(wait=wait, cluster_resources=lambda has=has: {"CPU": has}) for has in (1.0, 3.0))
+    inner = SimpleNamespace(worker=SimpleNamespace(_global_node=None))
+    small, large = (
+        SimpleNamespace(wait=wait, cluster_resources=lambda has=has: {"CPU": has}, _private=inner) for has in (1.0, 3.0)
+    )
     monkeypatch.setattr(ray_process, "START", 0.0)
     with pytest.raises(StoreError, match="room for 0 of 3 shards: name fewer"):
         await_all(small, [0, 1, 2], 3)

@@ -14,7 +14,7 @@ from lycosa.cluster.hosting import CoordinatorHost, ShardHost
 from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
 from lycosa.cluster.ray_process import START, await_all, cores, join_ray, load
 from lycosa.cluster.reaching import MOST_SHARDS, Where
-from lycosa.core.errors import LycosaError
+from lycosa.core.errors import LycosaError, StoreError
 
 
 class RayHosts:
@@ -67,7 +67,8 @@ class RayHosts:
             ),
         ]
         ready = [actor.ready.remote() for actor in self._actors]
-        await asyncio.to_thread(await_all, ray, ready, count)
+        if dead := await asyncio.to_thread(await_all, ray, ready, count):
+            raise StoreError(f"the cluster is gone: {dead}")
         self.count = count
 
     async def _answer(self) -> bool:

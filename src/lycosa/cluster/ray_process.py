@@ -80,11 +80,14 @@ def _close(ray: Any) -> None:
     ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
 
 
-def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool] = lambda: True) -> None:
-    """Wait until all actors have answered; an error says how many there is room for, or that it was stopped."""
+def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool] = lambda: True) -> str:
+    """Wait until all actors have answered; an error says how many there is room for, or that it was stopped. What is
+    returned is what of Ray has ended meanwhile."""
     begun, late = time.monotonic(), ready
     while late and go_on() and time.monotonic() - begun < (START if cores(ray) < shards else SLOW):
         _, late = ray.wait(ready, num_returns=len(ready), timeout=1.0)
+        if late and (dead := dead_processes(ray)):
+            return dead
     if late and not go_on():
         raise StoreError("stopped before all shards were started: resume it")
     if late:
@@ -92,6 +95,7 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
             f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: name fewer (shards=N), or "
             "add machines; then resume"
         )
+    return ""
 
 
 def cores(ray: Any) -> int:

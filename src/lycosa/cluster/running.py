@@ -195,7 +195,8 @@ class ClusterCrawl:
             for number in range(start.shards)
         ]
         ready = [shard.pid.remote() for shard in self.shards]
-        await asyncio.to_thread(await_all, ray, ready, start.shards, lambda: not self._stopping)
+        if dead := await asyncio.to_thread(await_all, ray, ready, start.shards, lambda: not self._stopping):
+            raise StoreError(f"the crawl was stopped: {self._lost(dead)[0]['error']}")
         self._running = [shard.run.remote() for shard in self.shards]
 
     async def _ended(self) -> list[dict[str, Any]]:
