@@ -59,6 +59,11 @@ def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, twins: b
     assert list(range(len(names))) == other.rows(names)
     for row in range(0, 100, 2):  # other names, and longer ones: what they were called before is let go
         other_nodes[row] = str(row) * 30_000
+        other_nodes[row] = str(row) * 30_000
+    monkeypatch.setattr(module, "AT_ONCE", 7)
+    expected, used = list(other_nodes), len(other_nodes.state()["bytes"])
     other_nodes.tidy()
     other_nodes.tidy()
+    assert expected == other_nodes
+    assert len(other_nodes.state()["bytes"]) < 0.6 * used
     assert ["0" * 30_000, names[1]] == other_nodes[:2]

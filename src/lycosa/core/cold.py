@@ -217,11 +217,14 @@ class Cold:
         if not len(leaving) and not len(returning):
             return
         self.sweeps += 1
-        records, names = self._read(returning)
-        self._renew(records)
-        self._free(records, returning)
-        self._send(leaving)
-        self._fetch(records, names)
+        for begin in range(0, len(leaving), RECORDS):
+            self._send(leaving[begin : begin + RECORDS])
+        for begin in range(0, len(returning), RECORDS):
+            some = returning[begin : begin + RECORDS]
+            records, names = self._read(some)
+            self._renew(records)
+            self._free(records, some)
+            self._fetch(records, names)
         rows = np.fromiter(self._back, np.int32, len(self._back))
         self.frontier.score[rows] = np.fromiter(self._back.values(), np.float64, len(rows))
         self._back = {}

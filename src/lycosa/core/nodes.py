@@ -24,6 +24,9 @@ EMPTY = -1
 MOST_PLAIN = 1 << 16
 """Names up to which a dictionary of strings knows them: it is quicker, and few as they are they take little."""
 
+AT_ONCE = 1 << 14
+"""Names that are put together at once."""
+
 FULL = 0.7
 """The share of places that may be taken before there are twice as many."""
 
@@ -91,11 +94,15 @@ class Nodes(Sequence[str]):
         n = self._size
         if self._used < 2 * int(self._length[:n].sum()) + (1 << 20):
             return
-        texts = [self.text(row) for row in range(n)]
         ends = np.cumsum(self._length[:n], dtype=np.int64)
-        joined = b"".join(texts)
-        self._begin[:n] = ends - self._length[:n]
-        self._bytes, self._used = np.frombuffer(joined, np.uint8).copy(), len(joined)
+        kept = np.empty(int(ends[-1]), np.uint8)
+        begins = ends - self._length[:n]
+        for first in range(0, n, AT_ONCE):
+            last = min(first + AT_ONCE, n)
+            joined = b"".join([self.text(row) for row in range(first, last)])
+            kept[begins[first] : ends[last - 1]] = np.frombuffer(joined, np.uint8)
+        self._begin[:n] = begins
+        self._bytes, self._used = kept, len(kept)
 
     def state(self) -> State:
         """All of them."""

@@ -89,6 +89,9 @@ off the topic more curiosity finds more."""
 SHRINK = 3.0
 """A group of so many pages is half known: lifts and means are shrunk towards what is known without them."""
 
+AT_ONCE = 1 << 14
+"""Pages that are credited at once, when all of them are: it takes memory."""
+
 ANCESTORS = 3
 """Pages on the way that get credit for where it led."""
 
@@ -493,9 +496,11 @@ class Scent:
         trails, share = self.trails_, outcome
         self.groups_[: OF_TEXT.start, 0] = self.groups_[OF_TEXT.stop :, 0] = 0.0
         for _ in range(1 + ANCESTORS):
-            groups = np.sort(trails.words[rows, _GROUPS], axis=1)
-            groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
-            np.add.at(self.groups_[:, 0], groups, share.astype(np.float32)[:, None])
+            for begin in range(0, len(rows), AT_ONCE):
+                some = slice(begin, begin + AT_ONCE)
+                groups = np.sort(trails.words[rows[some], _GROUPS], axis=1)
+                groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
+                np.add.at(self.groups_[:, 0], groups, share[some].astype(np.float32)[:, None])
             rows, share = table.parent[rows].astype(np.intp), self.credit * share
             on_the_way = (rows >= 0) & (share != 0.0)
             rows, share = rows[on_the_way], share[on_the_way]

@@ -228,7 +228,8 @@ class Trails:
         rows = len(self.known)
         leads = self._leads(np.arange(rows + 1))  # the last one: what is put aside, of which nothing is known
         sums: dict[int, NDArray[np.floating[Any]]] = {}
-        begins = np.append(np.flatnonzero(np.diff(edges.parent, prepend=-1)), len(edges.parent))
+        inner = (edges.parent[1:] != edges.parent[:-1]).nonzero()[0] + 1
+        begins = np.concatenate([np.zeros(min(1, len(edges.parent)), np.intp), inner, [len(edges.parent)]])
         cuts = begins[np.unique(np.searchsorted(begins, np.arange(0, len(edges.parent), BLOCK)))]
         for begin, end in pairwise(dict.fromkeys([*cuts.tolist(), len(edges.parent)])):
             child = edges.child[begin:end].astype(np.intp)
