@@ -57,8 +57,7 @@ def test_rows_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch, twins: b
     other_nodes.restore({name: array.copy() for name, array in nodes.state().items()})
     other.restore(known.state())
     assert list(range(len(names))) == other.rows(names)
-    for row in range(0, 100, 2):  # other names, and longer ones: what they were called before is let go
-        other_nodes[row] = str(row) * 30_000
+    for row in [*range(0, 100, 2)] * 4:  # other names, and longer ones: what they were called before is let go
         other_nodes[row] = str(row) * 30_000
     monkeypatch.setattr(module, "AT_ONCE", 7)
     expected, used = list(other_nodes), len(other_nodes.state()["bytes"])
