@@ -26,9 +26,12 @@ from lycosa.version import SOFTWARE
 SECONDS = 10.0
 """Of a lease: a shard that hears nothing for so long fetches nothing more."""
 
+SMALL = 2_000
+"""Pages of a crawl up to which nobody waits, and nothing is granted ahead: each choice counts."""
+
 AHEAD = 100, 3
-"""Of how many pages of the crawl one more may be granted than can be under way at once, up to so many times as many: so
-shards of a large crawl need not report at each page."""
+"""Of how many pages of the crawl beyond these one more may be granted than can be under way at once, up to so many
+times as many: so shards of a large crawl need not report at each page."""
 
 FRESH = 3.0
 """Seconds for which a shard's claims keep others from theirs: one that does not report by then may be dead, and the
@@ -104,7 +107,7 @@ class Coordinator:
         """Give a shard its part of what is free: as many of its rows as are among the best of all."""
         everyone = self.known.values()
         under_way = sum(one.pages - one.report.pages for one in everyone if now < one.at + SECONDS)
-        free = self.slots + min(self.pages // AHEAD[0], AHEAD[1] * self.slots) - under_way
+        free = self.slots + min(max(0, self.pages - SMALL) // AHEAD[0], AHEAD[1] * self.slots) - under_way
         if self.budget.pages:
             free = min(free, self.budget.pages - sum(one.pages for one in everyone))
         wanted = known.claims[: max(0, free)]

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, Protocol
 
-from lycosa.cluster.coordinator import SUPERSEDED
+from lycosa.cluster.coordinator import SMALL, SUPERSEDED
 from lycosa.cluster.leasing import ANSWER, Term, Want
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
@@ -21,14 +21,16 @@ TICK, LONGEST_TICK = 0.1, 0.5
 up reports sooner."""
 
 SEND_EVERY, LONGEST_SENDING = 0.05, 1.0
-"""Seconds between two parcels for one receiver, at first and in a large crawl; links wait for others meanwhile."""
+"""Seconds between two parcels for one receiver in a large crawl; links wait for others meanwhile."""
 
 RECEIVERS = 16
 """With more of them it may be longer: a shard of a large crawl sends no more parcels a second than this."""
 
 PAGES = 5_000
-"""Of the whole crawl for each second that may pass so. A call costs more than what it carries; and the more pages there
-are, the more links wait to be fetched, and the less does it matter when one more is heard of."""
+"""Of the whole crawl, beyond the first (`SMALL`), for each second that may pass so. A call costs more than what it
+carries; and the more pages there are, the more links wait to be fetched, and the less does it matter when one more is
+heard of. Among the first it matters: with parcels every .05 to .1 s, crawls of 500 pages on eight shards found .04
+less of what there is."""
 
 AGAIN = 1.0
 """Seconds after which somebody who did not answer is asked again."""
@@ -103,7 +105,7 @@ async def _reporting(shard: Shard, peers: Peers) -> None:
 async def _rest(shard: Shard) -> None:
     """Until the next report is due."""
     waits, granted = 0.0, shard.unused > 0
-    while waits < min(LONGEST_TICK, max(TICK, shard.total / PAGES)) and not shard.allowance.over:
+    while waits < min(LONGEST_TICK, max(TICK, _patience(shard))) and not shard.allowance.over:
         await asyncio.sleep(TICK)
         waits += TICK
         if granted and not shard.unused:
@@ -137,8 +139,13 @@ async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
             await asyncio.sleep(AGAIN)
             continue
         outbox.confirm(receiver, min(confirmed, last))
-        if not queue.parcels:
-            await asyncio.sleep(min(longest, max(SEND_EVERY, shard.total / PAGES)))
+        if not queue.parcels and (patience := _patience(shard)):
+            await asyncio.sleep(min(longest, max(SEND_EVERY, patience)))
+
+
+def _patience(shard: Shard) -> float:
+    """Seconds that reports and links may wait."""
+    return max(0, shard.total - SMALL) / PAGES
 
 
 async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:
