@@ -343,7 +343,7 @@ def test_grants_go_where_the_best_rows_are() -> None:
     for now[0], before, granted in ((2.9, 0, 0), (3.0, 0, 2), (9.9, 2, 0), (10.0, 2, 2)):
         assert asks(boss, 1, 0.1, 0.1, granted=before) == granted, "whoever is silent may be dead: the others go on"
     large = Coordinator(1, Budget(), lambda: 0.0, slots=2)
-    assert [asks(large, 0, *[0.5] * 20, pages=pages) for pages in (199, 350, 9_000)] == [3, 5, 8]
+    assert [asks(large, 0, *[0.5] * 20, pages=pages) for pages in (1_999, 2_199, 2_350, 11_000)] == [2, 3, 5, 8]
 
 
 def test_one_who_was_replaced_stops(web: Web) -> None:
