@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_server_crawler import DELAY, Bench, on_bench, quick, rewish  # noqa: F401 - a fixture
+from test_server_crawler import DELAY, Bench, events_of, on_bench, quick, rewish  # noqa: F401 - a fixture
 
 import lycosa
 from commands import Command
 from held_port import held_port
 from lycosa.cluster.hosting import HostsHere
 from lycosa.cluster.merging import shard_path, shards_in
-from lycosa.core.types import Label, Lesson, Visit
+from lycosa.core.types import Label, Lesson, Setting, Visit
 from lycosa.people import crawls, erasing, feedback
 from lycosa.server.crawler import process as process_module
 from lycosa.server.crawler.judging import recorded
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testing.server import gaps, most_at_once
 from lycosa.topics.around import BETAS
 
@@ -133,6 +133,8 @@ def test_shards_hear_of_another_topic(tmp_path: Path, monkeypatch: pytest.Monkey
             row = await bench.until_state(crawl, "finished")
             assert (pages, 0) == (row["pages"], row["found"])
             assert (pages, 0) == recorded(bench.settings.crawl_directory(crawl), row)
+            last = events_of(bench, crawl, f"node = 'threshold' OR {VISITS}")[-1]
+            assert isinstance(last, Setting), "those who look see that pages are worth something else"
         lessons = shard_events(bench, crawl, Lesson)
         assert [1] * SHARDS == list(map(len, lessons))
         assert 6 == sum(len(part[0].data[BETAS]) for part in lessons)

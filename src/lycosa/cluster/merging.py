@@ -35,6 +35,9 @@ MERGED = "merged"
 SPLIT = "split.json"
 """The file that says how far shards' logs were made from the common one."""
 
+FEWEST = 20
+"""Visits after which it is looked again what pages are worth, at least."""
+
 ONCE = ("learned", "threshold", "probability")
 """Settings that are the same for all shards."""
 
@@ -82,6 +85,7 @@ class Merger:
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
                 self._number.setdefault(stem, len(self._number))
+        self._settle_at = self._later()
         for shard in range(shards):
             self._words[shard] = []
             if self.cursors[shard]:
@@ -108,6 +112,17 @@ class Merger:
         finally:
             for log in logs.values():
                 log.close()
+
+    def keep_up(self) -> None:
+        """While it runs: what is new; and, whenever it has grown by a tenth, what pages are worth by what judges have
+        learned since, so that those who look see what the shards count."""
+        self.bring_over()
+        if self._picks >= self._settle_at:
+            self._settle_at = self._later()
+            self.settle()
+
+    def _later(self) -> int:
+        return max(self._picks + FEWEST, math.ceil(1.1 * self._picks))
 
     def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         """The events of a shard that are new, each with a time that goes up."""
@@ -199,9 +214,13 @@ class Merger:
         page_of = dict(self.log.rows("node, seq", VERSIONS))
         with self.log.together():
             for shard in range(self.shards):
+                if not (shard_path(self.directory, shard) / NAME).exists():
+                    continue
                 with closing(self._open(shard)) as own:
                     worths = own.rows("node, worth.worth", f"{VERSIONS} AND worth.worth IS NOT NULL")
                     self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
+            if self._settings["threshold"] is not None:  # those who look must notice
+                self.log.append(Setting("threshold", self._settings["threshold"]))
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
         """At the end of a run: what pages are worth by now, and how it ended, which is returned."""

@@ -161,7 +161,7 @@ class ClusterCrawl:
                 self.ending = self.ending or told.get("ending", "")
                 self.complaint = self.complaint or told.get("complaint", "")
             self.progress |= await self._ask(stop=self._stopping or bool(self._failed))
-            await self._on_files(merger.bring_over)
+            await self._on_files(merger.keep_up)
             yield self.progress
         self.progress |= {"pages": await self._on_files(_pages, merger)}
         if self._failed:
