@@ -12,7 +12,7 @@ from typing import Any
 from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.hosting import CoordinatorHost, ShardHost
 from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
-from lycosa.cluster.ray_process import START, await_all, cores, join_ray, load
+from lycosa.cluster.ray_process import START, await_all, cores, join_ray, keep_signals, load
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.core.errors import LycosaError, StoreError
 
@@ -50,6 +50,7 @@ class RayHosts:
         finally:  # also for one who is cancelled: a thread can't be, and the next would start Ray once more
             await asyncio.wait({joining})
             self._ours = joining.exception() is None and joining.result()
+        keep_signals()
         for text in notes:
             self.note(text)
 

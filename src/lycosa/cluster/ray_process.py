@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +74,13 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
                     f"Ray did not start on this machine: {short(error)}; resume the crawl later"
                 ) from error
     return True
+
+
+def keep_signals() -> None:
+    """Ray prints its stack at SIGTERM before it lets us end: have the signal be ours alone again, once it is joined."""
+    handler = signal.getsignal(signal.SIGTERM)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _close(ray: Any) -> None:

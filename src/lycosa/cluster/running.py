@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from lycosa.cluster.asking import Answers, ask
 from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
-from lycosa.cluster.ray_process import await_all, cores, dead_processes, join_ray, load, short
+from lycosa.cluster.ray_process import await_all, cores, dead_processes, join_ray, keep_signals, load, short
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.cluster.splitting import settle, shards_before, split
 from lycosa.core.errors import InputError, LycosaError, StoreError
@@ -176,6 +176,7 @@ class ClusterCrawl:
         shards = self.where.shards or shards_before(self.path) or os.cpu_count() or 1
         self._ray = load(self.where.address)
         self._ours = await asyncio.to_thread(join_ray, self.where.address, shards, self.notes)
+        keep_signals()
 
     def _count(self) -> int:
         """How many shards: as many as there are, or were asked for, or the cluster has cores."""
