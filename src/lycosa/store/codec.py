@@ -68,19 +68,19 @@ def encode_visit(visit: Visit, level: int = 1) -> bytes:
             _deltas(terms.ids),
             terms.counts.tobytes(),
             terms.new,
-            links.urls,
-            links.anchors,
-            links.contexts,
-            links.rels,
-            links.positions,
-            links.alphas.tobytes(),
-            {name: column.tobytes() for name, column in links.facets.items()},
+            *_columns(links),
             terms.marks.tobytes(),
             *pack_paths(links.paths),
         ),
         unicode_errors="surrogatepass",
     )
     return zstd.compress(packed, level)
+
+
+def _columns(links: Links) -> tuple[Any, ...]:
+    """All of a page's links but their paths."""
+    facets = {name: column.tobytes() for name, column in links.facets.items()}
+    return links.urls, links.anchors, links.contexts, links.rels, links.positions, links.alphas.tobytes(), facets
 
 
 def decode_visit(blob: bytes, place: Place) -> Visit:
@@ -211,13 +211,7 @@ def _encode_parcel(parcel: Parcel) -> bytes:
                 page.outcome,
                 page.seed,
                 page.sums,
-                links.urls,
-                links.anchors,
-                links.contexts,
-                links.rels,
-                links.positions,
-                links.alphas.tobytes(),
-                {name: column.tobytes() for name, column in links.facets.items()},
+                *_columns(links),
                 [number.setdefault(path, len(number)) for path in links.paths],
             )
         )
