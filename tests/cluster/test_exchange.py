@@ -32,7 +32,7 @@ from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Links, Page, Parcel, Seed, Shared, Visit
-from lycosa.estimators.scent.elsewhere import OF_PAGES, PAGES
+from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
@@ -194,7 +194,7 @@ def levelled(shard: Shard) -> None:
     mixing, heard, own = scent.mixing_, scent.elsewhere_.pages, scent.sums()["pages"]
     assert 0 < mixing.pages == round(own[OF_PAGES])
     assert 0 < mixing.elsewhere == round(heard[OF_PAGES])
-    shard.engine.frontier.promises = lambda n, now: [0.9] * n
+    shard.engine.frontier.promises = lambda n, now, at_once: [0.9] * n
     for more in (0.0, 1.0):
         mixing.shifted, mixing.ahead = mixing.fixed + more, True
         assert (mixing.level > 0.1) == (more > 0.0)
@@ -447,6 +447,44 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
         assert found[0] == found[1] == found[2]
 
     run_virtual(ways())
+
+
+def test_pages_that_were_heard_of_count_until_more_are_told_of(web: Web) -> None:
+    """So that what links promise can be compared from the first page on; they are nobody's own, and count once."""
+    pages = sorted(web.seeds(TOPIC))
+    sent = [
+        Inbound(
+            1, number, Visit(f"http://z.test/{number}", kind, "ok", 1, beta=beta, links=Links.to(*pages)), outcome=beta
+        )
+        for number, kind, beta in ((3, "page", 0.9), (4, "page", 0.0), (6, "sitemap", 0.0), (7, "page", 0.7))
+    ]  # fmt: skip
+
+    async def hears() -> None:
+        shard = shard_on(web, 0, log := MemoryLog(), Owners(1))
+        scent = shard.engine.strategy.estimator
+
+        def known() -> list[float]:
+            assert not scent.sums()["pages"][:FINDS].any(), "none of them is ours"
+            return [scent.pages_, scent.sum_, scent.positives_, scent.positive_sum_, scent.finds_]
+
+        def told(*numbers: float) -> None:
+            pages = np.array([*numbers, 0, 0, 0, 0], np.float64)
+            shard.hear({"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": pages})
+
+        shard.engine.take_in(sent[:3])
+        shard.engine.take_in(sent[:2])
+        assert known() == pytest.approx([2, 0.9, 1, 0.9, 1])
+        told(1, 0.5, 1, 0.5, 1)  # by one who had heard of less
+        shard.engine.take_in(sent)
+        assert known() == pytest.approx([3, 1.6, 2, 1.6, 2])
+        told(9, 3.0, 4, 3.0, 5)
+        assert known() == pytest.approx([9, 3.0, 4, 3.0, 5])
+        again = shard_on(web, 0, log, Owners(1))
+        assert state_of(again.engine) == state_of(shard.engine)
+        await shard.engine.space.close()
+        await again.engine.space.close()
+
+    run_virtual(hears())
 
 
 def test_what_is_told_of_a_page_comes_back(web: Web) -> None:

@@ -155,7 +155,7 @@ class Shard:
         engine, allowance = self.engine, self.allowance
         tally, picker, now = engine.tally, engine.picker, engine.clock()
         tasks, unused = picker.under_way[0], self.unused
-        promises = engine.frontier.promises(PROMISES + unused, now)
+        promises = engine.frontier.promises(PROMISES + unused, now, engine.space.at_once)
         if unused > len(promises):
             allowance.pages -= unused - len(promises)
             unused = len(promises)

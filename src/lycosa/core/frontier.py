@@ -585,11 +585,45 @@ class Frontier:
             lane.rest = worst
             heappush(self._resting, (worst, lane.number))
 
-    def promises(self, n: int, now: float) -> list[float]:
-        """The scores of the best rows that could be taken now, one for each lane; those that are held come last."""
+    def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
+        """The scores of the best rows that could be taken now; those that are held come last. Of each lane there are as
+        many as may be in flight at once, or any number if that is 0; as far as its heap goes."""
+        offers = self._best_offers(n, now)
+        best = [offer[:2] for offer in offers]
+        for offer in offers if at_once != 1 else ():  # other lanes stand behind n better rows
+            lane = self.lanes[offer[3]]
+            best += self._behind(lane, max(0, at_once - lane.in_flight - 1) if at_once else n)
+        return [-worst if level == FREE else LAST for level, worst in nsmallest(n, best)]
+
+    def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:
+        """The offers of some lanes, the best ones, each with what its best row is worth by now."""
         self._end_rests(now)
-        offers = (offer for offer in self._ready if self.lanes[offer[3]].offer is offer)
-        return [-offer[1] if offer[0] == FREE else LAST for offer in nsmallest(n, offers)]
+        best: list[tuple[int, float, int, int]] = []
+        while self._ready and len(best) < n:
+            offer = heappop(self._ready)
+            lane = self.lanes[offer[3]]
+            if lane.offer is not offer:
+                continue
+            top = self._top(lane)
+            if top is None or top != offer[:3]:  # it has got worse since it was offered
+                self._offer(lane, top)
+            else:
+                best.append(offer)
+        for offer in best:
+            heappush(self._ready, offer)
+        return best
+
+    def _behind(self, lane: Lane, n: int) -> list[tuple[int, float]]:
+        """Level and negative score of some of a lane's rows, the best ones after the first."""
+        rows = dict.fromkeys(entry[2] & _ROW for entry in lane.heap)
+        known = ((row, self.level.item(row), self.score.item(row)) for row in rows)
+        state, taken = self.table.state, self.taken
+        true = [
+            (level, -score)
+            for row, level, score in known
+            if level != SHUT and score > PRUNED and state.item(row) == OPEN and row not in taken
+        ]
+        return nsmallest(n + 1, true)[1:]
 
     def best_soon(self, now: float) -> float:
         """The score of the best row that could be taken before long, but not now; -inf if there is none, or nobody is

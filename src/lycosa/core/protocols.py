@@ -78,6 +78,8 @@ class Space:
     """Whether pages may be made up without end, copied or stuffed: someone has to hold them back."""
     has_versions: bool = False
     """Whether what was visited can be looked at again, to see what has become of it."""
+    at_once: int = 0
+    """Nodes of one lane whose visits may begin at the same moment; 0: as many as one likes."""
     driven: str = ""
     """Who drives it, where that is another program than Lycosa: seeds and visits come from there."""
 

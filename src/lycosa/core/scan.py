@@ -132,7 +132,7 @@ class ScanFrontier(Frontier):
             self.score[row] = self._exact(np.array([row], np.int32))[0]
         super().take_this(row, now)
 
-    def promises(self, n: int, now: float) -> list[float]:
+    def promises(self, n: int, now: float, at_once: int = 1) -> list[float]:
         """The scores of the best rows, whether or not their lanes are ready."""
         rows = self._worth(FREE, -math.inf)
         if not len(rows):

@@ -17,6 +17,8 @@ class OverWeb(Space):
     Made-up addresses, sitemaps and walls are for sites with pages, and so left out.
     """
 
+    at_once = 1
+
     def __init__(self, web: WebSpace) -> None:
         self.web = web
         self.meter = web.meter

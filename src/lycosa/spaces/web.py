@@ -217,6 +217,11 @@ class WebSpace(Space):
         """The host with its port; empty for what is not on the web (a file of addresses)."""
         return lane_of(node) if is_http(node) else ""
 
+    @property
+    def at_once(self) -> int:  # type: ignore[override]
+        """What a host takes at once; one, if there is a pause between two requests."""
+        return 1 if self.politeness.delay else self.politeness.at_once
+
     def ready(self, lane: str) -> tuple[float, str]:
         """When the host may be asked next."""
         if lane in self._asking:

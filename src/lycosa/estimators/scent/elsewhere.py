@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.types import Rows
+from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.sharpening import OWN_BESIDE, likely
 
 if TYPE_CHECKING:
@@ -42,9 +42,20 @@ class Elsewhere:
         """Of others' pages that link to rows of ours; and what they said of each: its outcome, and what it is worth."""
         self._outcome = np.zeros(0, np.float32)
         self._beta = np.zeros(0, np.float32)
+        self._heard = np.zeros(FINDS + 1)
+        """Of those pages what others say of all of theirs."""
 
-    def hear(self, row: int, outcome: float, beta: float) -> None:
-        """A page of others has turned out so."""
+    def hear(self, row: int, outcome: float, visit: Visit, scent: Scent) -> None:
+        """A page of others has turned out so. While they have told of fewer pages than we know from their links, those
+        count: else links would be worth more to one who knows less, and be fetched before better ones of others."""
+        beta = visit.beta
+        if visit.is_page and not visit.follows:
+            self._heard += (1, outcome, outcome > 0, max(outcome, 0.0), visit.is_find(scent.threshold))
+        if self._heard[PAGES] > self.pages[PAGES]:
+            more = np.zeros(OF_PAGES)
+            more[: FINDS + 1] = self._heard - self.pages[: FINDS + 1]
+            self.pages[: FINDS + 1] = self._heard
+            _add(scent, more)
         at = self._count
         self._count += 1
         if at == len(self._rows):

@@ -343,7 +343,7 @@ class Scent:
         trails.fit(len(table))
         self.elite_.fit(len(table))
         trails.outcome[step.row] = outcome
-        self.elsewhere_.hear(step.row, outcome, step.visit.beta)
+        self.elsewhere_.hear(step.row, outcome, step.visit, self)
         if step.visit.outcome == "redirect":
             for target in step.children.tolist():
                 if not trails.words.item(target, HOST):
