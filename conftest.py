@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from html import unescape
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from lycosa.core.errors import InputError
@@ -52,6 +53,14 @@ NEEDS = {
 """Files whose doctests need an extra: left out where it is not installed."""
 
 collect_ignore = [path for path, package in NEEDS.items() if find_spec(package) is None]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Files without examples are not looked through for doctests: some would load a large library for nothing."""
+    found = yield
+    none = file_path.suffix == ".py" and b">>> " not in file_path.read_bytes()
+    return [node for node in found if not (none and isinstance(node, DoctestModule))]
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
