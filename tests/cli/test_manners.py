@@ -97,7 +97,7 @@ COLOURED = ("crawl", "show", "seeds")
 """Where colours are looked for at all."""
 
 MOVING = (*COLOURED, "search", "train", "lab index", "lab run", "watch")
-ONLY = {"colours": COLOURED, "forced pipe": MOVING, "dumb": MOVING}
+ONLY = {"colours": COLOURED, "forced pipe": MOVING, "dumb": COLOURED}
 """Where not all commands are run, but those with colours, or those that tell how far they are."""
 
 Told = dict[str, dict[str, str]]

@@ -265,7 +265,8 @@ def arguments(server: Server, topic: str, out: Path, *more: str) -> list[str]:
     """The command line of a fast crawl over the embedded web."""
     seeds = [part for url in server.web.seeds(topic, 3) for part in ("--seed", url)]
     fast = ["--delay", "0", "--per-host", "4", "--concurrency", "16", "--allow-network", "127.0.0.0/8"]
-    return ["crawl", server.web.query(topic), *seeds, "--out", str(out), *fast, "--quiet", *more]
+    cheap = ["--judge", "vector", "--strategy", "best-first"]
+    return ["crawl", server.web.query(topic), *seeds, "--out", str(out), *fast, *cheap, "--quiet", *more]
 
 
 class Process:

@@ -82,30 +82,22 @@ def _files(directory: Path) -> dict[str, str]:
     ("fault", "rotate"),
     [
         ("full-archive:100000", "1000000"),
-        ("full-archive:0", "1000000"),  # not even room for the first record
         ("full-archive:20300", "1"),  # a file a page: full while one is begun, or nearly so
-        ("full-log:60", "1000000"),
+        ("full-log:45", "1000000"),
         ("limit:150000", "40000"),  # the log outgrows what a file may be
     ],
 )
 def test_a_full_disk_is_one_line_and_nothing_is_lost(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
     """Without room the crawl ends with a line that names its directory and the remedy; then it goes on."""
     directory = tmp_path / "crawl"
-    ended = run(*arguments(served, TOPIC, directory, "--budget", "80", "--rotate", rotate), sabotage=fault)
+    ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", rotate), sabotage=fault)
     assert "Traceback" not in ended.err
     assert str(directory) in ended.complaint
     assert "room" in ended.complaint or "space" in ended.complaint
     assert f"lycosa resume {directory}" in ended.complaint
     if fault.startswith("full-archive"):  # what could be written is whole
         check_warcs(directory)
-    _resumed(directory, served, 80, tmp_path / "scratch")
-
-
-def test_a_full_disk_on_resume(served: Server, crawl: Path, tmp_path: Path) -> None:
-    """A resumed crawl that finds no room says so, and goes on when there is some."""
-    ended = run("resume", str(crawl), "--budget", "90", "--quiet", sabotage="full-archive:500")
-    assert f"lycosa resume {crawl}" in ended.complaint
-    _resumed(crawl, served, 90, tmp_path / "scratch")
+    _resumed(directory, served, 60, tmp_path / "scratch")
 
 
 # -- others at the same files ------------------------------------------------------------------------------
@@ -156,7 +148,7 @@ def test_two_crawls_cannot_share_a_directory(tmp_path: Path) -> None:
         assert ended.code == 0, ended.err
         assert json.loads(run("show", str(directory), "--json").out)["ending"] == "stopped"
         pages = sum(visit.is_page for visit in visits_of(events_of(directory, tmp_path / "scratch")))
-        _resumed(directory, server, pages + 30, tmp_path / "scratch")
+        _resumed(directory, server, pages + 5, tmp_path / "scratch")
 
 
 # -- archives that do not fit the log ----------------------------------------------------------------------
@@ -173,7 +165,7 @@ def test_a_tail_beyond_the_log_is_moved_aside(served: Server, crawl: Path, tmp_p
     size = last.stat().st_size
     with open(last, "ab") as file:
         file.write(tail)
-    _resumed(crawl, served, 75, tmp_path / "scratch")
+    _resumed(crawl, served, 65, tmp_path / "scratch")
     aside = crawl / "archive" / "aside" / f"{last.name}.from-{size}"
     assert aside.read_bytes() == tail
     assert last.read_bytes()[size : size + 2] in (b"\x1f\x8b", b"")
@@ -184,27 +176,24 @@ def test_what_was_moved_aside_is_told(served: Server, crawl: Path) -> None:
     last = _last(crawl)
     with open(last, "ab") as file:
         file.write(b"garbage")
-    ended = run("resume", str(crawl), "--budget", "65")
+    ended = run("resume", str(crawl), "--budget", "61")
     assert ended.code == 0
     assert "moved aside" in ended.out + ended.err
     assert f"{last.name}.from-" in ended.out + ended.err
 
 
-@pytest.mark.parametrize("cut", [1, 10**9], ids=["cut", "missing"])
-def test_an_archive_shorter_than_the_log_knows(served: Server, crawl: Path, tmp_path: Path, cut: int) -> None:
+def test_an_archive_shorter_than_the_log_knows(served: Server, crawl: Path, tmp_path: Path) -> None:
     """Records that are missing from the archive are an error with a remedy, and nothing is touched."""
     last = _last(crawl)
     whole = last.read_bytes()
-    if cut > len(whole):
-        last.unlink()
-    else:
-        last.write_bytes(whole[:-cut])
-    before = _files(crawl)
-    ended = run("resume", str(crawl), "--budget", "65", "--quiet")
-    assert str(last) in ended.complaint
-    assert "backup" in ended.complaint
-    after = _files(crawl)
-    assert {**before, "crawl.toml": ""} == {**after, "crawl.toml": ""}
+    for left in (whole[:-1], None):
+        last.unlink() if left is None else last.write_bytes(left)
+        before = _files(crawl)
+        ended = run("resume", str(crawl), "--budget", "65", "--quiet")
+        assert str(last) in ended.complaint
+        assert "backup" in ended.complaint
+        after = _files(crawl)
+        assert {**before, "crawl.toml": ""} == {**after, "crawl.toml": ""}
     last.write_bytes(whole)
     _resumed(crawl, served, 65, tmp_path / "scratch")
 
@@ -213,8 +202,8 @@ def test_an_older_log_restored(tmp_path: Path) -> None:
     """Behind a restored older log everything is moved aside, byte for byte; its pages are fetched again."""
     directory, old = tmp_path / "crawl", tmp_path / "old.sqlite"
     with serve(world(), latency=0.004) as server:
-        process = lycosa(*arguments(server, TOPIC, directory, "--budget", "200", "--rotate", "90000"))
-        until(lambda: len(server.log) > 60, "a part of the crawl")
+        process = lycosa(*arguments(server, TOPIC, directory, "--budget", "120", "--rotate", "60000"))
+        until(lambda: len(server.log) > 40, "a part of the crawl")
         with (
             closing(sqlite3.connect(directory / "log.sqlite")) as source,
             closing(sqlite3.connect(old)) as target,
@@ -241,7 +230,7 @@ def test_an_older_log_restored(tmp_path: Path) -> None:
                 start.startswith(data)
             ), f"bytes of {name} are gone"
         events = events_of(directory, tmp_path / "scratch")
-        assert sum(visit.is_page for visit in visits_of(events)) == 200
+        assert sum(visit.is_page for visit in visits_of(events)) == 120
         check_kept(directory, events)
         check_warcs(directory)
 

@@ -95,7 +95,7 @@ async def _crawled(web: Any, seeds: Iterable[str], query: str = "coral reef", **
 def test_many_hosts_get_one_at_a_time_each() -> None:
     """With 64 in flight over 200 hosts each gets one request at a time, a delay apart; and many are under way."""
     web = Web(pages=900, hosts=200, traps=("redirects", "dead"))
-    hits = hits_of(run_virtual(_crawled(web, web.seeds(TOPIC), web.query(TOPIC), concurrency=64, pages=250)))
+    hits = hits_of(run_virtual(_crawled(web, web.seeds(TOPIC), web.query(TOPIC), concurrency=64, pages=150)))
     assert not _too_close(hits, 1.0)
     assert not _too_many(hits, 1)
     assert sum(hit.path == "/robots.txt" for hit in hits) >= 50
@@ -115,12 +115,12 @@ def test_retries_and_redirects_keep_the_pause(per_host: int) -> None:
     """Every request counts, be it for robots.txt, along a redirect or another attempt."""
     web = Web(pages=200, hosts=12, traps=(*TRAPS, "slow"))
     seeds = [*web.seeds(TOPIC), *web.trap_urls("failing"), *web.trap_urls("robots"), *web.trap_urls("slow")]
-    engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host))
+    engine = run_virtual(_crawled(web, seeds, concurrency=64, per_host=per_host, pages=500))
     hits = hits_of(engine)
     assert not _too_close(hits, 1.0)
     assert not _too_many(hits, per_host)
     visits = list(visits_of(list(engine.log)))
-    assert sum(visit.attempt > 1 for visit in visits) > 20
+    assert sum(visit.attempt > 1 for visit in visits) > 5
     assert sum(visit.kind == "redirect" for visit in visits) > 20
     assert {"busy", "unreachable", "denied"} <= {visit.outcome for visit in visits}
 

@@ -55,13 +55,13 @@ def crawl(settings: dict[str, Any], *urls: str, kill_after: int = 0) -> tuple[li
 
 def test_killed_again_and_again(tmp_path: Path) -> None:
     """Nothing that links lead to is lost, and what was done before a death is not done again."""
-    web = Web(seed=5, pages=150, hosts=8, traps=())
+    web = Web(seed=5, pages=90, hosts=6, traps=())
     with serve(web) as server:
         seeds = web.seeds(TOPIC)
         whole, _ = crawl({}, *seeds)
         settings, fetched = focused(tmp_path, LYCOSA_TOPIC=web.query(TOPIC)), list[str]()
         done: set[str] = set()
-        for kill_after in (1, 60, 0):
+        for kill_after in (1, 40, 0):
             lines, stats = crawl(settings, *seeds, kill_after=kill_after)
             assert not done & set(lines), "a page that was recorded was fetched again"
             fetched += lines

@@ -234,3 +234,17 @@ def test_traps_are_chosen_by_name() -> None:
     assert Web(pages=50, hosts=3, traps={"slow", Trap.DEAD}).traps == {Trap.SLOW, Trap.DEAD}
     with pytest.raises(ValueError, match="wolves"):
         Web(pages=50, hosts=3, traps=["wolves"])
+
+
+def test_tunnels_are_the_only_way() -> None:
+    """Pages on a hidden topic are linked to from their own sections and from pages on its ferry, by nothing else."""
+    web, topic = Web(5, traps=(), tunnels=True), "astronomy/exoplanets"
+    graph = web._graph
+    number = graph.topic(next(page for page in range(len(web)) if graph.is_hidden(graph.topic(page))))
+    hidden = {page for page in range(len(web)) if graph.section(page).topic == number}
+    ferry = graph.way_to(number)[1]
+    inward = {page for page in range(len(web)) if page not in hidden and hidden & set(graph.links(page))}
+    assert inward
+    assert {ferry} == {graph.topic(page) for page in inward}
+    assert not hidden & {target for host in range(graph.host_count) for target in graph.navigation(host)}
+    assert set(web.relevant(topic)) == set(web.islands(topic)) & set(web.relevant(topic))
