@@ -6,7 +6,7 @@ import re
 
 from lycosa.web.documents.flow import Flow
 from lycosa.web.documents.package import Fields, Package
-from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.documents.sheet import count_of, describe
 from lycosa.web.html import Document
 
 _SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
@@ -26,12 +26,13 @@ def read_docx(body: bytes, url: str) -> Document:
         if part == main or package.has(part):
             relations = f"{part.rpartition('/')[0]}/_rels/{part.rpartition('/')[2]}.rels".lstrip("/")
             reader.targets = _targets(package, relations)
-            reader.is_notes = part != main
             package.parse(part, reader.start, reader.end, reader.text)
     document = reader.flow.finish().read(url)
-    _describe(document, package)
-    if package.cut and CUT not in document.flags:
-        document.flags.append(CUT)
+    core, app = Fields(package, "docProps/core.xml").told, Fields(package, "docProps/app.xml").told
+    describe(
+        document, core, cut=package.cut, author=core.get("creator"), published=core.get("created"),
+        modified=core.get("modified"), pages=count_of(app.get("Pages", "")),
+    )  # fmt: skip
     return document
 
 
@@ -45,8 +46,7 @@ def _place_of_main(package: Package) -> str:
         if attributes.get("Type", "").endswith("/officeDocument"):
             found.append(attributes.get("Target", "").lstrip("/"))
 
-    if package.has("_rels/.rels"):
-        package.parse("_rels/.rels", start, lambda *_: None, lambda _: None)
+    package.tags("_rels/.rels", start)
     return found[0] if found and package.has(found[0]) else _MAIN
 
 
@@ -58,8 +58,7 @@ def _targets(package: Package, name: str) -> dict[str, str]:
         if attributes.get("TargetMode") == "External" and len(targets) < 50_000:
             targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
-    if package.has(name):
-        package.parse(name, start, lambda *_: None, lambda _: None)
+    package.tags(name, start)
     return targets
 
 
@@ -80,8 +79,7 @@ def _levels(package: Package, name: str) -> dict[str, int]:
             elif name == "outlineLvl" and value in "012345678" and value:
                 levels[style[0]] = int(value) + 1
 
-    if package.has(name):
-        package.parse(name, start, lambda *_: None, lambda _: None)
+    package.tags(name, start)
     return levels
 
 
@@ -92,7 +90,6 @@ class _Reader:
         self.flow = Flow()
         self.levels = levels
         self.targets: dict[str, str] = {}
-        self.is_notes = False
         self._skipped = 0
         self._level = 0
         self._reads = False
@@ -181,19 +178,3 @@ class _Reader:
 def _link_of(instruction: str) -> str:
     match = _HYPERLINK.match(instruction[:5000])
     return match[1] if match else ""
-
-
-def _describe(document: Document, package: Package) -> None:
-    """Title, author, dates, language and the number of pages."""
-    core, app = Fields(package, "docProps/core.xml").told, Fields(package, "docProps/app.xml").told
-    first = document.headings.partition("\n")[0] or document.main.partition("\n")[0]
-    document.title = line(core.get("title", "")) or line(first)
-    document.language = line(core.get("language", "")).lower()[:20]
-    pages = app.get("Pages", "")
-    about = {
-        "author": line(core.get("creator", "")),
-        "published": line(core.get("created", "")),
-        "modified": line(core.get("modified", "")),
-        "pages": pages if pages.isdigit() and len(pages) < 8 and pages != "0" else "",
-    }
-    document.about = {name: value for name, value in about.items() if value}

@@ -71,7 +71,7 @@ def _chapters(package: Package, root: str) -> list[str]:
         elif name == "itemref":
             order.append(attributes.get("idref", ""))
 
-    package.parse(root, start, lambda *_: None, lambda _: None)
+    package.tags(root, start)
     return list(dict.fromkeys(places[name] for name in order if name in places))
 
 

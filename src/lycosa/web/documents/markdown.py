@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lycosa.web.decoding import decode
-from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.documents.sheet import describe, line
 from lycosa.web.html import Document, extract
 
 MOST_SOURCE = 1_000_000
@@ -33,11 +33,6 @@ def read_markdown(body: bytes, url: str, charset: str = "") -> Document:
     markup = parser.render(text)
     document = extract(f"<meta charset=utf-8><body>{markup}".encode("utf-8", "replace"), url)
     document.main = document.text  # nobody puts menus into it
-    first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
-    document.title = told.get("title") or line(first)
-    document.language = (told.get("lang") or told.get("language") or "").lower()[:20]
-    about = {"author": told.get("author", ""), "published": told.get("date", "")}
-    document.about = {name: value for name, value in about.items() if value}
-    if cut:
-        document.flags.append(CUT)
+    told["language"] = told.get("lang") or told.get("language", "")
+    describe(document, told, cut=cut, author=told.get("author"), published=told.get("date"))
     return document

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from lycosa.web.documents.flow import Flow
 from lycosa.web.documents.package import Fields, Flawed, Package
-from lycosa.web.documents.sheet import CUT, line
+from lycosa.web.documents.sheet import count_of, describe
 from lycosa.web.html import Document
 
 _SKIPPED = frozenset(
-    {
-        "annotation",
-        "tracked-changes",
-        "note-citation",
-        "ruby-text",
-        "index-title-template",
-        "title",
-        "desc",
-        "binary-data",
-    }
+    "annotation tracked-changes note-citation ruby-text index-title-template title desc binary-data".split()
 )
-_INSIDE = frozenset({"p", "h"})
 
 
 def read_odt(body: bytes, url: str) -> Document:
@@ -30,9 +20,12 @@ def read_odt(body: bytes, url: str) -> Document:
     reader = _Reader()
     package.parse("content.xml", reader.start, reader.end, reader.text)
     document = reader.flow.finish().read(url)
-    _describe(document, package)
-    if package.cut and CUT not in document.flags:
-        document.flags.append(CUT)
+    meta = Fields(package, "meta.xml")
+    told, counted = meta.told, meta.attributes.get("document-statistic", {})
+    describe(
+        document, told, cut=package.cut, author=told.get("initial-creator") or told.get("creator"),
+        published=told.get("creation-date"), modified=told.get("date"), pages=count_of(counted.get("page-count", "")),
+    )  # fmt: skip
     return document
 
 
@@ -93,20 +86,3 @@ class _Reader:
         """Letters: only those within paragraphs are text."""
         if self._levels and not self._skipped:
             self.flow.text(letters)
-
-
-def _describe(document: Document, package: Package) -> None:
-    """Title, author, dates, language and the number of pages."""
-    meta = Fields(package, "meta.xml")
-    told = meta.told
-    first = document.headings.partition("\n")[0] or document.main.partition("\n")[0]
-    document.title = line(told.get("title", "")) or line(first)
-    document.language = line(told.get("language", "")).lower()[:20]
-    pages = meta.attributes.get("document-statistic", {}).get("page-count", "")
-    about = {
-        "author": line(told.get("initial-creator", "") or told.get("creator", "")),
-        "published": line(told.get("creation-date", "")),
-        "modified": line(told.get("date", "")),
-        "pages": pages if pages.isdigit() and len(pages) < 8 and pages != "0" else "",
-    }
-    document.about = {name: value for name, value in about.items() if value}

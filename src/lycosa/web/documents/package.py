@@ -97,6 +97,11 @@ class Package:
         except ValueError as error:  # an encoding that there is not
             raise Flawed(f"the {self.what} file is damaged: {error}"[:200]) from error
 
+    def tags(self, name: str, start: Start) -> None:
+        """Read a member, if there is one, for its tags alone."""
+        if self.has(name):
+            self.parse(name, start, lambda *_: None, lambda _: None)
+
     def _parser(self, start: Start, end: End, text: Text) -> expat.XMLParserType:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from lycosa.web.documents.package import Enough, Flawed
-from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet, line
+from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet, describe
 from lycosa.web.html import Document
 
 MOST_GROUPS = 10_000
@@ -267,17 +267,11 @@ class _Reader:
 
     def describe(self, document: Document) -> None:
         """What the information group tells."""
-        told = {name: line("".join(pieces)) for name, pieces in self.info.items()}
-        document.title = told.get("title") or line(
-            document.headings.partition("\n")[0] or document.main.partition("\n")[0]
+        told = {name: "".join(pieces) for name, pieces in self.info.items()}
+        made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
+        describe(
+            document, told, author=told.get("author"), published=made, modified=changed, pages=told.get("nofpages")
         )
-        about = {
-            "author": told.get("author", ""),
-            "published": _date(self.dates.get("creatim", {})),
-            "modified": _date(self.dates.get("revtim", {})),
-            "pages": told.get("nofpages", ""),
-        }
-        document.about = {name: value for name, value in about.items() if value}
 
 
 def _codec(name: str, otherwise: str) -> str:

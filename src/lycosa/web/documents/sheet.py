@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from operator import itemgetter
@@ -85,6 +85,24 @@ def line(text: str) -> str:
     'Coral reefs'
     """
     return " ".join(_clean(text[: 4 * LONGEST]).split())[:LONGEST]
+
+
+def describe(document: Document, told: Mapping[str, str], *, cut: bool = False, **about: str | None) -> None:
+    """What a file says of itself: its title, or else its first heading or line; its language, and the rest `about` it.
+
+    `cut`: whether only its beginning was read.
+    """
+    first = document.headings.partition("\n")[0] or next(filter(None, document.main.split("\n")), "")
+    document.title = line(told.get("title", "")) or line(first)
+    document.language = line(told.get("language", "")).lower()[:20]
+    document.about = {name: said for name, value in about.items() if (said := line(value or ""))}
+    if cut and CUT not in document.flags:
+        document.flags.append(CUT)
+
+
+def count_of(pages: str) -> str:
+    """A number of pages, if it is one."""
+    return pages if pages.isdigit() and len(pages) < 8 and pages != "0" else ""
 
 
 def split_at_links(marked: str, hrefs: Sequence[str], at: int) -> tuple[list[Piece], int]:
