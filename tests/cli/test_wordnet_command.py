@@ -19,11 +19,11 @@ import zstandard
 
 import tiny_wordnet
 from commands import Command
-from lycosa.cli import unpacking
 from lycosa.cli import wordnet as command
-from lycosa.cli.unpacking import BadArchive, unpack
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.store import unpacking
+from lycosa.store.unpacking import BadArchive, unpack
 from lycosa.text import wordnet as reader
 from lycosa.text.ontology import Ontology
 from lycosa.text.wordnet import FILES, find_wordnet

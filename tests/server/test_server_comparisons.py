@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people import comparisons, jobs
+from lycosa.people import comparisons
 from lycosa.people.database import new_id
 from lycosa.server import child
 from lycosa.server.comparing import Comparison, compare
@@ -98,8 +98,8 @@ def test_from_asking_to_curves(site: SiteUnderTest, monkeypatch: pytest.MonkeyPa
     interest, broken = interest_of(site, ada), interest_of(site, ada)
     lost = crawl_of(site, broken)
     row = comparisons.ask(site.database, 1.0, broken, lost, ["best-first"])
-    assert row["id"] == (jobs.take(site.database, "comparison") or {})["id"]
-    assert None is jobs.take(site.database, "comparison")
+    assert row["id"] == (child.take(site.database, "comparison") or {})["id"]
+    assert None is child.take(site.database, "comparison")
     (site.settings.crawl_directory(lost) / "log.sqlite").unlink()
     left = site.settings.data / "comparing" / "of-a-child-that-was-killed"
     left.mkdir(parents=True)

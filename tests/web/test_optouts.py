@@ -90,7 +90,7 @@ CASES = {
 def test_what_is_told(name: str) -> None:
     """Each way of saying no, and what only looks like one."""
     case = CASES[name]
-    from lycosa.web.directives import tag_directives
+    from lycosa.web.optouts import tag_directives
 
     known = told_by_site(
         case.url,

@@ -24,11 +24,11 @@ import typer
 from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import AllowNetwork, Json
 from lycosa.cli.printing import output, print_json
-from lycosa.cli.unpacking import LARGEST_PACKED, BadArchive, files_in, unpack
 from lycosa.core.errors import InputError
 from lycosa.core.files import sync
 from lycosa.core.options import Options
 from lycosa.drawing.formats import many
+from lycosa.store.unpacking import LARGEST_PACKED, BadArchive, files_in, unpack
 from lycosa.text.meanings import ontology as read_ontology
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import MEASURES, between, checked, meetings, value

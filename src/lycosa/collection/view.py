@@ -562,7 +562,7 @@ class CrawlView:
             if visit is None or node not in visit.links.urls:
                 break
             if visit.outcome != "redirect":
-                return visit, _best_link(visit, node)
+                return visit, best_link(visit, node)
             node = visit.node
         return None
 
@@ -657,12 +657,12 @@ def _linked(event: Event) -> list[str]:
     return [event.node, *dict.fromkeys(event.links.urls)] if isinstance(event, Visit) else []
 
 
-def _best_link(visit: Visit, node: str) -> int:
-    """The most promising of the links from a page to a node; of equal ones the first that has words."""
+def best_link(visit: Visit, node: str) -> int:
+    """The most promising of the links from a page to a node; of equal ones the first that has words; -1 for none."""
     links = visit.links
     alphas = links.alphas.tolist() or [0.0] * len(links)
     places = (at for at, url in enumerate(links.urls) if url == node)
-    return max(places, key=lambda at: (alphas[at], bool(links.anchors[at]), -at))
+    return max(places, key=lambda at: (alphas[at], bool(links.anchors[at]), -at), default=-1)
 
 
 def _link(log: SqliteLog, seq: int, node: str) -> Origin:
@@ -670,7 +670,7 @@ def _link(log: SqliteLog, seq: int, node: str) -> Origin:
     visit = next(log.visits("seq = ?", given=(seq,)), None)
     if visit is None or node not in visit.links.urls:
         return Origin("")
-    at = _best_link(visit, node)
+    at = best_link(visit, node)
     alpha = float(visit.links.alphas[at]) if len(visit.links.alphas) else 0.0
     kind = "redirect" if visit.outcome == "redirect" else "sitemap" if visit.kind == "sitemap" else "link"
     return Origin(kind, visit.node, clean(visit.title)[:CLIP], clean(visit.links.anchors[at])[:CLIP], alpha)

@@ -154,23 +154,23 @@ class Picker:
         """The task is not in flight any more: recorded, forgotten, or something else has to come first."""
         if task.due:
             self.keeper.give_back(task)
-        if task.row >= 0 and not task.follows:
-            row = self._row(task)
-            if row >= 0:
-                self.frontier.untake(row)
+        if (row := self._row(task)) >= 0:
+            self.frontier.untake(row)
 
     def postpone(self, task: Task, until: float, why: str) -> None:
         """The task has to wait, as its host does."""
         if task.due:
             self.keeper.give_back(task, until)
-        if task.row >= 0 and not task.follows:
-            row = self._row(task)
-            if row >= 0:
-                self.frontier.postpone(row, until, why)
+        if (row := self._row(task)) >= 0:
+            self.frontier.postpone(row, until, why)
 
     def _row(self, task: Task) -> int:
-        """The row that a task's node has by now; -1 if it was put aside, and then it is in flight no more."""
+        """The row of the frontier that a task's node has by now; -1 if it never had one, or was put aside: then it is
+        in flight no more.
+        """
         cold = self.table.cold
+        if task.row < 0 or task.follows:
+            return -1
         if cold is None or not cold.sweeps:
             return task.row
         row = self.table.row_of.here(task.node)

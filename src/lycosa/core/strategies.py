@@ -20,6 +20,7 @@ Paper items:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -136,6 +137,14 @@ class Greedy:
         row = frontier.take(now)
         return Pick(row, self.name, float(frontier.score[row]) if row >= 0 else 0.0)
 
+    def instead(self, best: Pick, least: float, choose: Callable[[Rows], int], frontier: Frontier, now: float) -> Pick:
+        """Another of the rows that could be taken now in place of the best: one that scores so much at least."""
+        frontier.untake(best.row)
+        rows = frontier.candidates(int(frontier.level[best.row]), least, now)
+        row = choose(rows) if len(rows) else best.row
+        frontier.take_this(row, now)
+        return Pick(row, self.name, float(frontier.score[row]))
+
 
 class Altered(Greedy):
     """With probability q the best row, else any that scores at least zeta times as much, each as likely.
@@ -170,11 +179,7 @@ class Altered(Greedy):
         if best.row < 0 or explore < self.q or best.score == math.inf:
             return best
         least = best.score - (1.0 - self.zeta) * abs(best.score)
-        frontier.untake(best.row)
-        rows = frontier.candidates(int(frontier.level[best.row]), least, now)
-        row = int(rows[int(which * len(rows))]) if len(rows) else best.row
-        frontier.take_this(row, now)
-        return Pick(row, self.name, float(frontier.score[row]))
+        return self.instead(best, least, lambda rows: int(rows[int(which * len(rows))]), frontier, now)
 
 
 @runtime_checkable
@@ -200,11 +205,7 @@ class Drawn(Greedy):
         best = super().pick(number, frontier, now)
         if best.row < 0 or best.score == math.inf:
             return best
-        frontier.untake(best.row)
-        rows = frontier.candidates(int(frontier.level[best.row]), -math.inf, now)
-        row = self._choose(rows, number, frontier.table) if len(rows) else best.row
-        frontier.take_this(row, now)
-        return Pick(row, self.name, float(frontier.score[row]))
+        return self.instead(best, -math.inf, lambda rows: self._choose(rows, number, frontier.table), frontier, now)
 
 
 class Batched:

@@ -77,6 +77,23 @@ class Links:
     def __len__(self) -> int:
         return len(self.urls)
 
+    def add(
+        self, url: str, anchor: str = "", context: str = "", rel: str = "", position: int = 0, path: str | None = None
+    ) -> None:
+        """One more link; with a path, where links have one."""
+        self.urls.append(url)
+        self.anchors.append(anchor)
+        self.contexts.append(context)
+        self.rels.append(rel)
+        self.positions.append(position)
+        self.paths += [] if path is None else [path]
+
+    def only(self, places: Sequence[int]) -> Links:
+        """Those at some places, as a space gives them: nobody has judged them yet."""
+        columns = (self.urls, self.anchors, self.contexts, self.rels, self.positions)
+        kept: list[list[Any]] = [[column[at] for at in places] for column in columns]
+        return Links(*kept, paths=[self.paths[at] for at in places] if self.paths else [])
+
     def keep(self, most: int) -> None:
         """Drop all but the first so many."""
         for column in (self.urls, self.anchors, self.contexts, self.rels, self.positions, self.paths):

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
+from lycosa.collection.view import best_link
 from lycosa.collection.words import clean
 from lycosa.core import threads
 from lycosa.core.engine import Engine
@@ -486,11 +487,9 @@ class Reasons:
 
 def _link(visit: Visit, node: str) -> tuple[str, float]:
     """Words and alpha of the most promising link from a page to a node."""
-    links = visit.links
-    alphas = links.alphas.tolist() or [0.0] * len(links)
-    places = [place for place, url in enumerate(links.urls) if url == node]
-    best = max(places, key=lambda place: (alphas[place], bool(links.anchors[place]), -place), default=-1)
-    return (clean(links.anchors[best]), float(alphas[best])) if best >= 0 else ("", 0.0)
+    links, best = visit.links, best_link(visit, node)
+    alpha = float(links.alphas[best]) if best >= 0 and len(links.alphas) else 0.0
+    return (clean(links.anchors[best]) if best >= 0 else "", alpha)
 
 
 def _times(number: int) -> str:

@@ -120,28 +120,13 @@ def _link(page: Page, flight: Flight) -> None:
     links, wanted = page.links, flight.links
     nodes = [address(url) if "&" in url else url for url in links.urls]
     keep = [at for at, node in enumerate(nodes) if node in wanted]
-    kept = Links(
-        [nodes[at] or "" for at in keep],
-        [links.anchors[at] for at in keep],
-        [links.contexts[at] for at in keep],
-        [links.rels[at] for at in keep],
-        [links.positions[at] for at in keep],
-        paths=[links.paths[at] for at in keep] if links.paths else [],
-    )
+    kept = links.only(keep)
+    kept.urls = [nodes[at] or "" for at in keep]
     known, marks = set(kept.urls), page.marked.count("\x01")
-    for node, request in wanted.items():
-        if node in known:
-            continue
-        anchor = _text(request.meta.get("link_text"))
+    more = {node: _text(request.meta.get("link_text")) for node, request in wanted.items() if node not in known}
+    for position, (node, anchor) in enumerate(more.items(), marks):
         page.marked += f" \x01{anchor}\x02"
-        kept.urls.append(node)
-        kept.anchors.append(anchor)
-        kept.contexts.append("")
-        kept.rels.append("")
-        kept.positions.append(marks)
-        if links.paths:
-            kept.paths.append("")
-        marks += 1
+        kept.add(node, anchor, position=position, path="" if links.paths else None)
     if page.outcome != "ok":
         kept.alphas = np.zeros(len(kept), np.float32)
     page.links = kept

@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.people import jobs
 from lycosa.people.database import Database, Row
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
@@ -28,6 +27,9 @@ EVERY = 1.0
 
 TIDY = 3_600.0
 """Seconds between two looks at what earlier jobs have left behind."""
+
+RUNNING = {"comparison": "running", "model": "training"}
+"""What the state of a job is called while it is done, by its table."""
 
 
 class Job:
@@ -65,9 +67,9 @@ class Job:
                     tidied = time.monotonic()
                 if not started:
                     await asyncio.to_thread(shutil.rmtree, self.place, ignore_errors=True)
-                    await asyncio.to_thread(jobs.requeue, self.database, self.table)
+                    await asyncio.to_thread(requeue, self.database, self.table)
                     started = True
-                row = await asyncio.to_thread(jobs.take, self.database, self.table)
+                row = await asyncio.to_thread(take, self.database, self.table)
                 if row is not None:
                     await self.do(row)
                     continue
@@ -97,6 +99,20 @@ class Job:
             return await asyncio.to_thread(self.database.get, self.table, job) is None
         except LycosaError:
             return False
+
+
+def requeue(database: Database, table: str) -> None:
+    """What was under way when an earlier process died is to be done again."""
+    database.run(f"UPDATE {table} SET state = 'queued' WHERE state = ?", RUNNING[table])
+
+
+def take(database: Database, table: str) -> Row | None:
+    """The one that has waited longest, under way from now on; None if none waits."""
+    row = database.row(f"SELECT id FROM {table} WHERE state = 'queued' ORDER BY created, id LIMIT 1")
+    start = f"UPDATE {table} SET state = ? WHERE id = ? AND state = 'queued'"
+    if row is None or not database.run(start, RUNNING[table], row["id"]):
+        return None
+    return database.get(table, row["id"])
 
 
 async def ask(

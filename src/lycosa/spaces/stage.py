@@ -166,11 +166,5 @@ def _told(why: str, rendered: Rendered, look: Look) -> dict[str, Any]:
 def _add(links: Links, urls: list[str]) -> None:
     """Where a page's scripts wanted to go: links without words, as those of a meta refresh."""
     at = max(links.positions, default=-1) + 1
-    for number, url in enumerate(urls):
-        links.urls.append(url)
-        links.anchors.append("")
-        links.contexts.append("")
-        links.rels.append("refresh")
-        links.positions.append(at + number)
-        if links.paths or len(links) == 1:
-            links.paths.append("")
+    for number, url in enumerate(urls, at):
+        links.add(url, rel="refresh", position=number, path="" if links.paths or not links.urls else None)

@@ -37,14 +37,13 @@ from lycosa.spaces.resources import BUSY, REDIRECTS, Resources, as_visit
 from lycosa.spaces.stage import Stage
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
-from lycosa.web.directives import tag_directives
 from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
-from lycosa.web.optouts import RobotsSignals
+from lycosa.web.optouts import RobotsSignals, tag_directives
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.rendering import Renderer
@@ -808,17 +807,8 @@ def _remark(document: Document) -> str:
 
 def _without_nofollow(page: Page) -> Links:
     """Links that the page vouches for."""
-    links = page.links
-    keep = [i for i, rel in enumerate(links.rels) if "nofollow" not in rel.split()]
     page.flags.append("nofollow-links")
-    return Links(
-        [links.urls[i] for i in keep],
-        [links.anchors[i] for i in keep],
-        [links.contexts[i] for i in keep],
-        [links.rels[i] for i in keep],
-        [links.positions[i] for i in keep],
-        paths=[links.paths[i] for i in keep] if links.paths else [],
-    )
+    return page.links.only([at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()])
 
 
 def _validator(value: str) -> str:

@@ -34,6 +34,8 @@ TRAINING = frozenset({"ai-train", "train-ai", "train-genai", "ai", "bots", "tdm"
 TDMREP, AI_TXT = "/.well-known/tdmrep.json", "/ai.txt"
 FILES = (TDMREP, AI_TXT)
 
+_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
 MOST_BYTES = 500_000
 MOST = 1_000
 """Rules of a file that are read, and bytes of it."""
@@ -192,3 +194,30 @@ def heeded(told: Iterable[str], respect: str) -> list[str]:
     if respect == "all":
         return list(told)
     return [one for one in told if one.partition(":")[0] in TRAINING] if respect == "training" else []
+
+
+# -- X-Robots-Tag: what it says of a page, and to whom ---------------------------------------------------------------
+
+
+def tag_directives(value: str, agent: str) -> frozenset[str]:
+    """The directives of X-Robots-Tag that concern us: unnamed ones, and those for our name."""
+    directives: set[str] = set()
+    for line in value.lower().split("\n"):
+        directives |= _line_directives(line, agent.lower())
+    return frozenset(directives | {"noindex", "nofollow"} if "none" in directives else directives)
+
+
+def _line_directives(line: str, agent: str) -> set[str]:
+    """Those of one header line; an agent's name stands before the directives that are for it alone."""
+    directives: set[str] = set()
+    applies = True
+    for part in line.split(","):
+        name, colon, rest = part.partition(":")
+        name = name.strip()
+        # `name: value` is a directive with a value or a user agent; a piece of a date (unavailable_after) is neither.
+        if colon and name.replace("-", "").replace("_", "").isalpha() and name not in _VALUED:
+            applies = name == agent
+            part = rest
+        if applies:
+            directives.add(part.strip())
+    return directives

@@ -7,13 +7,11 @@ over, and what they hold has a limit.
 from __future__ import annotations
 
 import re
-import tarfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import Any
 from urllib.parse import quote
 
 from lycosa.collection.reading import INFLATED
@@ -27,6 +25,7 @@ from lycosa.lab.corpora.recorded import Keep
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, unfinished, write_index
 from lycosa.replay.places import cache_directory
+from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
 from lycosa.topics.taxonomy import path_of
 from lycosa.training.sources import page_of, unpacked
 from lycosa.web.html import extract
@@ -96,34 +95,15 @@ def fetch(
 # -- reading archives ------------------------------------------------------------------------------------------------
 
 
-class _Limited:
-    """A stream that ends with an error where a bomb would go on."""
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self._stream, self._path, self._left = stream, path, MOST_UNPACKED
-
-    def read(self, size: int) -> bytes:
-        content = self._stream.read(size)
-        self._left -= len(content)
-        if self._left < 0:
-            raise InputError(f"{self._path} holds more than {MOST_UNPACKED:,} bytes: it is not what it should be")
-        return content
-
-
 def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """The plain files of a packed tar archive: their paths, and a way to read the beginning of each."""
     try:
         with unpacked(path) as stream:
-            limited = cast("Any", _Limited(stream, path))
-            with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
-                for number, member in enumerate(archive, 1):
-                    if number > MOST_MEMBERS:
-                        raise InputError(f"{path} holds more than {MOST_MEMBERS:,} files: it is not what it should be")
-                    content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
-                    if content is not None:
-                        yield PurePosixPath(member.name), partial(content.read, INFLATED)
-                    archive.members = []  # type: ignore[attr-defined]  # a stream does not go back: let them go
-    except (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, OverflowError, RecursionError) as error:
+            for name, content in plain_files(stream, MOST_UNPACKED, MOST_MEMBERS):
+                yield name, partial(content.read, INFLATED)
+    except BadArchive as error:
+        raise InputError(f"{path} {str(error).removeprefix('it ')}: it is not what it should be") from error
+    except DAMAGE as error:
         raise InputError(f"cannot read {path} as an archive: {error or type(error).__name__}") from error
 
 

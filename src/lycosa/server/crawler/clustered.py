@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -31,13 +30,6 @@ class RunningOnCluster(Running):
         if not self._cancelled:
             self._cancelled = True
             super().cancel()
-
-    async def ended(self, seconds: float) -> None:
-        """Wait until it has ended; after so many seconds, at once."""
-        if self._task is not None:
-            await asyncio.wait({self._task}, timeout=seconds)
-            self.cancel()
-            await asyncio.wait({self._task})
 
     async def _sessions(self) -> str:
         while not self.stopped_at:
@@ -99,6 +91,10 @@ class RunningOnCluster(Running):
                 log("cannot show how a crawl is", crawl=self.id, error=str(error))
 
     @property
+    def opened(self) -> bool:
+        return self._hosted is not None
+
+    @property
     def in_flight(self) -> int:
         return self._flying
 
@@ -119,11 +115,6 @@ class RunningOnCluster(Running):
         """Called now and then: opens it again, if its pages are to be judged by something else."""
         if self.asked is not None and self.asked.what != "labels" and now >= self.opened_at + PATIENCE:
             self._reopen(now)
-
-    def part(self, source: Any) -> None:
-        if source not in self._parting and not self.stopped_at and self._hosted is not None:
-            self._parting.add(source)
-            self._reopen(self._around.clock())
 
     def _reopen(self, now: float) -> None:
         super()._reopen(now)

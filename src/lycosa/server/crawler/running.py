@@ -117,6 +117,11 @@ class Running:
         self._no_room = ""
 
     @property
+    def opened(self) -> bool:
+        """Whether it has been opened: before that there is nothing to stop."""
+        return self.engine is not None
+
+    @property
     def in_flight(self) -> int:
         """Requests under way in other processes."""
         return 0
@@ -141,7 +146,7 @@ class Running:
         """Wait until it has ended; after so many seconds, at once."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=seconds)
-            self._task.cancel()
+            self.cancel()
             await asyncio.wait({self._task})
 
     async def run(self) -> Ending:
@@ -288,7 +293,7 @@ class Running:
 
     def part(self, source: Path) -> None:
         """Another crawl is being deleted: this one is opened again, with what it refers to there as its own."""
-        if source not in self._parting and not self.stopped_at and self.engine is not None:
+        if source not in self._parting and not self.stopped_at and self.opened:
             self._parting.add(source)
             self._reopen(self._around.clock())
 

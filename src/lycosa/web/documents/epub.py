@@ -79,14 +79,8 @@ def _add_links(links: Links, more: Links, before: int) -> None:
     """Links that lead out of the book; `before`: how many stand in the chapters before this one."""
     columns = zip(more.urls, more.anchors, more.contexts, more.rels, more.positions, more.paths, strict=True)
     for url, anchor, context, rel, position, path in columns:
-        if url.startswith(_NOWHERE) or len(links) >= MOST_LINKS:
-            continue
-        links.urls.append(url)
-        links.anchors.append(anchor)
-        links.contexts.append(context)
-        links.rels.append(rel)
-        links.positions.append(before + position)
-        links.paths.append(path)
+        if not url.startswith(_NOWHERE) and len(links) < MOST_LINKS:
+            links.add(url, anchor, context, rel, before + position, path)
 
 
 def _describe(document: Document, package: Package, root: str) -> None:

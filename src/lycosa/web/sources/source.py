@@ -101,12 +101,7 @@ class Source:
         url = self._address(href, base, at_home, len(self.links))
         if url is None:
             return
-        links = self.links
-        links.positions.append(len(links))
-        links.urls.append(url)
-        links.anchors.append(brief(title) or words_of(url))
-        links.contexts.append(brief(context))
-        links.rels.append("")
+        self.links.add(url, brief(title) or words_of(url), brief(context), position=len(self.links))
         self.modified.append(_date(modified))
 
     def follow(self, href: str, *, base: str = "", at_home: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Take named files out of a Debian package or a tar archive, without the tools of either.
+"""Take files out of a tar archive or a Debian package, without the tools of either.
 
 An archive from elsewhere may lie about everything. So nothing is written by the names it uses: wanted files are known
 by their last part, come back as bytes, and have to be plain files; links and devices are passed over. All sizes have a
@@ -13,7 +13,7 @@ import io
 import lzma
 import tarfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -35,7 +35,7 @@ _PACKED: list[tuple[bytes, Any]] = [
     (b"BZh", bz2.BZ2File),
     (b"\x28\xb5\x2f\xfd", zstd.ZstdFile),
 ]
-_DAMAGE = (
+DAMAGE = (
     tarfile.TarError,
     EOFError,
     OSError,
@@ -48,6 +48,7 @@ _DAMAGE = (
     zlib.error,
     zstd.ZstdError,
 )
+"""What an archive that is damaged, or none, makes those raise that read it."""
 
 
 class BadArchive(Exception):
@@ -74,7 +75,7 @@ def unpack(packed: bytes, wanted: Collection[str]) -> dict[str, bytes]:
         packed = _data_of_package(packed)
     try:
         return _of_tar(packed, wanted)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise BadArchive(str(error) or type(error).__name__) from error
 
 
@@ -102,31 +103,37 @@ def _of_tar(packed: bytes, wanted: Collection[str]) -> dict[str, bytes]:
             stream = opened(stream)
             break
     by_directory: dict[str, dict[str, bytes]] = {}
-    limited: Any = _Limited(stream)
-    with tarfile.open(fileobj=limited, mode="r|") as archive:
-        for number, member in enumerate(archive, 1):
-            if number > MOST_MEMBERS:
-                raise BadArchive(f"it holds more than {MOST_MEMBERS:,} files")
-            path = PurePosixPath(member.name)
-            if path.name in wanted and member.isreg() and not member.issparse():  # what is sparse may be of any size
-                content = archive.extractfile(member)
-                if content is not None:
-                    by_directory.setdefault(str(path.parent), {})[path.name] = content.read()
+    for path, content in plain_files(stream, LARGEST_UNPACKED, MOST_MEMBERS):
+        if path.name in wanted:
+            by_directory.setdefault(str(path.parent), {})[path.name] = content.read()
     return _fullest(by_directory)
+
+
+def plain_files(stream: IO[bytes], largest: int, most: int) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    """The plain files of a tar archive, one after the other: `largest` bytes and `most` members, or it is a bomb."""
+    limited: Any = _Limited(stream, largest)
+    with tarfile.open(fileobj=limited, mode="r|", bufsize=1 << 16) as archive:
+        for number, member in enumerate(archive, 1):
+            if number > most:
+                raise BadArchive(f"it holds more than {most:,} files")
+            # What is sparse may be of any size.
+            content = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+            if content is not None:
+                yield PurePosixPath(member.name), content
+            archive.members = []  # type: ignore[attr-defined]  # a stream does not go back: let them go
 
 
 class _Limited:
     """A stream that ends with an error where a bomb would go on."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._left = LARGEST_UNPACKED
+    def __init__(self, stream: IO[bytes], largest: int) -> None:
+        self._stream, self._largest, self._left = stream, largest, largest
 
     def read(self, size: int) -> bytes:
         content = self._stream.read(size)
         self._left -= len(content)
         if self._left < 0:
-            raise BadArchive(f"it holds more than {LARGEST_UNPACKED:,} bytes")
+            raise BadArchive(f"it holds more than {self._largest:,} bytes")
         return content
 
 
