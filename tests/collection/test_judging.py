@@ -17,7 +17,7 @@ from lycosa.collection.best import questions
 from lycosa.collection.export import export
 from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
-from lycosa.collection.report.gathering import gather
+from lycosa.collection.report import gather
 from lycosa.collection.searching import Search
 from lycosa.collection.summary import summarise
 from lycosa.collection.view import CrawlView

@@ -11,7 +11,7 @@ import pytest
 
 from lycosa.collection import view as view_module
 from lycosa.collection.reading import Collection
-from lycosa.collection.report.gathering import gather
+from lycosa.collection.report import gather
 from lycosa.collection.rows import COLUMNS
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.core.errors import DamagedError

@@ -9,7 +9,7 @@ import pytest
 
 import lycosa
 from lycosa.collection.reading import Collection
-from lycosa.collection.report.gathering import gather
+from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import LEFT_ALONE, REQUESTS_SPENT, requests_for
 from lycosa.core.errors import InputError

@@ -23,6 +23,7 @@ BESIDE = {
     "web": "demo",
     "backup": "serve",
     "restore": "serve",
+    **dict.fromkeys(("disk", "index", "compact", "upgrade", "mend"), "upkeep"),
 }
 """Commands that stand in another's file."""
 

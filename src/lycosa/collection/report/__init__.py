@@ -1,6 +1,7 @@
 """`lycosa report`: a crawl told on one page of HTML, which needs nothing but itself.
 
-`gather` reads the figures out of a crawl's log, `render` makes the page of them, which loads nothing from anywhere.
+`gather` reads the figures out of a crawl's view, and single visits by their numbers, for the pages that are shown;
+`render` makes the page of them, which loads nothing from anywhere.
 
 Titles, anchors and addresses were written by strangers. Everything that the template prints is escaped, and cleaned of
 characters that could rearrange or hide the text around it; only web addresses become links; and the page's own policy
@@ -9,17 +10,60 @@ lets no script run but the one that belongs to it.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import fields
 from functools import cache
+from heapq import nsmallest
+from itertools import islice, pairwise
+from typing import Any
 
+import numpy as np
 from jinja2 import Environment
 
+from lycosa.collection.best import best_of
+from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.estimate import at_least
-from lycosa.collection.report.figures import Report
-from lycosa.collection.report.gathering import gather
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import charts
+from lycosa.collection.report.cards import CLIP, Cards, topic_marks
+from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
+from lycosa.collection.tally import SORTS, Host, Tally
+from lycosa.collection.view import CrawlView
+from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
+from lycosa.core.options import STRATEGY, Options, default_of, flag_of
+from lycosa.drawing import hostmap
 from lycosa.drawing.formats import score
 from lycosa.drawing.pages import digest, environment, source
+from lycosa.refresh.ledger import Wanted, changes
+from lycosa.store.log import PAGES
+from lycosa.version import __version__
 
-__all__ = ["Report", "gather", "render"]
+BEST = 50
+"""Finds that are shown."""
+
+PATHS = 12
+"""Finds to which the ways are drawn: more can't be taken in."""
+
+CARDS = 300
+"""Pages listed in the order in which they were fetched."""
+
+HOSTS = 60
+"""Hosts in the table."""
+
+MAPPED = 100
+"""Hosts that a map may choose from."""
+
+ASKED = 10
+"""Pages that are named to ask a person about."""
+
+COPIES = 10
+LANGUAGES = 12
+
+LATEST, GONE, RESTLESS = 30, 30, 10
+"""Changes, vanished or moved pages, and restless ones that are shown."""
+
+_WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
 
 @cache
@@ -45,3 +89,213 @@ def asked(threshold: float) -> str:
     """
     spoken = at_least(threshold)
     return f"{score(threshold)} or more" if spoken.endswith("more") else spoken
+
+
+# -- the figures ----------------------------------------------------------------------------------------------------
+
+
+def gather(collection: Collection) -> Report:
+    """All figures of a crawl, also while it runs: what is recorded after this began is left out."""
+    options = collection.options
+    report = Report(
+        directory=str(collection.path),
+        subject=options.subject,
+        strategy=options.strategy,
+        budget=options.budget,
+        worded=bool(options.topic),
+        archived=options.archive,
+        traps=options.traps,
+        version=__version__,
+        made=time.time(),
+    )
+    report.read(collection, ASKED)
+    view = collection.view()
+    tally, relevant = view.tally, view.relevant(collection.threshold)
+    pages = np.flatnonzero(view.column("crawled"))
+    worths, copies = view.column("first_worth")[pages], view.column("first_copy")[pages]
+    order, depth = view.breadth_first()
+    order = order[view.column("crawled")[order]]
+    cards = Cards(collection, depth, topic_marks(options, _learned(collection)))
+
+    report.requests, report.size, report.recovered = tally.spent.total(), tally.size, tally.recovered
+    report.spent = spending(tally.spent)
+    report.scoreless = int((worths == 0).sum())
+    _tell_time(report, tally)
+    report.curve = charts.harvest(relevant[pages], relevant[order])
+    report.scores = charts.scores(worths, copies, report.threshold)
+    report.pace = charts.pace(
+        view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
+    )
+    best = _best(collection, view, bool(report.relevant))
+    report.best = [cards.card(vertex, excerpt=place < PATHS) for place, vertex in enumerate(best)]
+    report.freshness = _freshness(collection)
+    if report.freshness is not None:
+        for card in report.best:
+            cards.tell_since(card)
+    report.branches = cards.tree(best[:PATHS])
+    report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
+    _tell_hosts(report, view, collection.threshold, best[:PATHS])
+    _tell_rest(report, collection, cards)
+    report.options = _options(options)
+    report.steps = _steps(report)
+    return report
+
+
+def _learned(collection: Collection) -> list[str]:
+    """The weightiest terms of a topic that was learned from examples or read from a file."""
+    learned = collection.log.setting("learned", {})
+    return sorted(learned, key=lambda term: (-learned[term], term))[:12]
+
+
+def _best(collection: Collection, view: CrawlView, any_relevant: bool) -> list[int]:
+    """The best of the relevant pages; where there are none, the pages that came closest."""
+    line = collection.threshold if any_relevant else 0.0
+    best = best_of(collection, BEST, at_least=line, first_versions=True)
+    return [int(np.searchsorted(view.column("first"), seq)) for seq, _ in best]
+
+
+def _tell_time(report: Report, tally: Tally) -> None:
+    runs = tally.crawls
+    report.runs = len(runs)
+    if runs:
+        report.began = runs[0][0]
+        report.seconds = sum(end - start for start, end in runs)
+
+
+def _tell_hosts(report: Report, view: CrawlView, threshold: float, best: Sequence[int]) -> None:
+    """The table of hosts, and the map."""
+    hosts, host_of = view.hosts(threshold), view.column("host_number")
+    report.host_count = sum(host.pages > 0 for host in hosts)
+    report.hosts = nsmallest(HOSTS, hosts, key=_importance)
+    seeds = {int(host_of[vertex]) for vertex in view.graph.seed_vertices()}
+    trails = {way for vertex in best for way in pairwise(host_of[view.trail(vertex)].tolist()) if way[0] != way[1]}
+    largest = nsmallest(MAPPED, range(len(hosts)), key=lambda number: _importance(hosts[number]))
+    first = nsmallest(MAPPED // 4, seeds, key=lambda number: _importance(hosts[number]))
+    needed = [*[number for way in sorted(trails) for number in way], *first]
+    shown = sorted([number for number in dict.fromkeys([*needed, *largest]) if hosts[number].pages][:MAPPED])
+    place = {number: position for position, number in enumerate(shown)}
+    mapped = [hosts[number] for number in shown]
+    dots = [hostmap.Dot(host.name, host.pages, host.relevant, host.number in seeds) for host in mapped]
+    ways = _ways(view, place, len(hosts))
+    trails = {(place[a], place[b]) for a, b in trails if (place.get(a, -1), place.get(b, -1)) in ways}
+    maps = (hostmap.draw(dots, ways, trails, canvas) for canvas in (hostmap.WIDE, hostmap.NARROW))
+    report.maps = [drawn for drawn in maps if drawn is not None]
+
+
+def _ways(view: CrawlView, place: dict[int, int], count: int) -> dict[tuple[int, int], int]:
+    """How many pages were first seen on one host and lie on another, for the hosts that have a place."""
+    parent, host = view.column("parent"), view.column("host_number")
+    children = np.flatnonzero(view.column("crawled") & (parent >= 0))
+    position = np.full(count + 1, -1)
+    position[list(place)] = list(place.values())
+    start, end = position[host[parent[children]]], position[host[children]]
+    across = (start >= 0) & (end >= 0) & (start != end)
+    pairs, counts = np.unique(start[across] * len(place) + end[across], return_counts=True)
+    return {divmod(pair, len(place)): number for pair, number in zip(pairs.tolist(), counts.tolist(), strict=True)}
+
+
+def _importance(host: Host) -> tuple[int, int, int, str]:
+    return -host.pages, -host.relevant, -host.requests, host.name
+
+
+def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
+    view, tally = collection.view(), collection.view().tally
+    report.causes = sorted(tally.causes.values(), key=lambda cause: (-cause.count, cause.name))
+    for kind, meaning in KINDS.items():
+        ended = {key: number for key, number in tally.kinds.items() if key[0] == kind}
+        good = sum(number for key, number in ended.items() if key[1] in FINE or key in EXPECTED)
+        if ended:
+            report.kinds.append((meaning, sum(ended.values()), sum(ended.values()) - good))
+    relevant = view.relevant_by_language(collection.threshold)
+    report.languages = [(code, count, relevant[code]) for code, count in tally.languages.most_common(LANGUAGES)]
+    report.remarks = sorted(tally.flags.values(), key=lambda remark: (-remark.count, remark.name))
+    report.copied = int(view.column("first_copy")[view.column("crawled")].sum())
+    copied = collection.log.rows(
+        "same, COUNT(*), MIN(seq)",
+        f"{PAGES} AND same != '' AND seq <= ? GROUP BY same",
+        f"COUNT(*) DESC, MIN(seq) LIMIT {COPIES}",
+        (view.seq,),
+    )
+    for node, count, example in list(copied):
+        original = view.page(node)
+        if original is not None:
+            card = cards.card(original.number)
+            report.copies.append(Copies(card.node, card.title, count, cards.read(example).node))
+
+
+def _freshness(collection: Collection) -> Freshness | None:
+    """What looking again has brought; None where nobody has."""
+    view = collection.view()
+    looks = view.tally.looks
+    if not looks.count:
+        return None
+    fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
+    fresh.returned, fresh.new = looks.sorts["returned"], looks.new
+    fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
+    fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST))
+    gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
+    fresh.gone_count = len(gone)
+    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:GONE]:
+        fresh.gone.append(Gone(node, _title(collection, node), fate.state, fate.since, fate.target))
+    for node, times in looks.restless.most_common(RESTLESS):
+        page = view.page(node)
+        if page is not None and page.fate is not None:
+            title = _title(collection, node)
+            fresh.restless.append(Restless(node, title, times, page.fate.looks, page.fate.changed))
+    return fresh
+
+
+def _title(collection: Collection, node: str) -> str:
+    """The title that a page last had."""
+    version = collection.versions.last(node)
+    return version.title[:CLIP] if version is not None else ""
+
+
+def _options(options: Options) -> list[tuple[str, str, str]]:
+    """What differs from the defaults: the option, its value, what it means."""
+    differing = []
+    for item in fields(options):
+        value = getattr(options, item.name)
+        if value != (STRATEGY if item.name == "strategy" else default_of(item)):
+            differing.append(
+                (flag_of(item.name) if item.name != "topic" else "TOPIC", _told(value), item.metadata["help"])
+            )
+    return differing
+
+
+def _told(value: Any) -> str:
+    """An option's value as one would write it."""
+    if isinstance(value, list):
+        return ", ".join(value[:20]) + (f" and {len(value) - 20} more" if len(value) > 20 else "")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _steps(report: Report) -> list[tuple[str, str]]:
+    """What to do next, as command lines."""
+    name = report.place
+    steps = []
+    if report.running:
+        steps.append(
+            (
+                f"lycosa show {name}",
+                "The crawl is still running: see how far it is. This report does not update itself.",
+            )
+        )
+    elif report.ending == REFRESHED:
+        steps.append((f"lycosa refresh {name}", "Revisit the pages that are due."))
+    elif report.ending != EXHAUSTED:
+        steps.append((f"lycosa resume {name}{report.more}", "Continue where it stopped."))
+    if report.archived and report.pages:
+        steps.append((f"lycosa search {name} WORDS", "Search the text of the pages."))
+    if report.relevant:
+        steps.append(
+            (
+                f"lycosa export {name} --out pages.csv",
+                "Export all relevant pages as a table, a graph, a corpus or a web archive.",
+            )
+        )
+    if report.freshness is not None:
+        steps.append((f"lycosa changes {name}", "List what has changed, and how."))
+    if report.pages:
+        steps.append((f"lycosa page {name} URL", "Show one page: its text, its links, and why it was fetched."))
+    return steps
