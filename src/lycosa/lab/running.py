@@ -112,38 +112,24 @@ def run(
     experiment = _with_ahead(experiment, index, remarks)
     hunted = list(subjects) if subjects is not None else _subjects(experiment, index, tell)
     experiment = _honest(experiment, index, hunted, remarks)
-    out.mkdir(parents=True, exist_ok=True)
+    (out / RUNS).mkdir(parents=True, exist_ok=True)
     with replacing(out / "experiment.toml") as file:
         corpus = str(index.path.resolve()) if index.path else experiment.corpus
         file.write(replace(experiment, corpus=corpus).as_toml().encode())
-    (out / RUNS).mkdir(exist_ok=True)
     shop = Workshop(experiment, index, out, tell)
     if experiment.judge and learning(experiment.judge):
         _ = shop.readings  # before there are processes that would all make it
-    ready = _prepare_all(shop, hunted, workers)
-    left_out = {one.subject.name: one.excluded for one in ready if one.excluded}
-    remarks += [f"Left out: {name}: {why}" for name, why in left_out.items()]
-    ready = [one for one in ready if not one.excluded]
-    for subject in (one.subject for one in ready):
-        remarks += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
-    if not ready:
-        raise InputError(f"nothing to look for is left: {'; '.join(remarks)}")
+    ready = _left(_prepare_all(shop, hunted, workers), remarks)
     trials = _trials(experiment, index, ready)
-    troubles = {
-        trial: Trouble(False, one.lacking[need])
-        for one in ready
-        for need in sorted(one.lacking)
-        for trial in trials
-        if trial.subject == one.subject.name and need in needs(trial.strategy)
-    }
+    troubles = _lacking(ready, trials)
     shop.subjects = {one.subject.name: one.subject for one in ready}
     troubles |= _run_all(shop, [trial for trial in trials if trial not in troubles], workers)
     results = Results(experiment, index, shop.subjects, remarks=remarks, kept=out)
-    for trial in trials:
-        trace = None if trial in troubles else read_run(out / RUNS / f"{trial.key}.npz", len(index))
+    for trial in (trial for trial in trials if trial not in troubles):
+        trace = read_run(out / RUNS / f"{trial.key}.npz", len(index))
         if trace is not None:
             results.outcomes.append(Outcome(trial.strategy, trial.subject, trial.seed_set, trial.repetition, trace))
-        elif trial not in troubles:
+        else:
             troubles[trial] = Trouble(True, f"its file {RUNS}/{trial.key}.npz can't be read back")
     results.failed = [str(trial) for trial, trouble in troubles.items() if trouble.failed]
     results.remarks += _remarks(experiment, trials, troubles)
@@ -153,6 +139,28 @@ def run(
     results.remarks += results.beaten() + _forfeits(results)
     results.write_tables(out)
     return results
+
+
+def _left(prepared: list[Prepared], remarks: list[str]) -> list[Prepared]:
+    """The subjects that can be hunted; why others can't, and what is to be said of these, is among the remarks."""
+    remarks += [f"Left out: {one.subject.name}: {one.excluded}" for one in prepared if one.excluded]
+    ready = [one for one in prepared if not one.excluded]
+    for subject in (one.subject for one in ready):
+        remarks += [note if subject.name in note else f"{subject.name}: {note}" for note in subject.notes]
+    if not ready:
+        raise InputError(f"nothing to look for is left: {'; '.join(remarks)}")
+    return ready
+
+
+def _lacking(ready: list[Prepared], trials: list[Trial]) -> dict[Trial, Trouble]:
+    """The trials that can't be run, as their subject lacks what their strategy needs."""
+    return {
+        trial: Trouble(False, one.lacking[need])
+        for one in ready
+        for need in sorted(one.lacking)
+        for trial in trials
+        if trial.subject == one.subject.name and need in needs(trial.strategy)
+    }
 
 
 def _with_ahead(experiment: Experiment, index: Index, remarks: list[str]) -> Experiment:

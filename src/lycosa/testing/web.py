@@ -207,17 +207,9 @@ class Web:
             return apart.document(path) or Document(_NOT_FOUND, status=404, codec="")
         if name in self.farm:
             return self.farm.document(name, path) or Document(_NOT_FOUND, status=404, codec="")
-        page = self._book.find(name, path)
-        if page is None and Trap.SESSION in self.traps and self._book.host(name) is not None:
-            page = self._book.find(name, _without_session(path))
-        if page is None and Trap.DUPLICATES in self.traps and not path.startswith("/print/"):
-            page = self._copied(name, path)
+        page = self._found(name, path)
         if page is not None:
-            return self._clean(page)
-        if Trap.DUPLICATES in self.traps and path.startswith("/print/"):
-            page = self._copied(name, path)
-            if page is not None:
-                return self._printed(page)
+            return self._printed(page) if path.startswith("/print/") else self._clean(page)
         document = self._mischief.document(name, path, version)
         if document is not None:
             return document
@@ -288,12 +280,17 @@ class Web:
                 return self._book.find(name, path.removeprefix(prefix))
         return None
 
-    def _resolve(self, name: str, path: str) -> int | None:
+    def _found(self, name: str, path: str) -> int | None:
+        """Find the page at an address, under a session's name, or of which it shows a copy."""
         page = self._book.find(name, path)
         if page is None and Trap.SESSION in self.traps:
             page = self._book.find(name, _without_session(path))
         if page is None and Trap.DUPLICATES in self.traps:
             page = self._copied(name, path)
+        return page
+
+    def _resolve(self, name: str, path: str) -> int | None:
+        page = self._found(name, path)
         if page is None and Trap.REDIRECTS in self.traps:
             page = self._mischief.destination(name, path)
         return page

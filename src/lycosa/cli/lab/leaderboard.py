@@ -18,7 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, TRUTH
 from lycosa.lab import leaderboard as boards
 from lycosa.lab.findings import Table
-from lycosa.lab.gate import hold, raise_floors, read_gates
+from lycosa.lab.gate import Passed, hold, raise_floors, read_gates
 from lycosa.lab.leaderboard import BOARDS, Board, Place
 from lycosa.lab.report import write_report
 
@@ -103,8 +103,9 @@ def gate(
     if lower and not pin:
         raise InputError("--lower needs --raise: give both")
     gates = read_gates(floors)
-    if unknown := [name for name in only or [] if name not in {gate.name for gate in gates}]:
-        raise InputError(f"{floors} has no section {unknown[0]!r}: it has {', '.join(gate.name for gate in gates)}")
+    names = [gate.name for gate in gates]
+    if unknown := [name for name in only or [] if name not in names]:
+        raise InputError(f"{floors} has no section {unknown[0]!r}: it has {', '.join(names)}")
     measured = [gate for gate in gates if gate.present(corpora) and (not only or gate.name in only)]
     missing = [gate.name for gate in gates if gate not in measured]
     with progress(quiet) as tell:
@@ -116,12 +117,16 @@ def gate(
         reached = [asdict(one) | {"holds": one.holds} for one in told]
         print_json({"floors": reached, "passed over": missing}, indent=1)
     else:
-        for one in told:
-            mark = "ok  " if one.holds else "FELL"
-            print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
-        for name in missing:
-            print(f"skipped: {name}")
+        _tell(told, missing)
     if not told:
         raise InputError("no section could be measured: give the directory of the corpora with --corpora")
     if not all(one.holds for one in told):
         raise typer.Exit(1)
+
+
+def _tell(told: list[Passed], missing: list[str]) -> None:
+    for one in told:
+        mark = "ok  " if one.holds else "FELL"
+        print(f"{mark} {one.gate}: {one.strategy} {one.harvest:.3f} (floor {one.floor:.3f})")
+    for name in missing:
+        print(f"skipped: {name}")

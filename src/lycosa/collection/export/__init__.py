@@ -143,27 +143,36 @@ def export(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
                 "is made from it: choose jsonl, csv, parquet or graphml"
             )
+        mark = BOM_UTF8 if excel else b""
         if path is None:
             assert stdout is not None
-            stdout.write(BOM_UTF8 if excel else b"")
+            stdout.write(mark)
             done = kind.write(pages, stdout)
             stdout.flush()
-        elif folder:
-            assert kind.folder is not None
-            with whole_folder(path) as folder_path:
-                done = kind.folder(pages, folder_path)
         else:
-            with whole_file(path) as file:
-                done = _write(kind, pages, path, file, BOM_UTF8 if excel else b"")
-            for name, content in done.beside.items():
-                beside = _beside(path, kind, name)
-                with whole_file(beside) as file:
-                    file.write(content)
-                done.remarks.append(f"{beside.name} is beside it")
+            done = _into_folder(kind, pages, path) if folder else _into_file(kind, pages, path, mark)
         done.remarks += _missing(pages, everything)
     size = 0 if path is None else _size(path)
     opened_by = (_FOLDER if folder and not kind.folder_only else kind.opened_by).format(str(path))
     return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
+
+
+def _into_folder(kind: Format, pages: Selection, path: Path) -> Written:
+    assert kind.folder is not None
+    with whole_folder(path) as folder:
+        return kind.folder(pages, folder)
+
+
+def _into_file(kind: Format, pages: Selection, path: Path, mark: bytes) -> Written:
+    """A file, and what stands beside it."""
+    with whole_file(path) as file:
+        done = _write(kind, pages, path, file, mark)
+    for name, content in done.beside.items():
+        beside = _beside(path, kind, name)
+        with whole_file(beside) as file:
+            file.write(content)
+        done.remarks.append(f"{beside.name} is beside it")
+    return done
 
 
 def _missing(pages: Selection, everything: bool) -> list[str]:

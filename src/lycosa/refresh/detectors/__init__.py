@@ -124,10 +124,9 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
         return _unseen(old, new, detectors, verdicts)
     reading = [verdicts[name] for name in _READING if name in verdicts]
     if reading and all(not verdict.changed or verdict.kind == "cosmetic" for verdict in reading):
-        for name in seen:
-            # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
-            if DETECTORS[name].blind or name == "relevance":
-                seen[name] = replace(seen[name], kind="cosmetic")
+        # Nor does a score that crossed the threshold as the navigation changed make a page enter the topic.
+        for name in [name for name in seen if DETECTORS[name].blind or name == "relevance"]:
+            seen[name] = replace(seen[name], kind="cosmetic")
     seen = dict(sorted(seen.items(), key=lambda said: KINDS.index(said[1].kind)))  # the gravest is said first
     kind = next(iter(seen.values())).kind
     magnitude = max(verdict.magnitude for verdict in seen.values() if verdict.kind == kind)

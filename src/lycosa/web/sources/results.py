@@ -156,12 +156,19 @@ def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return
-    if isinstance(data, list) and len(data) == 4 and isinstance(data[0], str) and isinstance(data[3], list):
-        titles = data[1] if isinstance(data[1], list) else []
-        for at, link in enumerate(data[3][:MOST_RESULTS]):
-            if isinstance(link, str):
-                yield _resolved(link, url), str(titles[at]) if at < len(titles) else ""
-        return
+    suggests = isinstance(data, list) and len(data) == 4 and isinstance(data[0], str) and isinstance(data[3], list)
+    for link, title in _suggested(data) if suggests else _listed(data):
+        yield _resolved(link, url), title
+
+
+def _suggested(data: list[Any]) -> Iterator[tuple[str, str]]:
+    titles = data[1] if isinstance(data[1], list) else []
+    for at, link in enumerate(data[3][:MOST_RESULTS]):
+        if isinstance(link, str):
+            yield link, str(titles[at]) if at < len(titles) else ""
+
+
+def _listed(data: Any) -> Iterator[tuple[str, str]]:
     waiting: list[tuple[Any, bool]] = [(data, False)]
     for _ in range(MOST_VALUES):
         if not waiting:
@@ -172,7 +179,7 @@ def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
         elif isinstance(value, dict):
             link = next((value[key] for key in _KEYS if isinstance(value.get(key), str)), "")
             if listed and link:
-                yield _resolved(link, url), str(value.get("title") or value.get("name") or "")
+                yield link, str(value.get("title") or value.get("name") or "")
             else:
                 waiting += ((each, False) for each in reversed(list(value.values())))
 
