@@ -90,9 +90,11 @@ class Links:
 
     def only(self, places: Sequence[int]) -> Links:
         """Those at some places, as a space gives them: nobody has judged them yet."""
-        columns = (self.urls, self.anchors, self.contexts, self.rels, self.positions)
-        kept: list[list[Any]] = [[column[at] for at in places] for column in columns]
-        return Links(*kept, paths=[self.paths[at] for at in places] if self.paths else [])
+        urls, anchors, contexts, rels, paths = (
+            [column[at] for at in places] if column else []
+            for column in (self.urls, self.anchors, self.contexts, self.rels, self.paths)
+        )
+        return Links(urls, anchors, contexts, rels, [self.positions[at] for at in places], paths=paths)
 
     def keep(self, most: int) -> None:
         """Drop all but the first so many."""
