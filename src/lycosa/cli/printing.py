@@ -109,6 +109,12 @@ def left_out(reasons: Any) -> str:
     return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common() if count)
 
 
+def tell_more(count: int, limit: int) -> None:
+    """How many lines more than were printed there are; a limit of 0 is none."""
+    if limit and count > limit:
+        print(f"and {count - limit:,} more: --limit 0 lists all")
+
+
 def tell_rest(reasons: Any, notes: Iterable[str]) -> None:
     """What was left out of something, and what else there is to know of it."""
     left = left_out(reasons)

@@ -67,8 +67,7 @@ def refresh(
     are due; --all revisits every page. Settings are saved in the directory. 'lycosa watch' does this continuously.
     """
     _join(directory)
-    more = _earlier(directory, dedupe)
-    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
+    chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
     _run(crawling.revisit(directory, everything=everything, **chosen), quiet=quiet, json=json)
 
 
@@ -90,8 +89,7 @@ def watch(
     are announced by feeds (changes.atom and changes.json in the directory), by email or by webhooks.
     """
     _join(directory)
-    more = _earlier(directory, dedupe)
-    chosen = _chosen({"now": now, "requests": requests, "max_time": max_time, "dedupe": more, **options})
+    chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})
     _run(crawling.watch(directory, **chosen), quiet=quiet, json=json)
 
 
@@ -103,14 +101,11 @@ def _join(directory: Path) -> None:
         join(directory)
 
 
-def _earlier(directory: Path, more: list[str] | None) -> list[str] | None:
-    """Earlier crawls that it went by so far, and those that are named now."""
-    return more and [*Directory.read_options(directory).dedupe, *map(os.path.abspath, more)]
-
-
-def _chosen(given: dict[str, Any]) -> dict[str, Any]:
-    """What was said; an empty value takes back what an earlier run was told."""
+def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """What was said; an empty value takes back what an earlier run was told. Earlier crawls join those so far."""
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
+    if "dedupe" in chosen:
+        chosen["dedupe"] = [*Directory.read_options(directory).dedupe, *map(os.path.abspath, chosen["dedupe"])]
     for name, value in chosen.items():
         if value in ("", [""]):
             chosen[name] = [] if value == [""] else default_of(Options.__dataclass_fields__[name])

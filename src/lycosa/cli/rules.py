@@ -11,7 +11,7 @@ from rich.table import Column
 
 from lycosa.cli.parameters import Column as ClassColumn
 from lycosa.cli.parameters import Json, Place, Quiet, network_options, network_parameters, with_more
-from lycosa.cli.printing import listing, output, print_json, right, tell_rest
+from lycosa.cli.printing import listing, output, print_json, right, tell_more, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.cli.train import likely
 from lycosa.core.errors import InputError
@@ -134,7 +134,7 @@ def rules(
     console.print(f"How likely pages lead to {', '.join(targets)} in {within}:", markup=False)
     rows = ((name, f"{chance:.3f}") for name, chance in chances[: limit or None])
     console.print(listing([Column("pages of", overflow="fold"), right("chance")], rows, pad_edge=False))
-    _rest(len(chances), limit)
+    tell_more(len(chances), limit)
 
 
 def _list(book: RuleBook, limit: int, *, json: bool) -> None:
@@ -145,7 +145,7 @@ def _list(book: RuleBook, limit: int, *, json: bool) -> None:
     columns = [Column("from", overflow="fold"), Column("to", overflow="fold"), right("probability"), right("cases")]
     rows = ((rule.source, rule.to, f"{rule.probability:.3f}", f"{rule.cases:,.0f}") for rule in every[: limit or None])
     output().print(listing(columns, rows, pad_edge=False))
-    _rest(len(every), limit)
+    tell_more(len(every), limit)
 
 
 MOST_COLUMNS = 12
@@ -179,8 +179,3 @@ def _matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     console = output()
     console.print("Which share of a class's links leads to the class of that number:")
     console.print(listing(columns, rows, pad_edge=False))
-
-
-def _rest(count: int, limit: int) -> None:
-    if limit and count > limit:
-        print(f"and {count - limit:,} more: --limit 0 lists all")

@@ -10,7 +10,7 @@ import typer
 from rich.table import Column
 
 from lycosa.cli.parameters import Json, Quiet
-from lycosa.cli.printing import listing, output, print_json, right, tell_rest
+from lycosa.cli.printing import listing, output, print_json, right, tell_more, tell_rest
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.training.pages import check_out
@@ -93,8 +93,7 @@ def _show(directory: WebDirectory, branch: str, limit: int, sources: list[Path])
             for child in children[: limit or None]
         ]
         console.print(listing(columns, rows, pad_edge=False))
-        if limit and len(children) > limit:
-            print(f"and {len(children) - limit:,} more: --limit 0 lists all")
+        tell_more(len(children), limit)
     else:
         for url in directory.pages.get(above, [])[: limit or None]:
             print(url)

@@ -159,7 +159,7 @@ def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tu
 def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
     """The link with a code, and the person whose password it changes now."""
     row = _unused(database, now, code)
-    whose = row and database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    whose = row and database.active(row["person"])
     if not row or not whose:
         raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
     return row, whose

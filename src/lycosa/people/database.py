@@ -91,6 +91,10 @@ class Database(ABC):
         """The row with an id; `locked`: inside a transaction, kept from others until that ends."""
         return self.row(f"SELECT * FROM {table} WHERE id = ?{self.lock if locked else ''}", key)
 
+    def active(self, person: str | None) -> Row | None:
+        """The row of a person whose account is not suspended."""
+        return self.row("SELECT * FROM person WHERE id = ? AND disabled = 0", person)
+
     def count(self, table: str, where: str = "1 = 1", *given: Value) -> int:
         return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", *given)[0]["n"])
 
@@ -101,8 +105,7 @@ class Database(ABC):
 
     def insert(self, table: str, row: Row) -> None:
         """Add a row; `Taken` if its key is there already."""
-        names, marks = ", ".join(row), ", ".join("?" * len(row))
-        self.run(f"INSERT INTO {table} ({names}) VALUES ({marks})", *row.values())
+        self.run(_insertion(table, row), *row.values())
 
     def delete(self, table: str, key: str) -> int:
         """Remove the row with an id; how many rows there were: one, or none."""
@@ -110,12 +113,9 @@ class Database(ABC):
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
         """Add a row, or change some columns of the one that has this key already."""
-        names, marks = ", ".join(row), ", ".join("?" * len(row))
         changes = ", ".join(f"{name} = excluded.{name}" for name in changing)
-        self.run(
-            f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}",
-            *row.values(),
-        )
+        added = f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
+        self.run(added, *row.values())
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -177,6 +177,10 @@ class Database(ABC):
     @abstractmethod
     def tables(self) -> dict[str, list[str]]:
         """The tables that are there, each with its columns."""
+
+
+def _insertion(table: str, row: Row) -> str:
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
 
 
 def plain(given: Sequence[Value]) -> list[Value]:

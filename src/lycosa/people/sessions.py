@@ -71,7 +71,7 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
     current = same(row["digest"], mark)
     if not current and now - row["rotated"] > GRACE:
         return None
-    person = database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    person = database.active(row["person"])
     if person is None:
         return None
     fresh = ""
@@ -90,8 +90,7 @@ def csrf_of(value: str) -> str:
 def alive(database: Database, now: float, session: str) -> bool:
     """Whether a session is still good, by its id: for streams that last longer than a cookie's value."""
     row = database.get("session", session)
-    owner = database.get("person", row["person"]) if row else None
-    return row is not None and owner is not None and not owner["disabled"] and _good(row, now)
+    return row is not None and _good(row, now) and database.active(row["person"]) is not None
 
 
 def end_all(database: Database, person: str) -> None:

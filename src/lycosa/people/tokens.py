@@ -49,7 +49,7 @@ def find(database: Database, now: float, secret: str) -> Row | None:
     row = database.row("SELECT * FROM token WHERE digest = ?", digest(secret))
     if row is None or not _good(row, now):
         return None
-    owner = database.row("SELECT * FROM person WHERE id = ? AND disabled = 0", row["person"])
+    owner = database.active(row["person"])
     if owner is None:
         return None
     if row["used"] is None or now - row["used"] >= NOTED:
@@ -60,8 +60,7 @@ def find(database: Database, now: float, secret: str) -> Row | None:
 def alive(database: Database, now: float, token: str) -> bool:
     """Whether a token is still good, by its id."""
     row = database.get("token", token)
-    owner = database.get("person", row["person"]) if row else None
-    return row is not None and owner is not None and not owner["disabled"] and _good(row, now)
+    return row is not None and _good(row, now) and database.active(row["person"]) is not None
 
 
 def of_person(database: Database, person: str) -> list[Row]:
