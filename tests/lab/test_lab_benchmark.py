@@ -128,9 +128,10 @@ def test_two_entrants_of_one_name_are_refused() -> None:
         entrants.chosen([], [], ["scent=true"], quick=True, full=False)
 
 
-def trial(corpus: str, topic: str, entrant: str, share: float) -> lab.Trial:
+def trial(corpus: str, topic: str, entrant: str, share: float, draw: int = 1) -> lab.Trial:
     """One with a share only."""
-    return lab.Trial(corpus, lab.SETTINGS[0], topic, 20, entrant, {lab.SHARE: share, lab.GREEDY: 2 * share})
+    unit = lab.Unit(corpus, lab.SETTINGS[0], topic, draw)
+    return lab.Trial(unit, 20, entrant, {lab.SHARE: share, lab.GREEDY: 2 * share})
 
 
 def test_cells_hold_scent_against_the_best_rival() -> None:
@@ -148,6 +149,14 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
     assert cell.greedy == pytest.approx(1.4)
+    made.trials += [
+        trial("x", "a", "oracle", 1.0, 2),
+        trial("x", "a", "scent", 0.2, 2),
+        trial("x", "a", "nb-links", 0.3, 2),
+    ]
+    (drawn,) = lab.cells(made)
+    assert drawn.topics == 2  # a topic counts once, however often its seeds were drawn
+    assert drawn.ahead.mean == pytest.approx(0.0)  # ((.3 - .1) / 2 - .1) / 2
     assert lab.nowhere_behind([cell], quick=False).verdict == "holds"
     behind = replace(cell, ahead=cell.ahead._replace(low=-0.3, high=-0.1))
     claim = lab.nowhere_behind([cell, behind], quick=False)
@@ -160,8 +169,9 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(corpora, "QUICK", replace(corpora.QUICK, source="embedded:pages=150,seed=1,hosts=6"))
     monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), topics=1))
-    call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--strategy", "best-first",
-            "--rival", f"shell=bash {EXAMPLES / 'rival.sh'}", "--json", "--quiet"]  # fmt: skip
+    call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--draws", "2",
+            "--strategy", "best-first", "--rival", f"shell=bash {EXAMPLES / 'rival.sh'}",
+            "--json", "--quiet"]  # fmt: skip
     assert run(monkeypatch, *call) == 0
     told = json.loads(capsys.readouterr().out)
     (table,) = [part for part in told["parts"] if part["key"] == "benchmark-20"]

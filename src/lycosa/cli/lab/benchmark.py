@@ -46,6 +46,9 @@ def benchmark(
         list[str] | None, typer.Option(metavar="NAME", help="These, in addition to the default ones.")
     ] = None,
     topics: Annotated[int, typer.Option(min=0, help="Topics per corpus; 0 for the corpus's default.")] = 0,
+    draws: Annotated[
+        int, typer.Option(min=0, help="Draws of seeds per topic; 0 for as many as make a dozen crawls of each kind.")
+    ] = 0,
     budget: Annotated[
         list[int] | None,
         typer.Option(min=1, metavar="N", help="Numbers of pages to measure at. Default: 100, 500, 1000."),
@@ -77,7 +80,8 @@ def benchmark(
 
     For example:  lycosa lab benchmark --rival mine='python crawler.py'
     """
-    size = _size(quick, full, topics, budget or [], told, judge)
+    size = _size(quick, full, budget or [], told, judge)
+    size = replace(size, topics=topics or size.topics, draws=draws or size.draws)
     entrants = chosen(strategy or [], also or [], rival or [], quick=quick, full=full)
     for name in [*(strategy or []), *(also or [])]:
         STRATEGIES.maker(name.partition(",")[0])
@@ -97,7 +101,7 @@ def benchmark(
         _print(known, page, quick=quick)
 
 
-def _size(quick: bool, full: bool, topics: int, budgets: list[int], told: str, judge: str) -> lab.Size:
+def _size(quick: bool, full: bool, budgets: list[int], told: str, judge: str) -> lab.Size:
     if quick and full:
         raise InputError("--quick and --full: choose one")
     if told and told not in lab.USUAL.told:
@@ -105,7 +109,6 @@ def _size(quick: bool, full: bool, topics: int, budgets: list[int], told: str, j
     size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
     return replace(
         size,
-        topics=topics or size.topics,
         budgets=tuple(sorted(set(budgets))) or size.budgets,
         told=(told,) if told else size.told,
         judge=judge or size.judge,

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from lycosa.topics import DEFAULT
 from lycosa.version import __version__
 
 SEEDS = 3
+CRAWLS = 12
+"""Of an entrant in a cell, at least. With fewer topics than that seeds are drawn several times for each: what a crawl
+finds in its first hundred pages depends on where it begins."""
 POINTS = 25
 SOURCE = "docs/benchmark.md"
 SHARE, GREEDY = "ahead", "relative"
@@ -45,8 +48,9 @@ nothing good is in sight, and whoever finds ten pages has five times as much: a 
 
 NOTE = (
     "Share: relevant pages found over what an oracle finds that knows the whole graph and looks ahead, near the "
-    "optimum. Means over topics, with 95 % intervals (bootstrap over topics); differences are paired, on the same "
-    "topics and seeds. The greedy oracle takes the best page in sight, and can be beaten."
+    "optimum. Means over topics (and over draws of seeds, where a topic has several), with 95 % intervals (bootstrap "
+    "over topics); differences are paired, on the same topics and seeds. The greedy oracle takes the best page in "
+    "sight, and can be beaten."
 )
 
 
@@ -77,6 +81,8 @@ class Size:
 
     topics: int = 0
     """Of each corpus; 0: as many as are usual there, -1: all."""
+    draws: int = 0
+    """Of seeds for each topic; 0: so many that there are CRAWLS in a cell."""
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
     told: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
@@ -95,27 +101,37 @@ class Size:
         """
         return [budget for budget in self.budgets if budget <= pages // 3] or [max(1, pages // 3)]
 
+    def draws_for(self, topics: int) -> int:
+        """How often seeds are drawn for each of so many topics.
+
+        >>> [Size().draws_for(topics) for topics in (3, 10, 30)], Size(draws=2).draws_for(3)
+        ([4, 2, 1], 2)
+        """
+        return self.draws or -(-CRAWLS // max(1, topics))
+
 
 USUAL = Size()
-QUICK = Size(2, budgets=(20, 50), seeds=("off-topic",), quick=True)
-FULL = Size(-1, ("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
+QUICK = Size(2, draws=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
+FULL = Size(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
+
+
+class Unit(NamedTuple):
+    """What the trials of all entrants have in common."""
+
+    corpus: str
+    setting: Setting
+    topic: str
+    draw: int
 
 
 @dataclass(frozen=True)
 class Trial:
     """What one entrant got in one trial within a budget."""
 
-    corpus: str
-    setting: Setting
-    topic: str
+    unit: Unit
     budget: int
     entrant: str
     values: dict[str, float]
-
-    @property
-    def unit(self) -> tuple[str, Setting, str]:
-        """What it has in common with the trials of other entrants."""
-        return self.corpus, self.setting, self.topic
 
 
 @dataclass
@@ -138,18 +154,18 @@ class Measured:
     def budgets(self) -> list[int]:
         return sorted({one.budget for one in self.trials})
 
-    def column(self, entrant: str, budget: int, value: str, units: Sequence[tuple[str, Setting, str]]) -> Floats:
+    def column(self, entrant: str, budget: int, value: str, units: Sequence[Unit]) -> Floats:
         """A value of an entrant in some trials; nan where it has none."""
         known = {one.unit: one.values.get(value, math.nan) for one in self.trials
                  if one.entrant == entrant and one.budget == budget}  # fmt: skip
         return np.array([known.get(unit, math.nan) for unit in units])
 
-    def units(self, budget: int, corpus: str = "", setting: Setting | None = None) -> list[tuple[str, Setting, str]]:
+    def units(self, budget: int, corpus: str = "", setting: Setting | None = None) -> list[Unit]:
         """The trials that there are, by the oracle's."""
         return [
             one.unit
             for one in self.named(ORACLE)
-            if one.budget == budget and corpus in ("", one.corpus) and setting in (None, one.setting)
+            if one.budget == budget and corpus in ("", one.unit.corpus) and setting in (None, one.unit.setting)
         ]
 
 
@@ -181,7 +197,8 @@ def _run(
 ) -> Results:  # fmt: skip
     plan = Experiment(
         f"benchmark, {place.name}, {setting.title}", str(place.index.path or ""), list(entrants), told=setting.told,
-        judge=size.judge, seeds=setting.seeds, hops=1, seed_count=SEEDS, seed_sets=1,
+        judge=size.judge, seeds=setting.seeds, hops=1, seed_count=SEEDS,
+        seed_sets=size.draws_for(len(topics)),
         budgets=size.budgets_for(len(place.index)),
     )  # fmt: skip
 
@@ -194,13 +211,14 @@ def _run(
 
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:
     several = len(np.unique(place.index.hosts)) > 1  # of one host there is nothing to tell
-    outcomes = {(one.strategy, one.subject): one for one in results.outcomes}
+    outcomes = {(one.strategy, one.subject, one.seed_set + 1): one for one in results.outcomes}
     for row in results.rows:
-        one = outcomes[row["strategy"], row["subject"]]
+        one = outcomes[row["strategy"], row["subject"], row["seed_set"]]
         values = {name: float(row[name]) for name in ("found", "fetched", "relative", "ahead", "area")}
         values |= {"sites": float(row["sites"])} if several else {}
         values |= _costs(one, row["budget"], place.index)
-        made.trials.append(Trial(place.name, setting, row["subject"], row["budget"], row["strategy"], values))
+        unit = Unit(place.name, setting, row["subject"], row["seed_set"])
+        made.trials.append(Trial(unit, row["budget"], row["strategy"], values))
     _draw(made, place, results)
     lines = [line for line in results.remarks if line.startswith(("Left out", "Failed", "Forfeited"))]
     for text in results.experiment.strategies:
@@ -219,9 +237,9 @@ def _costs(one: Outcome, budget: int, index: Index) -> dict[str, float]:
 
 def _draw(made: Measured, place: Place, results: Results) -> None:
     steps = _steps(results.experiment.budget)
-    optimum = {one.subject: found(results.gains(one), steps) for one in results.select(AHEAD)}
+    optimum = {(one.subject, one.seed_set): found(results.gains(one), steps) for one in results.select(AHEAD)}
     for one in results.outcomes:
-        most = optimum.get(one.subject)
+        most = optimum.get((one.subject, one.seed_set))
         if most is not None and one.strategy not in (ORACLE, AHEAD):
             own = found(results.gains(one), steps)
             share = np.divide(own, most, out=np.full(len(own), np.nan), where=most > 0)
@@ -269,7 +287,7 @@ def cells(made: Measured) -> list[Compared]:
 
 def _cell(made: Measured, corpus: str, setting: Setting, budget: int) -> Compared | None:
     units = made.units(budget, corpus, setting)
-    groups = [topic for _, _, topic in units]
+    groups = [unit.topic for unit in units]
     shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
     rivals = [text for text in made.entrants if is_rival(text) and np.isfinite(shares[text]).any()]
     if not rivals or not np.isfinite(shares.get(SCENT, np.zeros(0))).any():
@@ -277,7 +295,7 @@ def _cell(made: Measured, corpus: str, setting: Setting, budget: int) -> Compare
     best = max(rivals, key=lambda text: interval(shares[text], draws=1, groups=groups).mean)
     return Compared(
         corpus, setting, budget, interval(shares[SCENT], groups=groups), best, interval(shares[best], groups=groups),
-        paired(shares[SCENT], shares[best], groups=groups), len(groups),
+        paired(shares[SCENT], shares[best], groups=groups), len(set(groups)),
         _mean(made.column(SCENT, budget, GREEDY, units), groups),
     )  # fmt: skip
 
@@ -306,7 +324,7 @@ def table_cells(known: Sequence[Compared]) -> Table:
 def table_all(made: Measured, budget: int) -> Table:
     """All entrants over all corpora and settings at a budget, best share first."""
     units = made.units(budget)
-    groups = [(corpus, topic) for corpus, _, topic in units]
+    groups = [(unit.corpus, unit.topic) for unit in units]
     shares = {text: made.column(text, budget, SHARE, units) for text in made.entrants}
     there = [text for text in made.entrants if np.isfinite(shares[text]).any()]
     tested = {text: shares[text] for text in there if kind(text) != "oracle"}  # no test is to pay for a yardstick
@@ -363,7 +381,7 @@ def table_corpus(made: Measured, corpus: str) -> Table:
         row: list[Cell] = [label(text)]
         for setting, budget in columns:
             units = made.units(budget, corpus, setting)
-            row.append(plain(_mean(made.column(text, budget, SHARE, units), [topic for _, _, topic in units])))
+            row.append(plain(_mean(made.column(text, budget, SHARE, units), [unit.topic for unit in units])))
         rows.append(row)
     return Table(
         f"benchmark-{corpus}", f"All entrants on {corpus}: share of the optimum, as far as it is known",
@@ -377,7 +395,7 @@ def table_topics(made: Measured) -> Table:
     for place in made.places:
         budget = made.size.budgets_for(len(place.index))[-1]
         for topic in made.hunted[place.name]:
-            units = [unit for unit in made.units(budget, place.name) if unit[2] == topic]
+            units = [unit for unit in made.units(budget, place.name) if unit.topic == topic]
             means = {text: _mean(made.column(text, budget, SHARE, units), range(len(units)))
                      for text in made.entrants if units and (is_rival(text) or text == SCENT)}  # fmt: skip
             known = {text: mean for text, mean in means.items() if math.isfinite(mean)}
@@ -395,7 +413,7 @@ def table_topics(made: Measured) -> Table:
 
 
 def figure_share(made: Measured, corpus: str) -> Figure:
-    steps = _steps(max(one.budget for one in made.trials if one.corpus == corpus))
+    steps = _steps(max(one.budget for one in made.trials if one.unit.corpus == corpus))
     lines = []
     for text in made.entrants:
         shares = made.curves.get((corpus, text), [])
@@ -428,7 +446,7 @@ def findings(made: Measured, half: str) -> Findings:
     known = cells(made)
     tables: list[Table | Figure] = [table_cells(known)] if known else []
     tables += [table_all(made, budget) for budget in made.budgets]
-    corpora = [place.name for place in made.places if any(one.corpus == place.name for one in made.trials)]
+    corpora = [place.name for place in made.places if any(one.unit.corpus == place.name for one in made.trials)]
     tables += [*(table_corpus(made, name) for name in corpora), *(figure_share(made, name) for name in corpora)]
     tables += [table_cpu(made), *([table_topics(made)] if known else [])]
     crawls = len({(*one.unit, one.entrant) for one in made.trials})
