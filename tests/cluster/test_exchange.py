@@ -31,11 +31,11 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Links, Page, Parcel, Seed, Shared, Visit
+from lycosa.core.types import Inbound, Label, Links, Page, Parcel, Seed, Shared, Terms, Visit
 from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
-from lycosa.store.log import NAME, MemoryLog, SqliteLog
+from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import ADDRESS, EPOCH, clock, run_virtual
@@ -286,6 +286,39 @@ def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tm
     assert run(1, 0) == f"80: {EXHAUSTED}"
     assert pages_of([everywhere]) == everything
     assert not [name for name in os.listdir(tmp_path) if name.startswith("shards.")]
+
+
+def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
+    """In the common log the later one is a copy, word for word or nearly, though shards number words differently; also
+    when someone else brings it over. A crawl without traps has no copies."""
+    words = [f"word{number}" for number in range(60)]
+
+    def page(node: str, digest: int, at: float, new: list[str], simhash: int = 0b1111) -> Visit:
+        terms = Terms(np.arange(60, dtype=np.uint32), np.ones(60, np.uint16), new)
+        return Visit(node, "page", "ok", 1, size=9, digest=bytes([digest] * 32), simhash=simhash, terms=terms, ended=at)
+
+    def merged(directory: Path, traps: bool) -> dict[str, str]:
+        log = SqliteLog(directory / NAME)
+        Merger(directory, log, 2, traps).bring_over()
+        copies = {visit.node: visit.same_as for visit in log.visits(VISITS)}
+        log.close()
+        return copies
+
+    for traps in (True, False):
+        directory = tmp_path / str(traps)
+        make_shards(directory, 2)
+        for number in range(2):
+            shard_path(directory, number).mkdir(parents=True, exist_ok=True)
+        one, other = (SqliteLog(shard_path(directory, number) / NAME) for number in range(2))
+        one.append(page("http://a.test/", 1, 1.0, words))
+        other.append(page("http://b.test/", 1, 2.0, words[::-1]))
+        assert merged(directory, traps) == {"http://a.test/": "", "http://b.test/": "http://a.test/" if traps else ""}
+        other.append(page("http://c.test/", 3, 3.0, [], 0b0111))
+        one.append(page("http://d.test/", 4, 4.0, [], ~0b1111 & 2**64 - 1))
+        later = merged(directory, traps)
+        assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
+        one.close()
+        other.close()
 
 
 def test_shards_of_nothing_and_shards_that_were_broken_off(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS
 from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
 from lycosa.topics.around import BETAS
+from lycosa.traps.copies import Copies
 
 MERGED = "merged"
 """The setting that says how far each shard's log is brought over."""
@@ -69,7 +70,7 @@ def _split(directory: Path) -> dict[str, Any]:
 class Merger:
     """Brings the log of a directory up to where its shards are. Whoever does that holds the directory's lock."""
 
-    def __init__(self, directory: Path, log: SqliteLog, shards: int) -> None:
+    def __init__(self, directory: Path, log: SqliteLog, shards: int, traps: bool = True) -> None:
         self.directory, self.log, self.shards = directory, log, shards
         cursors, split = log.setting(MERGED, {}), _split(directory)
         if split.get("split") != cursors.get("split"):  # these shards were made from this log
@@ -81,10 +82,13 @@ class Merger:
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
+        self._copies = Copies() if traps else None
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
                 self._number.setdefault(stem, len(self._number))
+            if self._copies is not None:
+                self._copies.learn(visit)
         self._settle_at = self._later()
         for shard in range(shards):
             self._words[shard] = []
@@ -135,7 +139,7 @@ class Merger:
     def _put(self, shard: int, event: Event) -> bool:
         if isinstance(event, Visit):
             worth = event.rated
-            event = self._renumbered(shard, event)
+            event = self._compared(self._renumbered(shard, event))
             number = self.log.append(event)
             if worth is not None:
                 self.log.settle([(number, worth)])
@@ -167,6 +171,14 @@ class Merger:
             visit, terms=Terms(ids[order], terms.counts[order], new, marks), pick=self._picks,
             place=Place(place.file, place.offset, place.length),
         )  # fmt: skip
+
+    def _compared(self, visit: Visit) -> Visit:
+        """A visit that may repeat a page of another shard: each of them knows its own pages only."""
+        if self._copies is not None:
+            if visit.is_version and not visit.same_as and "soft-404" not in visit.flags:
+                visit.same_as = self._copies.original(visit)
+            self._copies.learn(visit)
+        return visit
 
     def _link(self, shard: int, file: str) -> None:
         """A file of a shard's archive, seen from the crawl's."""

@@ -131,13 +131,13 @@ class ClusterCrawl:
         """See to it that there are so many shards: new ones, or what is there shared out among them."""
         there = shards_in(self.path)
         if there == count:
-            return Merger(self.path, log, count)
+            return Merger(self.path, log, count, options.traps)
         if there:
-            Merger(self.path, log, there).bring_over()
+            Merger(self.path, log, there, options.traps).bring_over()
         if log.end() == 0:  # nothing is recorded, neither here nor in shards that there may have been
             shutil.rmtree(self.path / SHARDS, ignore_errors=True)
             make_shards(self.path, count)
-            return Merger(self.path, log, count)
+            return Merger(self.path, log, count, options.traps)
 
         def make(path: Path) -> SqliteLog:
             part = Directory.create(path, self._located(options))
@@ -149,7 +149,7 @@ class ClusterCrawl:
         self.notes.append(
             f"the crawl is shared out among {count} shard{'s' * (count > 1)}" + (f": it had {there}" if there else "")
         )
-        return Merger(self.path, log, count)
+        return Merger(self.path, log, count, options.traps)
 
     async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
         """Until all shards have ended."""

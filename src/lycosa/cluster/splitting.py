@@ -89,7 +89,7 @@ def join(directory: Path) -> None:
     held = Directory.open(directory)
     try:
         with closing(held.log()) as log:
-            Merger(directory, log, there).bring_over()
+            Merger(directory, log, there, held.options.traps).bring_over()
             split(directory, log, 0, lambda node, depth: True, SqliteLog)
     finally:
         held.close()
@@ -101,7 +101,7 @@ def bring_together(directory: Path) -> None:
     settle(directory)
     if there := shards_in(directory):
         with closing(Directory.open(directory)) as held, closing(held.log()) as log:
-            Merger(directory, log, there).bring_over()
+            Merger(directory, log, there, held.options.traps).bring_over()
 
 
 def shards_before(directory: Path) -> int:
