@@ -269,19 +269,13 @@ class Snapshots:
                 values[name] = value
         finally:
             os.close(file)
-        hook = _Hook(values)
-        state: State = msgpack.unpackb(plain, ext_hook=hook, unicode_errors="surrogatepass", strict_map_key=False)
+        state: State = msgpack.unpackb(
+            plain,
+            ext_hook=lambda code, name: values[name.decode("utf-8", "surrogatepass")],  # arrays where their marks stand
+            unicode_errors="surrogatepass",
+            strict_map_key=False,
+        )
         return state
-
-
-class _Hook:
-    """Puts arrays where their marks stand."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.values = values
-
-    def __call__(self, code: int, name: bytes) -> Any:
-        return self.values[name.decode("utf-8", "surrogatepass")]
 
 
 class _Room:
