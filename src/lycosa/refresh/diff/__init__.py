@@ -1,9 +1,8 @@
-"""Two versions of a page side by side: blocks aligned, words added and removed; in a terminal and on a page of HTML.
+"""Two versions of a page side by side: blocks aligned, words added and removed; and as a page of HTML.
 
 blocks      a text as blocks of words
 rows        which block became which, and which words of it changed, as a person would mark it
 comparison  two versions: their words, titles and links, and what the revisit recorded
-terminal    as text
 
 The page of HTML loads nothing and runs nothing. The words on it were written by strangers: what can't be seen is gone
 (blocks.py), the template escapes the rest, only web addresses become links, and the page's own policy forbids
