@@ -1,4 +1,4 @@
-"""Every strategy by name crawls the embedded web, several requests in flight, and goes on from its log as if alone."""
+"""Strategies of every kind crawl the embedded web, several requests in flight, and goes on from its log as if alone."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from crawl.helpers import (
 )
 from lycosa.core.engine import Engine
 from lycosa.core.types import Event, Visit
-from lycosa.estimators import BROWSING, MODEL, STRATEGIES, TAXONOMY
+from lycosa.estimators import MODEL, STRATEGIES, TAXONOMY
 from lycosa.estimators import WORDS as MEANING
 from lycosa.store.log import NAME, MemoryLog, SqliteLog
 from lycosa.testing import Web
@@ -32,11 +32,6 @@ from lycosa.topics.classified import Classified
 from lycosa.topics.query import Query
 
 TOPIC = "marine biology/coral reefs"
-NEEDED = {"rules": "file={rules}", "oracle": "scores={truth}", "craw4llm": "scores={truth}"} | {
-    name: "file={browsing}" for name, entry in STRATEGIES.items() if entry.needs == BROWSING
-}
-"""What a strategy can't be made without."""
-
 KINDS = (
     "scent",
     "best-first,merge=sum,ties=random",
@@ -66,14 +61,10 @@ VARIANTS = (
 PRUNING = ("hard-focus", "url-optimisation", "personalised", "fish-search", "shark-search")
 """These may run out of links that they are willing to follow."""
 
-TRIED = {STRATEGIES[strategy.partition(",")[0]].module for strategy in (*KINDS, *VARIANTS)}
-OTHERS = {entry.module: name for name, entry in STRATEGIES.items() if entry.module not in TRIED}
-PLAIN = [f"{name},{NEEDED[name]}" if name in NEEDED else name for name in OTHERS.values()]
-"""One of each other module. That all of them can be replayed, `lycosa.checks` proves."""
-
-PAGES = {**dict.fromkeys(PLAIN, 13), **dict.fromkeys((*KINDS, *VARIANTS), 27)}
-PAGES |= {strategy: 45 for strategy in PAGES if strategy.startswith("mab_")}
-"""How many pages each reads before it stops: no multiple of a batch."""
+PAGES = {strategy: 45 if strategy.startswith("mab_") else 27 for strategy in (*KINDS, *VARIANTS)}
+"""How many pages each reads before it stops: no multiple of a batch. That all others can be replayed, `lycosa.checks`
+proves.
+"""
 
 
 class World:
