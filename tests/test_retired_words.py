@@ -71,7 +71,10 @@ def _markup() -> Iterator[tuple[Path, int, str]]:
 def _strings() -> Iterator[tuple[Path, int, str]]:
     """Strings of the program: help of options, errors, notes. The help of commands is in docs/reference.md."""
     for place in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(place.read_text("utf-8"))
+        text = place.read_text("utf-8")
+        if not PATTERN.search(re.sub(r"[\"']\s*\n\s*[fr]?[\"']", "", text)):  # nor in a string of several pieces
+            continue
+        tree = ast.parse(text)
         own = set(_docstrings(tree))
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own:

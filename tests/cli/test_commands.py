@@ -159,18 +159,14 @@ class Mine:
 """
 
 
-@pytest.mark.parametrize("kind", ["terms", "example file", "example page", "regex", "judge"])
+@pytest.mark.parametrize("kind", ["example page", "regex", "judge"])
 def test_every_kind_of_topic_hunts(
     kind: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    """Weighted terms, examples, a pattern and a class of one's own all find pages, also after a resume."""
-    (tmp_path / "terms.tsv").write_text("coral\t2\nreef\t2\nbleaching\n# comment\n")
-    (tmp_path / "reef.txt").write_text("Coral reefs bleach when the water is warm: bleaching reefs, dying coral.\n" * 3)
+    """An example page, a pattern and a class of one's own all find pages, also after a resume."""
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.syspath_prepend(str(tmp_path))
     topic = {
-        "terms": ["--terms", str(tmp_path / "terms.tsv")],
-        "example file": ["--example", str(tmp_path / "reef.txt")],
         "example page": ["--example", next(iter(server.web.relevant(TOPIC)))],
         "regex": ["--regex", r"coral reef|bleaching"],
         "judge": ["--judge", "mine:Mine"],

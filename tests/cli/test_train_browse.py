@@ -47,8 +47,8 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 line = {"url": look.url, "referrer": look.referrer, "relevant": look.url in good}
                 file.write(json.dumps(line) + "\n")
     pages = lycosa.crawl(
-        "coral reef", every, out=place / "crawl", strategy="breadth-first", budget=len(every), delay=0.0, per_host=8,
-        allow_network=["127.0.0.0/8"],
+        "coral reef", every, out=place / "crawl", strategy="breadth-first", judge="vector", budget=len(every),
+        delay=0.0, per_host=8, allow_network=["127.0.0.0/8"],
     )  # fmt: skip
     assert len(every) == sum(visit.is_page for visit in pages)
     with pytest.MonkeyPatch.context() as patch:

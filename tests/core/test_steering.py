@@ -366,7 +366,7 @@ GUIDES: list[Callable[[], Estimator]] = [lambda: BestFirst(merge="sum"), Best, R
 @pytest.mark.parametrize("rest", [{"batch": 5}, {"q": 0.5, "zeta": 0.3}, {"batch": 16, "q": 0.4, "ties": "random"}])
 def test_a_replayed_crawl_goes_on_as_the_live_one(guide: int, rest: dict[str, Any]) -> None:
     """Whenever the log ends, with eight visits in flight: the same rows, with the same scores, would come next."""
-    for pages in (1, 9, 40, 77, 150):
+    for pages in (1, 40, 150):
         budget = Budget(pages=pages)
         live = engine(Shuffled(pages), steer(GUIDES[guide](), seed=3, **rest), "0", budget=budget, concurrency=8)
         run(live)

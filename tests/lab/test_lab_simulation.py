@@ -40,7 +40,8 @@ STEERED = [
     "soft-focus,distiller=yes",
     "soft-focus,apprentice=yes",
 ]
-ON_GRAPHS = [text for text in [*UNTRAINED, *STEERED] if STRATEGIES[text.partition(",")[0]].needs != WORDS]
+ONE_EACH = {STRATEGIES[name].module: name for name in UNTRAINED}.values()
+ON_GRAPHS = [text for text in [*ONE_EACH, *STEERED] if STRATEGIES[text.partition(",")[0]].needs != WORDS]
 ON_PAGES = [
     "scent", "best-first,batch=7", "shark-search", "ehrig", "link-context", "pagerank", "otie",
     "lr_fl,batch=5,q=.7,zeta=.5", "mab_discounted", "soft-focus,apprentice=yes",

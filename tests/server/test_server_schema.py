@@ -21,7 +21,7 @@ LEFT_OUT = {
     "DELETE /api/v1/me/sessions/{session}",
 }
 
-EXAMPLES = 4
+EXAMPLES = 3
 
 
 @pytest.fixture(scope="module")

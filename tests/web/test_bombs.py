@@ -87,10 +87,10 @@ def test_long_links_of_a_long_page_stay_links() -> None:
 
 
 class Minefield:
-    """A site whose front page links to every bomb."""
+    """A site whose front page links to every fourth bomb: that all of them can be read is shown above."""
 
     def __init__(self, size: int) -> None:
-        self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate(BOMBS.values())}
+        self.bodies = {f"http://h.localhost/{n}": bomb(size) for n, bomb in enumerate([*BOMBS.values()][::4])}
         self.bodies["http://h.localhost/large"] = BOMBS["formatting with attributes"](600_000)  # goes to the pool
 
     def response(self, url: str, *, headers: object = None, version: int = 0) -> Response:
@@ -105,7 +105,7 @@ class Minefield:
         return False
 
 
-def test_a_crawl_over_all_of_them_records_every_page() -> None:
+def test_a_crawl_over_them_records_every_page() -> None:
     """Each is read, judged and recorded: none stops the crawl, none is fetched twice."""
     field = Minefield(2_000)
 
