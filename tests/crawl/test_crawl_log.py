@@ -29,7 +29,13 @@ COLUMNS = ["at", "status", "size", "url", "path", "via", "type", "thread", "bega
 def crawled(out: Path, **options: Any) -> list[Visit]:
     """A crawl of the embedded web, with redirects and dead links; the visits that its log has."""
     with serve(Web(pages=500, traps=("redirects", "dead")), record=False) as server:
-        fast = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "strategy": "breadth-first"}
+        fast = {
+            "delay": 0.0,
+            "per_host": 4,
+            "allow_network": ["127.0.0.0/8"],
+            "strategy": "breadth-first",
+            "judge": "vector",
+        }
         for _ in lycosa.crawl(server.web.query(TOPIC), server.web.seeds(TOPIC), out=out, **fast, **options):
             pass
     return visits_in(out)

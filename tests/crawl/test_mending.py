@@ -42,7 +42,7 @@ def finished(served: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _crawl(served: Server, directory: Path, **options: object) -> None:
     web = served.web
-    fast = {"budget": 25, "delay": 0.0, "concurrency": 1, "allow_network": ["127.0.0.0/8"], **options}
+    fast = {"budget": 25, "delay": 0.0, "concurrency": 1, "allow_network": ["127.0.0.0/8"], "judge": "vector"} | options
     for _ in lycosa.crawl(web.query(TOPIC), web.seeds(TOPIC, 3), out=directory, **fast):
         pass
     change(directory, "SELECT 1")

@@ -25,6 +25,7 @@ from replay.helpers import ask, http_answer, record, serving, write
 
 OPTIONS: dict[str, Any] = {
     "strategy": "breadth-first",
+    "judge": "vector",
     "budget": 500,
     "delay": 0,
     "traps": False,

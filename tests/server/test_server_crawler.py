@@ -93,8 +93,8 @@ class Bench:
         if self.database.row("SELECT id FROM person WHERE id = ?", person) is None:
             row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
             self.database.insert("person", row)
-        seeds = wishes.pop("seeds", [self.server.url(host, "/coral-0")])
-        told = Wishes("coral reefs", seeds=seeds, strategy="breadth-first", **wishes).as_json()
+        told = {"seeds": [self.server.url(host, "/coral-0")], "judge": "vector", **wishes}
+        told = Wishes("coral reefs", strategy="breadth-first", **told).as_json()
         key = f"{person}-{name}"
         row = {"id": key, "owner": person, "name": name, "wishes": told, "created": 0.0, "changed": 0.0}
         self.database.insert("interest", row)
@@ -476,7 +476,7 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(running_module, "PATIENCE", 0.05)
 
     async def work(bench: Bench) -> None:
-        crawl = bench.crawl("ann")
+        crawl = bench.crawl("ann", judge="automatic")
 
         def labels() -> dict[str, bool]:
             assert bench.process is not None
@@ -739,7 +739,10 @@ def test_what_was_to_be_judged_is_judged_by_the_next_process(tmp_path: Path) -> 
     """What was asked for while nobody was there, of crawls that run and that don't."""
 
     async def work(bench: Bench) -> None:
-        runs, over = bench.crawl("ann"), bench.crawl("bob", host="two.localhost", budget=4, judge="vector")
+        runs, over = (
+            bench.crawl("ann", judge="automatic"),
+            bench.crawl("bob", host="two.localhost", budget=4, judge="vector"),
+        )
         bench.start()
         await bench.until_state(over, "finished")
         await bench.until(lambda: bench.row(runs)["pages"] >= 4)

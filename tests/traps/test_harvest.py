@@ -91,6 +91,7 @@ def test_a_crawl_over_a_real_server_stays_out_of_the_endless_ones() -> None:
     topic = "marine biology/coral reefs"
     # One at a time: which page comes next must not hang on how busy the machine is.
     options: dict[str, Any] = {"delay": 0.0, "concurrency": 1, "allow_network": ["127.0.0.0/8"], "budget": 80}
+    options |= {"judge": "vector", "strategy": "best-first"}
     web = Web(pages=400, hosts=12, traps=("calendar", "loops", "facets", "soft404"))
     lost, kinds = {}, {}
     with serve(web):
