@@ -51,7 +51,7 @@ from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
 from lycosa.web.urls import lane
 
-SLOTS, DELAY, MARKS = 16, 0.02, (100, 500, 1000)
+SLOTS, DELAY, MARKS = 16, 0.02, (100, 500, 1000, 5000)
 DOMAINS = 200
 
 

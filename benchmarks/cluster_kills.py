@@ -6,6 +6,9 @@ A web is served from this process; `lycosa crawl --cluster local:4` runs over it
 coordinator, or all of it is killed with SIGKILL: of a shard or the coordinator Ray starts another one, and where all of
 it died `lycosa resume` goes on. With `--seconds` it is stopped after so long, and what is there by then is looked at.
 
+With `--kills 0` it says how many pages a second there were, and what CPU each kind of process took, after the first
+fifth of the pages: Ray and its processes have started by then.
+
 What is checked: each page stands once in the shards' logs, and the common log has just those; each page lies in the
 archive; of what was answered with a page, what is not recorded, or was fetched twice, was in flight at a kill.
 """
@@ -13,6 +16,7 @@ archive; of what was answered with a page, what is not recorded, or was fetched 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import re
@@ -65,6 +69,50 @@ def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
     return bool(chosen)
 
 
+class Spent:
+    """CPU of a crawl's processes, by kind, from some page on."""
+
+    def __init__(self, crawl: subprocess.Popen[bytes], begin: int) -> None:
+        self.crawl, self.begin = crawl, begin
+        self._now: dict[int, tuple[str, float]] = {}
+        self._first: tuple[float, int, Counter[str]] | None = None
+        self._last = 0.0, 0
+
+    def look(self, pages: int) -> None:
+        """Every now and then, as processes that are gone can't be asked."""
+        with contextlib.suppress(psutil.Error):
+            own = psutil.Process(self.crawl.pid)
+            for one in (own, *own.children(recursive=True)):
+                with contextlib.suppress(psutil.Error, IndexError):
+                    times, name = one.cpu_times(), Path(one.cmdline()[0].split()[0]).name
+                    self._now[one.pid] = name.partition(".")[0], times.user + times.system
+        if self._first is None and pages >= self.begin:
+            self._first = time.monotonic(), pages, self._by_kind()
+        if pages > self._last[1]:
+            self._last = time.monotonic(), pages
+
+    def _by_kind(self) -> Counter[str]:
+        found = Counter[str]()
+        for name, seconds in self._now.values():
+            found[name] += seconds  # type: ignore[assignment]
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """Pages a second, and milliseconds of CPU a page."""
+        assert self._first is not None
+        at, pages, before = self._first
+        pages = max(1, self._last[1] - pages)
+        cpu = {name: round(1e3 * (spent - before[name]) / pages, 2) for name, spent in self._by_kind().most_common()}
+        return {
+            "pages a second": round(pages / (self._last[0] - at), 1),
+            "ms of CPU a page": {name: ms for name, ms in cpu.items() if ms >= 0.05},
+        }
+
+
+def _pages(server: Server) -> int:
+    return sum(hit.status == 200 and hit.path != "/robots.txt" for hit in server.log)
+
+
 def check(out: Path, shards: int, server: Server) -> dict[str, Any]:
     """What the logs, the archive and the server say."""
     own: Counter[str] = Counter()
@@ -111,9 +159,12 @@ def main() -> None:
     killed, began = Counter[str](), time.monotonic()
     with serve(web) as server:
         crawl = start(out, web, given)
+        spent = Spent(crawl, given.pages // 5)
         due = time.monotonic() + random.uniform(*given.between)
         while True:
             time.sleep(0.5)
+            if not given.kills:
+                spent.look(_pages(server))
             over = given.seconds and time.monotonic() - began > given.seconds
             if crawl.poll() is not None:
                 if crawl.returncode == 0 or over:
@@ -129,7 +180,8 @@ def main() -> None:
                     killed[what] += 1
                     print(f"{time.monotonic() - began:.0f} s: killed {what}", flush=True)
                 due = time.monotonic() + random.uniform(*given.between)
-        print(json.dumps({"killed": killed, **check(out, given.shards, server), "code": crawl.returncode}))
+        cost = {} if given.kills else spent.told()
+        print(json.dumps({"killed": killed, **check(out, given.shards, server), "code": crawl.returncode, **cost}))
 
 
 if __name__ == "__main__":
