@@ -6,7 +6,6 @@ import asyncio
 import random
 from contextlib import aclosing
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -139,18 +138,3 @@ def test_tunnels_are_found(name: str) -> None:
     """On two islands that nobody has browsed, it finds reefs where best-first by page finds hardly any."""
     seeds = (1, 2)
     assert sum(targets(name, seed) for seed in seeds) >= 10 + sum(targets("best-first-page", seed) for seed in seeds)
-
-
-@pytest.mark.parametrize("name", ["hmm-xmeans", "hybrid-anchor", "context-graph"])
-def test_a_crawl_of_words_goes_on_from_its_log(name: str) -> None:
-    """Broken off after 60 pages and replayed from its log, it would fetch the same pages next, at the same scores."""
-    island = Island(1)
-    live = engine(name, island)
-    run(live, 60)
-    resumed = engine(name, island, list(live.log))
-    rows = live.table.rows()
-    before: Any = live.strategy
-    after: Any = resumed.strategy
-    assert live.table.nodes == resumed.table.nodes
-    assert before.estimator.score(rows, live.table).tolist() == after.estimator.score(rows, resumed.table).tolist()
-    assert 5 < len(set(before.estimator.score(rows, live.table).tolist()))
