@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import resource
 import secrets
 import shutil
 import tempfile
@@ -91,12 +92,28 @@ def pytest_collection_finish() -> None:
         setattr(gc, name, lambda *given: None)
 
 
+GROWN = 100 << 20
+"""Bytes by which a process has grown before garbage is looked for: that takes a while, and there are many files."""
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """After each file, engines go: few large things that refer to each other, and Python counts things, not bytes."""
+    """After a file, engines go: few large things that refer to each other, and Python counts things, not bytes."""
     yield
     if nextitem is None or nextitem.path != item.path:
-        gc.collect()
+        now = _resident()
+        if not now or now >= _grown[0] + GROWN:
+            gc.collect()
+            _grown[0] = _resident()
+
+
+_grown = [-GROWN]
+
+
+def _resident() -> int:
+    """Bytes in memory; 0 where that is not told."""
+    told = Path("/proc/self/statm")
+    return int(told.read_text().split()[1]) * resource.getpagesize() if told.exists() else 0
 
 
 @pytest.hookimpl(optionalhook=True)
