@@ -43,6 +43,7 @@ from lycosa.topics.probability.study import (
     Model,
     nearness,
     studied,
+    untaught,
     usual_page,
 )
 from lycosa.topics.query import Query
@@ -51,6 +52,10 @@ THRESHOLD = 0.5
 
 FIRST, GROWTH = 10, 1.5
 """Pages after which it learns for the first time; and again whenever they are so many times as many."""
+
+PROMISING, LATEST = 0.2, 50
+"""While nobody has shown a page, and none says that much by itself, it learns nothing, up to so many pages: the best of
+those that have nothing to do with the topic would stand in for relevant ones, and pages like them be hunted."""
 
 WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
 """Of the answers, for explanations."""
@@ -313,10 +318,21 @@ class Probability:
         count = self._pages.firsts
         if count < self._next and not force:
             return None
+        if not force and self._is_lost():
+            return None
         self._next = max(self._next, math.ceil(GROWTH * count))
         if count < 2:
             return None
         return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now)
+
+    def _is_lost(self) -> bool:
+        """Whether there is nothing yet to learn from."""
+        pages = self._pages
+        if self._model is not None or self._labels or self._examples.count or pages.firsts >= LATEST:
+            return False
+        rows = np.flatnonzero(pages.first[: pages.count])
+        odds = untaught(pages.answers[rows], pages.against[rows], pages.vectors[:0], None)
+        return not (sigmoid(odds) >= PROMISING).any()
 
     def adopt(self, lesson: Lesson) -> None:
         """Judge by it: new pages from now on, and all that are known."""

@@ -46,6 +46,9 @@ SHOWN, OTHERS, LIKELY = 60, 150, 10
 EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
 """How much an example and a label count, where a start page that is trusted counts 1; and how much it takes in all for
 nobody to stand in."""
+DOUBTFUL = 0.1
+"""A page that says less than this by itself, as a probability, hardly says anything: on a site about related things
+most pages say .02 to .1 of any topic."""
 ANSWERING = 0.4
 """The share of pages that a start page has to answer the words better than, to be trusted for its likeness."""
 TRUSTWORTHY = 0.2
@@ -186,6 +189,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     """A lesson's data. `examples` are pages that were shown beforehand, and `typical` their mean vector."""
     rows_known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
+    says = sigmoid(asked - UNTAUGHT_LINE)
     percentile = np.zeros(pages.count)
     percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
@@ -212,11 +216,14 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
 
     positive = np.concatenate([np.full(e, EXAMPLE), given.counts, np.zeros(p - c)])
     for at in range(c, n):
-        positive[at] = _trust(kernel, at, n, p, percentile[rows[at - e]])
-    missing = ENOUGH - float(positive.sum())
-    if missing > 0.0 and p > n:
-        positive[n:] = missing / (p - n)
+        row = rows[at - e]
+        positive[at] = _trust(kernel, at, n, p, percentile[row]) * min(1.0, float(says[row]) / DOUBTFUL)
+    missing, likeness = ENOUGH - float(positive.sum()), SHOWN_LIKENESS
     guessed = missing > 0.5 * ENOUGH
+    if guessed:  # who stands in counts by what it says itself, and all of them as one page at most
+        likeness = GUESSED_LIKENESS * (min(1.0, float(says[likely].sum())) if p > n else 1.0)
+    if missing > 0.0 and p > n:
+        positive[n:] = missing * says[likely] / says[likely].sum()
     weights, d = np.zeros(len(slots)), np.zeros(len(slots))
     if positive.sum() > 0.0:
         negative = _unlike(kernel, positive, r, percentile[others])
@@ -240,7 +247,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
         "mean": mean.tobytes(),
         "rows": rows.astype(np.int32).tobytes(),
         "alone": d[e:].astype(np.float32).tobytes(),
-        "likeness": GUESSED_LIKENESS if guessed else SHOWN_LIKENESS,
+        "likeness": likeness,
         "line": 0.0,
     }
     odds = np.zeros(pages.count)
@@ -251,7 +258,8 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
 
     def said(rows: Rows) -> float:
         vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
-        return float(sigmoid(untaught(pages.answers[rows], pages.against[rows], vectors, typical)).sum())
+        probability = sigmoid(untaught(pages.answers[rows], pages.against[rows], vectors, typical))
+        return float((probability * probability / (probability + DOUBTFUL)).sum())
 
     shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
     near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
