@@ -149,6 +149,27 @@ def test_lessons_come_at_positions_that_grow() -> None:
     assert at == [10, 15, 23, 35, 53]
 
 
+def test_nothing_is_learned_of_pages_that_have_nothing_to_do_with_the_topic() -> None:
+    """The best of them would be taken for relevant. It ends with the first page that promises something, a page that
+    somebody shows, or fifty pages."""
+
+    def first(judge: Probability, better: int = 0) -> int:
+        hunt = Hunt(judge)
+        for number in range(1, 70):
+            hunt.see(
+                page(f"http://a.test/{number}", SEA if number == better else RAIL if number % 2 else BREAD, number)
+            )
+            if isinstance(hunt.events[-1], Lesson):
+                return number
+        return 0
+
+    shown = Probability.from_examples([page("http://b.test/", SEA, 99)])
+    assert first(Probability("coral reef")) == 50
+    assert first(Probability("coral reef"), better=23) == 23
+    assert first(Probability("coral reef"), better=4) == 10
+    assert first(Probability("coral reef", examples=shown)) == 10
+
+
 def test_labels_have_the_last_word_on_their_own_pages() -> None:
     """A yes is 1, a no is 0; taken back, the page is worth what the judge says."""
     hunt = Hunt(Probability("coral reef"))
