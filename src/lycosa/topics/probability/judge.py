@@ -81,9 +81,10 @@ class Probability:
 
     d is learned (regression.py): positives are the start pages, as far as the words agree, examples and pages that
     somebody said yes to; negatives are drawn from the pages so far, less those that look relevant, and what somebody
-    said no to. Where nobody has shown a page, the ten that answer the words best stand in. The line is drawn where
-    line.py expects as many pages above it as are relevant. Both happen after 10 pages, 15, 23, ...; what came of it is
-    a lesson, an event of the log, and from then on all pages so far are worth what it says of them.
+    said no to. Where nobody has shown a page, the ten that answer the words best stand in, by what each says itself.
+    The line is drawn where line.py expects as many pages above it as are relevant. Both happen after 10 pages, 15,
+    23, ..., but not before there is a page that promises something, or 50 that do not. What came of it is a lesson, an
+    event of the log, and from then on all pages so far are worth what it says of them.
 
     A topic may have "phrases in quotes" and -words that speak against a page.
 

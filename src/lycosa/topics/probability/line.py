@@ -12,8 +12,9 @@ around the middle, (s0 + s1) / 2. That estimate is noisy, so it is drawn towards
 with numbers that were fitted to topics of two collections. `near` is the median cosine, in meaning, of the pages with
 those that were shown: where half of all pages are close to these, there are more relevant ones than usual. All of this
 only compares pages with each other: of ten pages that have nothing to do with the topic it takes seven. What the pages
-say by themselves, before anything was learned, is n_said, the sum of their probabilities then. Of the first pages of a
-crawl it tells more, of all pages of a large collection, where next to nothing is said of each, less:
+say by themselves, before anything was learned, is n_said, the sum of p^2 / (p + .1) over their probabilities p then: on
+a site about related things each says a little of any topic. Of the first pages of a crawl it tells more, of all pages
+of a large collection, where next to nothing is said of each, less:
 
     log n = w log n_said + (1 - w) log n_usual,  w = TRUSTED / (TRUSTED + N)
 
