@@ -347,7 +347,7 @@ class Crawled:
         wait(lambda: ask(self.page, "GET", f"/crawls/{self.crawl}")["state"] == "finished", "no end")
 
     def look(self, path: str, shows: str) -> None:
-        """Open a place, wait for what it shows, and see that nothing acts, on a phone, where room is least."""
+        """Open a place, wait for what it shows, and see that nothing acts, on a phone and on a desk."""
         self.page.goto("about:blank")
         self.page.goto(path)
         self.page.locator(shows).first.wait_for()
@@ -356,7 +356,7 @@ class Crawled:
     def check(self, place: str, *sizes: dict[str, int]) -> None:
         """Nothing acts in what is shown now."""
         page = self.page
-        for size in sizes or (NARROW,):
+        for size in sizes or (NARROW, WIDE):
             resize(page, size)
             found = [wrong for frame in page.frames for wrong in frame.evaluate(HARM)] + page.evaluate(SIZE)
             assert [] == found, place
