@@ -223,6 +223,13 @@ def test_a_digest_sees_all_and_is_never_set_off_by_nothing(made: Findings) -> No
             assert (rows["all that a reader sees"], rows["false alarms: nothing at all"]) == (1.0, 0.0)
 
 
+def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:
+    """Crawls are kept, pages are changed and ranked anew: the same numbers, times aside."""
+    again = findings("personalized", Bench(index, runs, quick=True, workers=1, topics=3))
+    assert [part for part in made.parts if not part.timed] == [part for part in again.parts if not part.timed]
+    assert made.claims == again.claims
+
+
 def test_a_graph_is_refused(tmp_path: Path) -> None:
     """There are no words there, and it says so."""
     with pytest.raises(InputError, match="without text"):

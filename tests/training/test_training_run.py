@@ -18,6 +18,7 @@ from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.classified import Classified
 from lycosa.topics.model import KINDS, Model
 from lycosa.training.corpus import Account
+from lycosa.training.looking import recorded
 from lycosa.training.pages import Trained, train
 from lycosa.training.sources import Tell
 
@@ -175,6 +176,21 @@ def test_one_class_only(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="all pages are of one class, Trains"):
         run(write(tmp_path / "pages", {"Trains": 9}))
     assert not (tmp_path / "out.model").exists()
+
+
+def test_real_pages(tmp_path: Path) -> None:
+    """A third of a corpus of seven kinds of university pages: .64 was measured (on all of them it is .71)."""
+    if not (CORPORA / "webkb.warc.gz").exists():
+        pytest.skip("there is no webkb beside the project, in ../shared/corpora")
+    lines = (CORPORA / "webkb.labels.tsv").read_bytes().decode().split("\n")[1:]
+    rows = [line.split("\t")[:2] for line in lines if line][::3]  # a third: the test is about quality, not size
+    table, archive = tmp_path / "t.tsv", tmp_path / "webkb.warc.gz"
+    archive.symlink_to(CORPORA / archive.name)  # its index is kept beside the name that is given
+    table.write_text("".join(f"{url}\t{label.partition('/')[0]}\n" for url, label in rows))
+    done = train([str(table)], tmp_path / "m", recorded(archive))
+    assert done.quality is not None
+    assert done.quality.accuracy > 0.58
+    assert done.quality.gap < 0.12
 
 
 def test_no_page_could_be_had(tmp_path: Path) -> None:
