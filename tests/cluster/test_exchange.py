@@ -6,7 +6,7 @@ import asyncio
 import os
 import random
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -314,9 +314,11 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         other.append(page("http://b.test/", 1, 2.0, words[::-1]))
         assert merged(directory, traps) == {"http://a.test/": "", "http://b.test/": "http://a.test/" if traps else ""}
         other.append(page("http://c.test/", 3, 3.0, [], 0b0111))
+        other.append(replace(page("http://e.test/", 1, 3.5, []), same_as="http://b.test/"))  # as its shard saw it
         one.append(page("http://d.test/", 4, 4.0, [], ~0b1111 & 2**64 - 1))
         later = merged(directory, traps)
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
+        assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
         one.close()
         other.close()
 

@@ -26,7 +26,7 @@ from lycosa.cluster.owning import Owners
 from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
 from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS
-from lycosa.store.log import NAME, VERSIONS, VISITS, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
 from lycosa.topics.around import BETAS
 from lycosa.traps.copies import Copies
 
@@ -83,12 +83,15 @@ class Merger:
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
         self._copies = Copies() if traps else None
+        self._same: dict[str, str] = {}
+        """Of pages that repeat another one of any shard: which."""
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
                 self._number.setdefault(stem, len(self._number))
             if self._copies is not None:
                 self._copies.learn(visit)
+                self._note(visit)
         self._settle_at = self._later()
         for shard in range(shards):
             self._words[shard] = []
@@ -175,10 +178,17 @@ class Merger:
     def _compared(self, visit: Visit) -> Visit:
         """A visit that may repeat a page of another shard: each of them knows its own pages only."""
         if self._copies is not None:
-            if visit.is_version and not visit.same_as and "soft-404" not in visit.flags:
+            if visit.same_as:  # of a page that may have turned out to repeat another shard's
+                visit.same_as = self._same.get(visit.same_as, visit.same_as)
+            elif visit.is_version and "soft-404" not in visit.flags:
                 visit.same_as = self._copies.original(visit)
             self._copies.learn(visit)
+            self._note(visit)
         return visit
+
+    def _note(self, visit: Visit) -> None:
+        if visit.same_as:
+            self._same[visit.node] = visit.same_as
 
     def _link(self, shard: int, file: str) -> None:
         """A file of a shard's archive, seen from the crawl's."""
@@ -233,6 +243,14 @@ class Merger:
                     self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
             if self._settings["threshold"] is not None:  # those who look must notice
                 self.log.append(Setting("threshold", self._settings["threshold"]))
+
+    def counts(self) -> dict[str, int]:
+        """Pages so far, and relevant ones, of which copies in two shards are one."""
+        self.bring_over()
+        told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
+        if (threshold := self._settings["threshold"]) is not None:
+            told["relevant"] = int(next(self.log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0])
+        return told
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
         """At the end of a run: what pages are worth by now, and how it ended, which is returned."""

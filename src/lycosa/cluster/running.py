@@ -24,7 +24,7 @@ from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, located
-from lycosa.store.log import PAGES, SqliteLog
+from lycosa.store.log import SqliteLog
 from lycosa.web.scope import Scope
 
 T = TypeVar("T")
@@ -95,11 +95,12 @@ class ClusterCrawl:
                 async for progress in turns:
                     yield progress
             self.told = await self._on_files(merger.finish, self.ending, wall_clock()())
+            self.progress |= await self._on_files(merger.counts)
         finally:
             await self._leave()
             if merger is not None and not self.told:  # it was broken off: all that was recorded is shown and counted
                 with suppress(LycosaError):
-                    self.progress |= {"pages": await self._on_files(_pages, merger)}
+                    self.progress |= await self._on_files(merger.counts)
             if log is not None:
                 await self._on_files(log.close)
             if directory is not None:
@@ -163,7 +164,6 @@ class ClusterCrawl:
             self.progress |= await self._ask(stop=self._stopping or bool(self._failed))
             await self._on_files(merger.keep_up)
             yield self.progress
-        self.progress |= {"pages": await self._on_files(_pages, merger)}
         if self._failed:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
@@ -240,11 +240,6 @@ class ClusterCrawl:
 
 def _labels(log: SqliteLog) -> list[Label]:
     return [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
-
-
-def _pages(merger: Merger) -> int:
-    merger.bring_over()
-    return int(next(merger.log.rows("COUNT(*)", PAGES))[0])
 
 
 def resumed(directory: Path, where: Where | None, changes: dict[str, Any]) -> ClusterCrawl:

@@ -592,7 +592,10 @@ class Frontier:
         best = [offer[:2] for offer in offers]
         for offer in offers if at_once != 1 else ():  # other lanes stand behind n better rows
             lane = self.lanes[offer[3]]
-            best += self._behind(lane, max(0, at_once - lane.in_flight - 1) if at_once else n)
+            room = at_once - lane.in_flight - 1 if at_once else n
+            if self.lane_budget:
+                room = min(room, self.lane_budget - lane.pages - lane.in_flight - 1)
+            best += self._behind(lane, room) if room > 0 else ()
         return [-worst if level == FREE else LAST for level, worst in nsmallest(n, best)]
 
     def _best_offers(self, n: int, now: float) -> list[tuple[int, float, int, int]]:

@@ -46,22 +46,26 @@ class Elsewhere:
         """Of those pages what others say of all of theirs."""
 
     def hear(self, row: int, outcome: float, visit: Visit, scent: Scent) -> None:
-        """A page of others has turned out so. While they have told of fewer pages than we know from their links, those
-        count: else links would be worth more to one who knows less, and be fetched before better ones of others."""
+        """A page of others has turned out so."""
         beta = visit.beta
         if visit.is_page and not visit.follows:
             self._heard += (1, outcome, outcome > 0, max(outcome, 0.0), visit.is_find(scent.threshold))
-        if self._heard[PAGES] > self.pages[PAGES]:
-            more = np.zeros(OF_PAGES)
-            more[: FINDS + 1] = self._heard - self.pages[: FINDS + 1]
-            self.pages[: FINDS + 1] = self._heard
-            _add(scent, more)
+            self._prefer_heard(scent)
         at = self._count
         self._count += 1
         if at == len(self._rows):
             self._rows, self._outcome = fit(self._rows, at + 1), fit(self._outcome, at + 1)
             self._beta = fit(self._beta, at + 1)
         self._rows[at], self._outcome[at], self._beta[at] = row, outcome, beta
+
+    def _prefer_heard(self, scent: Scent) -> None:
+        """While others have told of fewer pages than we know from their links, those count: else links would be worth
+        more to one who knows less, and be fetched before better ones of others."""
+        if self._heard[PAGES] > self.pages[PAGES]:
+            more = np.zeros(OF_PAGES)
+            more[: FINDS + 1] = self._heard - self.pages[: FINDS + 1]
+            self.pages[: FINDS + 1] = self._heard
+            _add(scent, more)
 
     def reconsider(self, rows: Rows, worth: Numbers, outcome: NDArray[np.float32]) -> None:
         """Our judge has looked at some rows again, others' pages among them, which have another outcome by that."""
@@ -100,6 +104,7 @@ class Elsewhere:
         more[: len(before)] -= before
         _add(scent, more[:OF_PAGES])
         scent.mixing_.add(more[OF_PAGES:])
+        self._prefer_heard(scent)
 
     def add_outcomes(self, scent: Scent) -> None:
         """Scent has summed up its own pages anew: what others have said of theirs is put in again."""

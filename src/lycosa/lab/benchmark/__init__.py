@@ -142,8 +142,8 @@ class Measured:
     size: Size
     entrants: list[str]
     trials: list[Trial] = field(default_factory=list)
-    curves: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
-    """Shares along the way: of each corpus and entrant a line for each trial."""
+    curves: dict[tuple[str, str], list[tuple[str, Floats]]] = field(default_factory=dict)
+    """Shares along the way: of each corpus and entrant a topic and a line for each trial."""
     hunted: dict[str, list[str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
@@ -243,7 +243,7 @@ def _draw(made: Measured, place: Place, results: Results) -> None:
         if most is not None and one.strategy not in (ORACLE, AHEAD):
             own = found(results.gains(one), steps)
             share = np.divide(own, most, out=np.full(len(own), np.nan), where=most > 0)
-            made.curves.setdefault((place.name, one.strategy), []).append(share)
+            made.curves.setdefault((place.name, one.strategy), []).append((one.subject, share))
 
 
 def _steps(budget: int) -> list[int]:
@@ -416,10 +416,11 @@ def figure_share(made: Measured, corpus: str) -> Figure:
     steps = _steps(max(one.budget for one in made.trials if one.unit.corpus == corpus))
     lines = []
     for text in made.entrants:
-        shares = made.curves.get((corpus, text), [])
-        whole = np.array([line for line in shares if len(line) == len(steps) and np.isfinite(line).all()])
-        if len(whole):
-            lines.append(curve(label(text), steps, whole))
+        known = made.curves.get((corpus, text), [])
+        whole = [(topic, line) for topic, line in known if len(line) == len(steps) and np.isfinite(line).all()]
+        if whole:
+            groups, shares = zip(*whole, strict=True)
+            lines.append(curve(label(text), steps, shares, groups))
     return Figure(
         f"benchmark-figure-{corpus}", f"Share on {corpus}", "pages fetched", "share", lines,
         note="Of what the oracle finds that looks ahead, in trials where it has something after a page. Bands: 95 %.",

@@ -329,7 +329,7 @@ class Probability:
     def _is_lost(self) -> bool:
         """Whether there is nothing yet to learn from."""
         pages = self._pages
-        if self._model is not None or self._labels or self._examples.count or pages.firsts >= LATEST:
+        if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= LATEST:
             return False
         rows = np.flatnonzero(pages.first[: pages.count])
         odds = untaught(pages.answers[rows], pages.against[rows], pages.vectors[:0], None)

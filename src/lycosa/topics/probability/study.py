@@ -189,7 +189,9 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     """A lesson's data. `examples` are pages that were shown beforehand, and `typical` their mean vector."""
     rows_known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
-    says = sigmoid(asked - UNTAUGHT_LINE)
+    known = slice(pages.count)
+    vectors = pages.vectors[known] if typical is not None else pages.vectors[:0]
+    says = sigmoid(untaught(pages.answers[known], pages.against[known], vectors, typical))
     percentile = np.zeros(pages.count)
     percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
@@ -220,7 +222,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
         positive[at] = _trust(kernel, at, n, p, percentile[row]) * min(1.0, float(says[row]) / DOUBTFUL)
     missing, likeness = ENOUGH - float(positive.sum()), SHOWN_LIKENESS
     guessed = missing > 0.5 * ENOUGH
-    if guessed:  # who stands in counts by what it says itself, and all of them as one page at most
+    if guessed:  # who stands in counts by what it says itself; together they have to be as good as one page
         likeness = GUESSED_LIKENESS * (min(1.0, float(says[likely].sum())) if p > n else 1.0)
     if missing > 0.0 and p > n:
         positive[n:] = missing * says[likely] / says[likely].sum()
@@ -257,9 +259,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     trusted = rows[: p - e][is_trusted[e:]]
 
     def said(rows: Rows) -> float:
-        vectors = pages.vectors[rows] if typical is not None else pages.vectors[:0]
-        probability = sigmoid(untaught(pages.answers[rows], pages.against[rows], vectors, typical))
-        return float((probability * probability / (probability + DOUBTFUL)).sum())
+        return float((says[rows] * says[rows] / (says[rows] + DOUBTFUL)).sum())
 
     shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
     near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
