@@ -90,7 +90,8 @@ def _files(directory: Path) -> dict[str, str]:
 def test_a_full_disk_is_one_line_and_nothing_is_lost(served: Server, tmp_path: Path, fault: str, rotate: str) -> None:
     """Without room the crawl ends with a line that names its directory and the remedy; then it goes on."""
     directory = tmp_path / "crawl"
-    ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", rotate), sabotage=fault)
+    learning = ["--judge", "probability", "--strategy", "scent"] if fault.startswith("full-log") else []
+    ended = run(*arguments(served, TOPIC, directory, "--budget", "60", "--rotate", rotate, *learning), sabotage=fault)
     assert "Traceback" not in ended.err
     assert str(directory) in ended.complaint
     assert "room" in ended.complaint or "space" in ended.complaint
