@@ -189,6 +189,8 @@ class Merger:
     def _note(self, visit: Visit) -> None:
         if visit.same_as:
             self._same[visit.node] = visit.same_as
+        elif visit.is_version:  # it says something else by now
+            self._same.pop(visit.node, None)
 
     def _link(self, shard: int, file: str) -> None:
         """A file of a shard's archive, seen from the crawl's."""

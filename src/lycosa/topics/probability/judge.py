@@ -224,7 +224,7 @@ class Probability:
             return 0.0
         if self._model is None:
             odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
-            odds += self._nearness(page.vector)
+            odds += self._nearness(page.vector) + STUFFED * min(0.0, math.log(max(2.0 * page.quality, 1e-4)))
         else:
             odds = self._model.odds_of(page) - self._model.line
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
@@ -332,7 +332,7 @@ class Probability:
         if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= LATEST:
             return False
         rows = np.flatnonzero(pages.first[: pages.count])
-        odds = untaught(pages.answers[rows], pages.against[rows], pages.vectors[:0], None)
+        odds = untaught(pages.answers[rows], pages.against[rows], pages.quality[rows], pages.vectors[:0], None)
         return not (sigmoid(odds) >= PROMISING).any()
 
     def adopt(self, lesson: Lesson) -> None:

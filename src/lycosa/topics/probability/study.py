@@ -169,12 +169,15 @@ class Given:
     refused: Rows
 
 
-def untaught(answers: Column, against: Column, vectors: NDArray[np.int8], typical: Column | None) -> Numbers:
+def untaught(
+    answers: Column, against: Column, quality: Column, vectors: NDArray[np.int8], typical: Column | None
+) -> Numbers:
     """Log odds of pages by what they say by themselves: how they answer the words, and how near they are to examples.
 
     `typical` is the mean of the examples' vectors, of length 1; None if there are none.
     """
-    odds: Numbers = answers @ UNTAUGHT - UNTAUGHT_LINE - AGAINST * against
+    stuffing = np.minimum(np.log(np.maximum(2.0 * quality, 1e-4)), 0.0)
+    odds: Numbers = answers @ UNTAUGHT - UNTAUGHT_LINE - AGAINST * against + STUFFED * stuffing
     return odds if typical is None else odds + nearness(vectors, typical)
 
 
@@ -191,7 +194,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     asked = pages.answers[: pages.count] @ UNTAUGHT
     known = slice(pages.count)
     vectors = pages.vectors[known] if typical is not None else pages.vectors[:0]
-    says = sigmoid(untaught(pages.answers[known], pages.against[known], vectors, typical))
+    says = sigmoid(untaught(pages.answers[known], pages.against[known], pages.quality[known], vectors, typical))
     percentile = np.zeros(pages.count)
     percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
