@@ -45,13 +45,7 @@ def bucket() -> Iterator[str]:
 
 def crawl(server: Server, out: Path, budget: int = 25, **options: Any) -> lycosa.crawling.Crawl:
     """A crawl of the embedded web, in files of 25 kB."""
-    fast = {
-        "delay": 0.0,
-        "per_host": 4,
-        "allow_network": ["127.0.0.0/8"],
-        "strategy": "breadth-first",
-        "judge": "vector",
-    }
+    fast = {"delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"], "strategy": "breadth-first"}
     seeds = server.web.seeds(TOPIC)
     return lycosa.crawl(server.web.query(TOPIC), seeds, out=out, budget=budget, rotate=25_000, **fast, **options)
 
@@ -143,7 +137,6 @@ def test_killed_while_moving(bucket: str, tmp_path: Path, point: str) -> None:
         seeds = [part for url in server.web.seeds(TOPIC) for part in ("--seed", url)]
         words = ["crawl", server.web.query(TOPIC), *seeds, "--out", str(out), "--budget", "22", "--delay", "0"]
         words += ["--per-host", "4", "--allow-network", "127.0.0.0/8", "--rotate", "25000", "--archive", address, "-q"]
-        words += ["--judge", "vector", "--strategy", "best-first"]
         ended = subprocess.run([sys.executable, "-c", DYING, point, *words], env=os.environ, capture_output=True)
         assert -signal.SIGKILL == ended.returncode, ended.stderr.decode()
         assert list((out / "archive").glob("*.warc.gz"))

@@ -292,15 +292,15 @@ def test_only_words_against_are_refused() -> None:
 
 
 def test_stuffing_does_not_pay() -> None:
-    """A page that says the topic's words over and over is worth less than one that says them in passing, also before
-    anything was learned; and there is nothing to learn from it."""
+    """A page that says the topic's words over and over is worth less than one that says them in passing; and there is
+    nothing to learn from it."""
     words, topic = Vocabulary(), Probability("coral reef")
     stuffed = "coral reef best coral cheap reef coral reefs top coral reef " * 60
     bad = Page("ok", marked=stuffed, main=stuffed, lead=stuffed[:300], node="http://a.test/bad")
     good = page("http://a.test/1", SEA, 1)
     hunt = Hunt(topic)
     hunt.words = words
-    assert hunt.see(bad).beta < 0.1
+    hunt.see(bad)
     for number in range(20):
         hunt.see(page(f"http://a.test/rail/{number}", RAIL, number))
     assert not any(isinstance(event, Lesson) for event in hunt.events)

@@ -224,7 +224,7 @@ class Probability:
             return 0.0
         if self._model is None:
             odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
-            odds += self._nearness(page.vector) + STUFFED * min(0.0, math.log(max(2.0 * page.quality, 1e-4)))
+            odds += self._nearness(page.vector)
         else:
             odds = self._model.odds_of(page) - self._model.line
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
