@@ -47,7 +47,7 @@ def benchmark(
     ] = None,
     topics: Annotated[int, typer.Option(min=0, help="Topics per corpus; 0 for the corpus's default.")] = 0,
     draws: Annotated[
-        int, typer.Option(min=0, help="Draws of seeds per topic; 0 for as many as make a dozen crawls of each kind.")
+        int, typer.Option(min=0, help="Draws of seeds per topic; 0: a dozen crawls of each kind, one with --quick.")
     ] = 0,
     budget: Annotated[
         list[int] | None,

@@ -192,9 +192,14 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     """A lesson's data. `examples` are pages that were shown beforehand, and `typical` their mean vector."""
     rows_known = np.flatnonzero(pages.first[: pages.count])
     asked = pages.answers[: pages.count] @ UNTAUGHT
-    known = slice(pages.count)
-    vectors = pages.vectors[known] if typical is not None else pages.vectors[:0]
-    says = sigmoid(untaught(pages.answers[known], pages.against[known], pages.quality[known], vectors, typical))
+
+    def says(some: Rows) -> Numbers:
+        """What pages say by themselves. Not all are asked: vectors of a large crawl lie in a file."""
+        vectors = pages.vectors[some] if typical is not None else pages.vectors[:0]
+        odds = untaught(pages.answers[some], pages.against[some], pages.quality[some], vectors, typical)
+        probability: Numbers = sigmoid(odds)
+        return probability
+
     percentile = np.zeros(pages.count)
     percentile[rows_known] = rank(asked[rows_known])
     named = np.concatenate([given.certain, given.starts])
@@ -220,15 +225,15 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     kernel = matrix @ matrix.T + vectors @ vectors.T + np.float32(1.0)
 
     positive = np.concatenate([np.full(e, EXAMPLE), given.counts, np.zeros(p - c)])
-    for at in range(c, n):
-        row = rows[at - e]
-        positive[at] = _trust(kernel, at, n, p, percentile[row]) * min(1.0, float(says[row]) / DOUBTFUL)
+    for at, saying in zip(range(c, n), says(given.starts).tolist(), strict=True):
+        positive[at] = _trust(kernel, at, n, p, percentile[rows[at - e]]) * min(1.0, saying / DOUBTFUL)
+    standing_in = says(likely)
     missing, likeness = ENOUGH - float(positive.sum()), SHOWN_LIKENESS
     guessed = missing > 0.5 * ENOUGH
     if guessed:  # who stands in counts by what it says itself; together they have to be as good as one page
-        likeness = GUESSED_LIKENESS * (min(1.0, float(says[likely].sum())) if p > n else 1.0)
+        likeness = GUESSED_LIKENESS * (min(1.0, float(standing_in.sum())) if p > n else 1.0)
     if missing > 0.0 and p > n:
-        positive[n:] = missing * says[likely] / says[likely].sum()
+        positive[n:] = missing * standing_in / standing_in.sum()
     weights, d = np.zeros(len(slots)), np.zeros(len(slots))
     if positive.sum() > 0.0:
         negative = _unlike(kernel, positive, r, percentile[others])
@@ -262,7 +267,8 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     trusted = rows[: p - e][is_trusted[e:]]
 
     def said(rows: Rows) -> float:
-        return float((says[rows] * says[rows] / (says[rows] + DOUBTFUL)).sum())
+        probability = says(rows)
+        return float((probability * probability / (probability + DOUBTFUL)).sum())
 
     shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
     near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
