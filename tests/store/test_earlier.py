@@ -88,7 +88,8 @@ def test_a_second_crawl_costs_little(crawls: Path) -> None:
                         assert headers["WARC-Profile"].endswith("/identical-payload-digest")
         assert kinds["revisit"] > 40
         assert kinds.get("response", 0) < 5
-    assert size_of(crawls / "second") < 0.15 * size_of(crawls / "first")
+    # About .13; up to four pages that the first one has not fetched may be among them, whichever came first.
+    assert size_of(crawls / "second") < 0.2 * size_of(crawls / "first")
 
 
 def test_indexes_by_the_rules_of_outbackcdx(crawls: Path) -> None:
