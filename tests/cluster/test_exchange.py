@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 from collections import Counter
+from contextlib import closing
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -31,7 +32,7 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Links, Page, Parcel, Seed, Shared, Terms, Visit
+from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Shared, Terms, Visit
 from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
@@ -205,7 +206,34 @@ def levelled(shard: Shard) -> None:
     assert scent.pages_ == round(own[PAGES] + heard[PAGES])
 
 
-def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
+def labels_reach_everybody(web: Web, logs: list[MemoryLog], patch: pytest.MonkeyPatch) -> None:
+    """In a crawl so large that few pages are told to others, one that somebody has said something of is: a shard that
+    has heard the label before learns from it as soon as it knows the page, also after it was started again."""
+    patch.setattr("lycosa.cluster.shard.EXAMPLES", 1)
+    mine, theirs = MemoryLog(), MemoryLog()
+    mine.events = list(logs[0])
+    theirs.events = [event for event in logs[1] if not isinstance(event, Shared | Lesson)]
+    shards = [shard_on(web, number, log, topic=Probability("coral reefs")) for number, log in enumerate((mine, theirs))]
+    told = {node for node, *_ in shards[0].report().examples.told}
+    pages = [event.node for event in mine if isinstance(event, Visit) and event.is_page and not event.same_as]
+    page = next(node for node in pages if node not in told)
+    for shard in shards:
+        hear_labels(shard.engine, [Label(page, True, 5.0, "ann")])
+        shard.show_labelled()
+    asked, coordinator = shards[1].engine.topic, Coordinator(SHARDS, Budget(), clock)
+    assert isinstance(asked, Probability)
+    assert not asked.knows(page), "nobody has told of it"
+    coordinator.report(shards[0].report())
+    before = [type(event) for event in theirs]
+    shards[1].accept(coordinator.report(shards[1].report()), clock())
+    assert asked.knows(page)
+    assert [type(event) for event in theirs][len(before) :][-1] is Lesson, "it is learned from at once"
+    assert page in {node for node, *_ in shard_on(web, 0, mine, topic=Probability("coral reefs"))._examples}
+    again = shard_on(web, 1, theirs, topic=Probability("coral reefs"))
+    assert again.engine.topic.worths().tolist() == asked.worths().tolist()
+
+
+def test_a_budget_is_spent_together(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
     all pages everywhere; as the log says it. All hosts have one address, and it has its pause, whoever asks."""
     logs = [MemoryLog() for _ in range(SHARDS)]
@@ -243,6 +271,7 @@ def test_a_budget_is_spent_together(web: Web, tmp_path: Path) -> None:
             assert told[0] != judge.worths()[0], (told[0], judge.worths()[0])
             levelled(shard)
             await again.engine.space.close()
+        labels_reach_everybody(web, logs, monkeypatch)
 
     run_virtual(many())
     assert sum(event.is_page for log in logs for event in log if isinstance(event, Visit)) == 60
@@ -319,6 +348,17 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         later = merged(directory, traps)
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
         assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
+        with closing(SqliteLog(directory / NAME)) as log, log.together():  # as a log that was mended: words are lost
+            for number, visit in list(log.numbered("kind = 'page'")):
+                assert isinstance(visit, Visit)
+                log._db.execute("DELETE FROM event WHERE seq = ?", (number,))
+                log.put(number, replace(visit, terms=Terms()))
+        one.append(page("http://f.test/", 5, 5.0, [], 0b1111 << 20))
+        merged(directory, traps)
+        with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+            known = [stem for visit in log.visits(VISITS) for stem in visit.terms.new]
+            last = next(log.visits("node = 'http://f.test/'"))
+        assert [known[word] for word in last.terms.ids.tolist()] == words
         one.close()
         other.close()
 
@@ -520,6 +560,39 @@ def test_pages_that_were_heard_of_count_until_more_are_told_of(web: Web) -> None
         await again.engine.space.close()
 
     run_virtual(hears())
+
+
+def test_a_page_that_is_told_of_before_its_links_come_has_its_row_then(web: Web) -> None:
+    """What the judge makes of it reaches those it links to; live, in a replay and after a snapshot."""
+    topic = Probability("coral reefs")
+    page = Page("ok", title="Coral reefs", main="Corals build reefs in the sea.", node="http://z.test/reefs")
+    reading = Vocabulary().read(page)
+    judged = topic.judge(page, reading)
+    topic.learn(Visit(page.node, "page", "ok", 1, beta=judged.beta, terms=reading.terms, data=judged.data))
+    told, links = topic.told(page.node), Links.to(*web.seeds(TOPIC))
+    events = [
+        Shared({"judge": [(page.node, told, 1), ("http://z.test/other", told, 1)]}),
+        Inbound(1, 3, Visit(page.node, "page", "ok", 1, beta=0.5, links=links), 1),
+    ]
+
+    async def placed() -> None:
+        log = MemoryLog()
+        shard = shard_on(web, 0, log, Owners(1), topic=Probability("coral reefs"))
+        shard.engine.take_in(events[:1])
+        other = shard_on(web, 0, MemoryLog(), Owners(1), topic=Probability("coral reefs"))
+        other.engine.lessons.confers = shard.engine.lessons.confers
+        other.engine.lessons.restore(shard.engine.lessons.state())
+        shard.engine.take_in(events[1:])
+        row = shard.engine.table.row_of[page.node]
+        assert shard.engine.lessons.elsewhere()[0].tolist() == [row]
+        other.engine.take_in(events[1:])
+        assert other.engine.lessons.elsewhere()[0].tolist() == [other.engine.table.row_of[page.node]]
+        again = shard_on(web, 0, log, Owners(1), topic=Probability("coral reefs"))
+        assert again.engine.lessons.elsewhere()[0].tolist() == [row]
+        for each in (shard, other, again):
+            await each.engine.space.close()
+
+    run_virtual(placed())
 
 
 def test_what_is_told_of_a_page_comes_back(web: Web) -> None:

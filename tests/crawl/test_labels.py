@@ -1,11 +1,13 @@
 """Labels on a crawl: the judge hears them when it goes on, and everyone tells the same numbers."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import lycosa
 from learning_judge import Learning
+from lycosa.cli.judge import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.core.options import Options
@@ -146,3 +148,36 @@ def test_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
     file = tmp_path / "crawl.toml"
     file.write_text('topic = "coral"\nlearn_labels = true\n')
     assert "coral" == Options.load(file).topic
+
+
+class Elsewhere(Space):
+    """A tree of pages that have nothing to do with the topic."""
+
+    async def visit(self, task: Task) -> Page:
+        """A page of its own words, with two links."""
+        number = int(task.node)
+        words = "steam engine rail signal boiler flour yeast dough oven crust loaf baker".split()
+        text = " ".join(f"the {words[(number * 7 + at * (number % 5 + 1)) % len(words)]}" for at in range(55))
+        links = [str(2 * number + side) for side in (1, 2)]
+        anchors = [words[int(link) % len(words)] for link in links]
+        return Page("ok", title=words[number % 12], marked=text, main=text, links=Links.to(*links, anchors=anchors))
+
+
+def test_a_judge_that_has_met_nothing_to_learn_from_waits_in_the_next_run(tmp_path: Path) -> None:
+    """Neither a stop nor a no ends its wait: what is fetched, and what it learns from in the end, is the same as
+    without. The no counts on its own page."""
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=whole, budget=55, concurrency=1))
+    list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=parts, budget=12, concurrency=1))
+    list(lycosa.resume(parts, space=Elsewhere(), budget=20))
+    keep_labels(parts, {"0": False})
+    with closing(SqliteLog(parts / NAME, readonly=True)) as log:
+        assert next(log.visits("node = '0'")).worth == 0.0
+    list(lycosa.resume(parts, space=Elsewhere(), budget=55))
+    told = []
+    for out in (whole, parts):
+        with closing(SqliteLog(out / NAME, readonly=True)) as log:
+            events = [event for event in log if isinstance(event, Visit | Lesson)]
+        told.append([event.node if isinstance(event, Visit) else "lesson" for event in events])
+    assert told[0] == told[1]
+    assert told[0].index("lesson") == 50

@@ -13,9 +13,12 @@ import pytest
 
 import lycosa
 from crawl.helpers import run, world
+from lycosa.cli import upkeep
+from lycosa.cli.judge import keep_labels
+from lycosa.collection.compacting import compact
 from lycosa.collection.mending import mend
 from lycosa.collection.summary import summarise
-from lycosa.core.errors import DamagedError, LockedError, StoreError
+from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError
 from lycosa.core.types import Event, Place, Seed, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
@@ -73,6 +76,31 @@ def change(directory: Path, statement: str, *given: object) -> None:
         database.execute(statement, given)
         database.commit()
         database.execute("PRAGMA journal_mode=DELETE")
+
+
+def test_a_cluster_is_mended_with_its_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each log by itself, and it is the whole crawl that is to be resumed; whoever names a shard to write in it is told
+    which that is."""
+    shards = [crawl / "shards" / f"{number:03d}" for number in range(3)]
+    for shard in shards[:2]:
+        shutil.copytree(crawl, shard, ignore=shutil.ignore_patterns("shards"))
+    shards[2].mkdir()  # one that has recorded nothing
+    change(shards[1], "UPDATE event SET body = x'00ff' WHERE seq = (SELECT MIN(seq) FROM event WHERE kind = 'page')")
+    assert complaint(shards[1])
+    upkeep.mend(crawl)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in told] == [str(crawl), str(shards[0]), "made again", str(shards[1])]
+    assert told[-1].endswith(f"Continue with: lycosa resume {crawl}")
+    assert not complaint(shards[1])
+    before = (shards[0] / NAME).read_bytes()
+    for write in (
+        lambda: list(lycosa.resume(shards[0])),
+        lambda: compact(shards[0]),
+        lambda: keep_labels(shards[0], {}),
+    ):
+        with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: name that directory"):
+            write()
+    assert (shards[0] / NAME).read_bytes() == before
 
 
 def test_flipped_bytes(crawl: Path) -> None:

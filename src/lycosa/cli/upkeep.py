@@ -6,6 +6,7 @@ Each loads what it needs when it is run, not when it is asked for help.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -113,7 +114,21 @@ def upgrade(directory: Dir) -> None:
 
 
 def mend(directory: Dir) -> None:
-    """Repair a damaged log. The damaged file is kept."""
+    """Repair a damaged log. The damaged file is kept.
+
+    The logs of a cluster's shards are repaired with the crawl's own.
+    """
+    from lycosa.cluster.merging import shard_path, shards_in
+    from lycosa.store.directory import whole_of
+    from lycosa.store.log import NAME
+
+    shards = [shard_path(directory, number) for number in range(shards_in(directory))]
+    for place in (directory, *(shard for shard in shards if (shard / NAME).exists())):
+        _mend(place, whole_of(place) or place)
+
+
+def _mend(directory: Path, whole: Path) -> None:
+    """Repair one log, of a crawl or of a shard of it."""
     from lycosa.collection import mending
 
     done = mending.mend(directory)
@@ -129,5 +144,5 @@ def mend(directory: Dir) -> None:
         print(f"{done.wordless:,} visits have lost the words of their pages, which the judge learns from")
     print(
         f"{directory}: {done.kept:,} events intact, {len(done.mended):,} reconstructed, {len(done.lost):,} lost; "
-        f"the damaged log is {done.aside.name}. Continue with: lycosa resume {directory}"
+        f"the damaged log is {done.aside.name}. Continue with: lycosa resume {whole}"
     )

@@ -79,6 +79,8 @@ class Merger:
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
         self._number: dict[str, int] = {}  # of each word
         self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
+        self._lost: list[str] = []
+        """Words that have a number, but no visit of this log has brought: the next one does."""
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
@@ -98,7 +100,13 @@ class Merger:
             if self.cursors[shard]:
                 with closing(self._open(shard)) as own:
                     for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
-                        self._words[shard] += [self._number[stem] for stem in visit.terms.new]
+                        self._words[shard] += [self._numbered(stem) for stem in visit.terms.new]
+
+    def _numbered(self, stem: str) -> int:
+        """The number of a word that was brought over; it has got lost here if this log was mended."""
+        if stem not in self._number:
+            self._lost.append(stem)
+        return self._number.setdefault(stem, len(self._number))
 
     def _open(self, shard: int) -> SqliteLog:
         return SqliteLog(shard_path(self.directory, shard) / NAME, readonly=True)
@@ -157,7 +165,8 @@ class Merger:
 
     def _renumbered(self, shard: int, visit: Visit) -> Visit:
         """A visit as this log has it."""
-        words, terms, new = self._words[shard], visit.terms, list[str]()
+        words, terms, new = self._words[shard], visit.terms, self._lost
+        self._lost = []
         for stem in terms.new:
             if stem not in self._number:
                 self._number[stem] = len(self._number)

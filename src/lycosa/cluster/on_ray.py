@@ -183,7 +183,8 @@ class ShardActor:
         """What people have said of pages, recorded when this returns True; what is known already is left out."""
         if self._over or self.shard is None:
             return False
-        hear_labels(self.shard.engine, labels)
+        if hear_labels(self.shard.engine, labels):
+            self.shard.show_labelled()
         return True
 
     async def run(self) -> dict[str, Any]:

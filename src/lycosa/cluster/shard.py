@@ -33,13 +33,18 @@ as many: what is logged of it stays within a few times of what is known in the e
 
 def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
     """At the start of a run: what people have said of pages meanwhile, as far as the log does not have it; how much."""
-    log = engine.log
-    said = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
-    heard = {(label.node, label.at) for label in said if isinstance(label, Label)}
+    heard = {(label.node, label.at) for label in _labels(engine)}
     new = [label for label in labels if (label.node, label.at) not in heard]
     if new:
         engine.hear(new)
     return len(new)
+
+
+def _labels(engine: Engine) -> list[Label]:
+    """Those that its log has."""
+    log = engine.log
+    said = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
+    return [label for label in said if isinstance(label, Label)]
 
 
 def hear_lesson(engine: Engine, lesson: Lesson | None) -> None:
@@ -70,8 +75,11 @@ class Shard:
         self.total = engine.tally.pages * owners.shards
         """Pages of all shards together, as far as it is known."""
         self._examples: list[Example] = []
+        self._shown: set[str] = set()  # their addresses
+        self._labelled: set[str] = set()
         self._told = 0  # how many of them the coordinator has
         self._teller, self._heard = "", 0  # which coordinator that is, and how many of its examples we have
+        self.show_labelled()
         for row in engine.table.closed:
             self._show(engine.table.nodes[row])
         engine.recorded = self._recorded
@@ -109,12 +117,24 @@ class Shard:
             self._show(visit.node)
 
     def _show(self, node: str) -> None:
-        """A page from which others' judges may learn: at first each one, then one of so many."""
+        """A page from which others' judges may learn: at first each one, then one of so many; and all that people have
+        said something of, as others hear that, too, and can't learn from it without the page."""
         confers, stands = self.engine.lessons.confers, max(1, self.total // EXAMPLES)
-        if confers is None or (stands > 1 and xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) % stands):
+        if confers is None or node in self._shown:
             return
+        if stands > 1 and xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) % stands:
+            if node not in self._labelled:
+                return
+            stands = 1
         if told := confers.told(node):
             self._examples.append((node, told, stands))
+            self._shown.add(node)
+
+    def show_labelled(self) -> None:
+        """What people have said is recorded: others need the pages of ours that it was said of."""
+        self._labelled = {label.node for label in _labels(self.engine)}
+        for node in sorted(self._labelled):
+            self._show(node)
 
     def hear(self, sums: Sums) -> None:
         """What others have learned, added up."""

@@ -24,6 +24,7 @@ from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
+from lycosa.core.lessons import waits
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.settling import settled
@@ -259,7 +260,10 @@ class _Anew:
         learner: Learner = InLanguage(heard) if options.languages else heard
         reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
         self._fold(learner, name, reader, 0 if other else self._take_up(learner, name))
-        lesson = heard.said_anew(self.now) if isinstance(heard, Heard) and other else learner.lesson(self.now, True)
+        if isinstance(heard, Heard) and other:
+            lesson: Lesson | None = heard.said_anew(self.now)
+        else:  # one that has met nothing to learn from waits for it, unless it has to say what it makes of the pages
+            lesson = learner.lesson(self.now, other or not waits(learner))
         if lesson is not None:
             lesson.judge = name
             learner.adopt(lesson)

@@ -64,7 +64,7 @@ class Mended:
 
 def mend(directory: Path) -> Mended:
     """Mend the log of a crawl that does not run. A log without damage is left as it is."""
-    opened = Directory.open(directory)
+    opened = Directory.open(directory, shard=True)
     try:
         path = directory / NAME
         if not path.exists():

@@ -27,7 +27,7 @@ class Upgraded:
 
 def upgrade(directory: Path, tell: Tell = silent) -> Upgraded:
     """Bring the log of a crawl that does not run up to date. One that was damaged, or is newer, stays as it is."""
-    opened = Directory.open(directory)
+    opened = Directory.open(directory, shard=True)
     try:
         path = directory / NAME
         if not path.exists():

@@ -434,6 +434,7 @@ class Engine:
         self.inbox[event.sender] = event.number
         visit = event.visit
         step = self.table.absorb_inbound(event)
+        self.lessons.place(visit.node, step.row)
         self.frontier.hold(*self.warden.meet(self.table))
         if len(step.children):
             hear = getattr(self.strategy, "hear", self.strategy.learn)

@@ -35,6 +35,7 @@ class Lessons:
         self.confers = _confers(topic)
         """Whoever learns from other shards' pages, if the judge does."""
         self._elsewhere = array("i")  # the rows of those pages; -1 where there is none
+        self._unplaced: dict[str, int] = {}  # where those stand there that have none
 
     # -- what is folded ----------------------------------------------------------------------------------------
 
@@ -52,7 +53,14 @@ class Lessons:
     def take(self, node: str, told: bytes, stands: int, row: int) -> None:
         """A page that another shard has fetched, and its row."""
         if self.confers is not None and self.confers.take(node, told, stands):
+            if row < 0:
+                self._unplaced[node] = len(self._elsewhere)
             self._elsewhere.append(row)
+
+    def place(self, node: str, row: int) -> None:
+        """A page of another shard has a row now, as links of it have come; it may have been told of before."""
+        if (at := self._unplaced.pop(node, -1)) >= 0:
+            self._elsewhere[at] = row
 
     def hear(self, label: Label) -> None:
         """A person's word; it is counted with the next lesson."""
@@ -96,13 +104,14 @@ class Lessons:
         elsewhere = np.array(self._elsewhere, np.int32)
         return {
             "rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard, "elsewhere": elsewhere,
+            "unplaced": self._unplaced,
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
         """Know of those."""
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
         self._taught, self._unheard = state["taught"], state["unheard"]
-        self._elsewhere = array("i", state["elsewhere"].tobytes())
+        self._elsewhere, self._unplaced = array("i", state["elsewhere"].tobytes()), dict(state["unplaced"])
 
     # -- what is taught, live ----------------------------------------------------------------------------------
 
@@ -129,14 +138,22 @@ class Lessons:
 
         A lesson that was due when the last run was killed is learned now, before the next pick, as it would have been.
         """
-        if not self.teach(force=self._unheard) and self._unheard:
+        if not self.teach(force=self._unheard and not waits(self.topic)) and self._unheard:
             self._recount()
             self.log.rate(self._worths)
 
     def finish(self) -> None:
-        """At the end of a run: learn from the pages since the last lesson."""
-        if self.tally.pages > self._taught:
+        """At the end of a run: learn from the pages since the last lesson. A judge that waits still does in the next
+        run, which goes on as this one would have."""
+        if self.tally.pages > self._taught and not waits(self.topic):
             self.teach(force=True)
+
+
+def waits(topic: object) -> bool:
+    """Whether a judge has met nothing yet to learn from, and says so; it may be under another one."""
+    while not hasattr(topic, "waits") and hasattr(topic, "topic"):
+        topic = topic.topic
+    return bool(getattr(topic, "waits", False))
 
 
 def _confers(topic: object) -> Confers | None:

@@ -169,7 +169,8 @@ class Learner(Topic, Protocol):
     """A topic that gets better as it goes: from the pages so far, and from people's yes and no.
 
     Its `learn` is shown all visits, revisits among them. What it makes of them takes effect with a lesson only, which
-    the log keeps: a judge that has folded the same events judges the same, live or replayed.
+    the log keeps: a judge that has folded the same events judges the same, live or replayed. One with an attribute
+    `waits` that is true has met nothing to learn from, and is not forced to when a run ends or somebody says no.
     """
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:

@@ -57,7 +57,10 @@ class Files:
                 f"{request.path} was crawled on a cluster: continue with 'lycosa resume', 'lycosa refresh' or 'lycosa "
                 f"watch {request.path}' on the command line"
             )
-        directory = Directory.open(request.path) if request.resuming else Directory.create(request.path, options)
+        if request.resuming:
+            directory = Directory.open(request.path, shard=request.owns is not None)
+        else:
+            directory = Directory.create(request.path, options)
         self._directory, request.in_directory = directory, True
         self.mark = Mark(request.path)
         self.snapshots = Snapshots(request.path)

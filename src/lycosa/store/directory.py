@@ -24,6 +24,8 @@ CONFIG = "crawl.toml"
 SHARDS = "shards"
 """Where the shards of a crawl are that was made on a cluster, each a directory like this one."""
 
+SHARD = re.compile(r"\d{3}")
+
 KEPT = {
     "model": "topic.model",
     "background": "background.tsv.zst",
@@ -31,6 +33,15 @@ KEPT = {
     "strategy": "strategy.tsv",
 }
 """Copies of the files that options name."""
+
+
+def whole_of(path: Path) -> Path | None:
+    """The directory of the crawl whose shard is in this one; None if it is no shard."""
+    place = path.resolve()
+    whole, named = place.parent.parent, path.parent.parent
+    if place.parent.name != SHARDS or not SHARD.fullmatch(place.name) or not (whole / CONFIG).is_file():
+        return None
+    return named if named.name and named.resolve() == whole else whole  # as it was named, if it was
 
 
 class Directory:
@@ -72,9 +83,11 @@ class Directory:
         return directory
 
     @classmethod
-    def open(cls, path: Path) -> Directory:
-        """Take over a directory that holds a crawl."""
+    def open(cls, path: Path, *, shard: bool = False) -> Directory:
+        """Take over a directory that holds a crawl. One of a cluster's `shard` is no crawl by itself."""
         options = cls.read_options(path)
+        if not shard and (whole := whole_of(path)) is not None:
+            raise InputError(f"{path} is a shard of the crawl in {whole}: name that directory")
         return cls(path, options, Lock(path))
 
     @staticmethod

@@ -292,20 +292,47 @@ def test_only_words_against_are_refused() -> None:
 
 
 def test_stuffing_does_not_pay() -> None:
-    """A page that says the topic's words over and over is worth less than one that says them in passing; and there is
-    nothing to learn from it."""
+    """A page that says the topic's words over and over is worth less than one that says them in passing, also before
+    anything was learned, and its reasons add up; and there is nothing to learn from it."""
     words, topic = Vocabulary(), Probability("coral reef")
     stuffed = "coral reef best coral cheap reef coral reefs top coral reef " * 60
     bad = Page("ok", marked=stuffed, main=stuffed, lead=stuffed[:300], node="http://a.test/bad")
     good = page("http://a.test/1", SEA, 1)
     hunt = Hunt(topic)
     hunt.words = words
-    hunt.see(bad)
+    seen = hunt.see(bad)
+    assert seen.beta < 0.1
+    told = topic.explain(seen)
+    assert told["it looks stuffed"] < -2.0
+    assert max(sum(told.values()), -30.0) == pytest.approx(math.log(seen.beta / (1 - seen.beta)), abs=0.01)
     for number in range(20):
         hunt.see(page(f"http://a.test/rail/{number}", RAIL, number))
     assert not any(isinstance(event, Lesson) for event in hunt.events)
     hunt.mixed(6, 12)
     assert topic.judge(bad, words.read(bad)).beta < 0.1 < topic.judge(good, words.read(good)).beta
+
+
+def test_what_others_say_of_a_text_counts_live_as_in_a_replay() -> None:
+    """A page that the judge did not look at, as little spoke for it, and that somebody else found to be stuffed: its
+    reasons add up before and after the first lesson, and a judge that reads the log says the same."""
+    hunt = Hunt(Probability("coral reef"))
+    hunt.start("http://a.test/sea/0")
+    found = page("http://a.test/rail/bad", RAIL, 7)
+    reading = hunt.words.read(found)
+    said = hunt.judge.judge(found, reading)
+    assert "quality" not in said.data
+    data = {**said.data, "quality": 0.03}
+    visit = Visit(found.node, "page", "ok", 1, beta=said.beta, data=data, terms=reading.terms)
+    hunt.words.learn(visit)
+    hunt.judge.learn(visit)
+    hunt.events.append(visit)
+    for taught in (False, True):
+        if taught:
+            hunt.mixed()
+        worth = hunt.worth()[visit.node]
+        assert sum(hunt.judge.explain(visit).values()) == pytest.approx(math.log(worth / (1 - worth)), abs=0.05)
+    assert again(hunt, Probability("coral reef")).worths().tolist() == hunt.judge.worths().tolist()
+    assert "it looks stuffed" in hunt.judge.explain(visit)
 
 
 def test_examples_are_learned_from() -> None:

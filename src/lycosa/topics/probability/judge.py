@@ -143,6 +143,8 @@ class Probability:
         self._labels: dict[str, bool] = {}
         self._model: Model | None = None
         self._next = FIRST
+        self._judged = 0
+        """Rows that the last lesson has judged again."""
         self._pending: tuple[Terms, Evidence] | None = None
 
     @property
@@ -224,7 +226,7 @@ class Probability:
             return 0.0
         if self._model is None:
             odds = float(page.answers @ UNTAUGHT) - UNTAUGHT_LINE - AGAINST * page.against
-            odds += self._nearness(page.vector)
+            odds += self._nearness(page.vector) + _stuffing(page.quality)
         else:
             odds = self._model.odds_of(page) - self._model.line
         return float(np.float32(1.0 / (1.0 + math.exp(-min(max(odds, -30.0), 30.0)))))
@@ -247,6 +249,7 @@ class Probability:
             return
         if live and pending is not None:
             evidence = pending[1]
+            evidence.quality = float(visit.data.get("quality", 1.0))  # others may have looked where we did not
         else:
             looking = self._looking
             language = str(visit.data.get("read", code_of(visit.language, ENGLISH)))
@@ -307,6 +310,8 @@ class Probability:
         row = self._pages.add(read.evidence, read.worth, True, own=False, stands=stands)
         self._named(node, row)
         self._elsewhere.append(row)
+        if node in self._labels:  # what was said of it can be learned from now
+            self._next = 0
         self._looking.count(read.evidence, read.length, stands)
         return True
 
@@ -317,17 +322,16 @@ class Probability:
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
         """What the pages so far teach; only after so many more of them."""
         count = self._pages.firsts
-        if count < self._next and not force:
-            return None
-        if not force and self._is_lost():
+        if not force and (count < self._next or self.waits):
             return None
         self._next = max(self._next, math.ceil(GROWTH * count))
         if count < 2:
             return None
         return Lesson("", studied(self._pages, self._examples, self._given(), self._looking.idf(), self._typical), now)
 
-    def _is_lost(self) -> bool:
-        """Whether there is nothing yet to learn from."""
+    @property
+    def waits(self) -> bool:
+        """Whether there is nothing yet to learn from; a no, or the end of a run, does not change that."""
         pages = self._pages
         if self._model is not None or any(self._labels.values()) or self._examples.count or pages.firsts >= LATEST:
             return False
@@ -340,6 +344,7 @@ class Probability:
         self._model = Model.of(lesson.data, self._looking.idf())
         pages = self._pages
         self._next = max(FIRST, math.ceil(GROWTH * pages.firsts))
+        self._judged = pages.count
         odds = self._model.odds(pages, np.arange(pages.count)) - np.float32(self._model.line)
         pages.worth[: pages.count] = np.where(pages.filled[: pages.count], sigmoid(odds.astype(np.float64)), 0.0)
         self._settle()
@@ -355,6 +360,7 @@ class Probability:
             "labels": [[node, yes] for node, yes in self._labels.items()],
             "model": None if self._model is None else self._model.state(),
             "next": self._next,
+            "judged": self._judged,
         }
 
     def restore(self, state: State) -> None:
@@ -367,7 +373,7 @@ class Probability:
             raise Untold("pages have no address")
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
         self._model = None if state["model"] is None else Model.restored(state["model"])
-        self._next = state["next"]
+        self._next, self._judged = state["next"], state["judged"]
         self._elsewhere = np.flatnonzero(~self._pages.own[: self._pages.count]).tolist()
 
     def explain(self, visit: Visit) -> dict[str, float]:
@@ -394,7 +400,9 @@ class Probability:
             parts += self._likenesses(visit, row, model)
             parts.append(("the line between yes and no", -model.line))
         parts.append(("words that speak against it, or a phrase it lacks", -AGAINST * float(pages.against[row])))
-        parts.append(("it looks stuffed", STUFFED * min(0.0, math.log(max(2.0 * float(pages.quality[row]), 1e-4)))))
+        stuffing = _stuffing(float(pages.quality[row]))
+        if row < self._judged or _is_in(stuffing, sum(odds for _, odds in parts), float(pages.worth[row])):
+            parts.append(("it looks stuffed", stuffing))
         return dict(sorted(((what, odds) for what, odds in parts if odds), key=lambda pair: -abs(pair[1])))
 
     def _likenesses(self, visit: Visit, row: int, model: Model) -> list[tuple[str, float]]:
@@ -447,6 +455,17 @@ class Probability:
         starts = sorted(row for row in start_rows if first[row] and row not in certain and row not in refused)[:SHOWN]
         counts = np.array([certain[row] for row in rows])
         return Given(np.array(starts, np.intp), np.array(rows, np.intp), counts, np.array(refused[-SHOWN:], np.intp))
+
+
+def _stuffing(quality: float) -> float:
+    """Log odds that a page loses for how it reads."""
+    return STUFFED * min(0.0, math.log(max(2.0 * quality, 1e-4)))
+
+
+def _is_in(stuffing: float, others: float, worth: float) -> bool:
+    """Whether a page was judged as stuffed when it was fetched: that was not looked at where little spoke for it."""
+    odds = math.log(max(worth, 1e-13) / max(1.0 - worth, 1e-13))
+    return abs(others + stuffing - odds) < abs(others - odds)
 
 
 def vector_of(page: Page, language: str, head: Head | None = None) -> bytes:
