@@ -13,6 +13,8 @@ import pytest
 from commands import Command, run
 from lycosa.cli import page as command
 from lycosa.cli.page import page
+from lycosa.collection.reading import Collection
+from lycosa.collection.report import gather
 from lycosa.collection.summary import summarise
 from lycosa.core.budget import REFRESHED
 from lycosa.core.errors import InputError
@@ -132,7 +134,8 @@ def test_links_to_what_became_of_pages(crawl: Path, capsys: pytest.CaptureFixtur
 
 
 def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> None:
-    """Pages, harvest, outcomes and reasons are of the crawl alone; what looking again brought is told by itself."""
+    """Pages, harvest, outcomes and reasons are of the crawl alone; what looking again brought is told by itself. Its
+    requests are requests, as in the report."""
     summary = summarise(crawl)
     assert (3, 3, {("page", "ok"): 3}, {}) == (
         summary.pages,
@@ -147,7 +150,11 @@ def test_looks_again_do_not_count_as_pages(crawl: Path, command: Command) -> Non
     assert "New" in {find["title"] for find in summary.best}
     assert "Old" not in {find["title"] for find in summary.best}
     last = "13 revisits: 1 changed, 1 vanished, 1 moved; the last 2026-01-12 00:00 UTC"
-    assert last in command.out("show", crawl, width=100)
+    shown = command.out("show", crawl, width=100)
+    assert last in shown
+    assert "by 16 requests: 3 pages, 13 revisits" in shown
+    with Collection(crawl) as collection:
+        assert 16 == summary.requests == gather(collection).requests
     lines = command.out("show", crawl, width=40).splitlines()
     narrow = [line for line in lines if "://" not in line and str(crawl) not in line]
     assert max(map(len, narrow)) <= 40

@@ -32,7 +32,7 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Shared, Terms, Visit
+from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Setting, Shared, Terms, Visit
 from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES, PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
@@ -326,9 +326,11 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         terms = Terms(np.arange(60, dtype=np.uint32), np.ones(60, np.uint16), new)
         return Visit(node, "page", "ok", 1, size=9, digest=bytes([digest] * 32), simhash=simhash, terms=terms, ended=at)
 
-    def merged(directory: Path, traps: bool) -> dict[str, str]:
+    def merged(directory: Path, traps: bool, twice: int) -> dict[str, str]:
         log = SqliteLog(directory / NAME)
-        Merger(directory, log, 2, traps).bring_over()
+        merger = Merger(directory, log, 2, traps)
+        merger.bring_over()
+        assert merger.counted_twice() == Merger(directory, log, 2, traps).counted_twice() == (twice if traps else 0)
         copies = {visit.node: visit.same_as for visit in log.visits(VISITS)}
         log.close()
         return copies
@@ -341,11 +343,15 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         one, other = (SqliteLog(shard_path(directory, number) / NAME) for number in range(2))
         one.append(page("http://a.test/", 1, 1.0, words))
         other.append(page("http://b.test/", 1, 2.0, words[::-1]))
-        assert merged(directory, traps) == {"http://a.test/": "", "http://b.test/": "http://a.test/" if traps else ""}
+        assert merged(directory, traps, twice=0) == {
+            "http://a.test/": "",
+            "http://b.test/": "http://a.test/" if traps else "",
+        }
         other.append(page("http://c.test/", 3, 3.0, [], 0b0111))
         other.append(replace(page("http://e.test/", 1, 3.5, []), same_as="http://b.test/"))  # as its shard saw it
         one.append(page("http://d.test/", 4, 4.0, [], ~0b1111 & 2**64 - 1))
-        later = merged(directory, traps)
+        one.append(Setting("threshold", 0.0))
+        later = merged(directory, traps, twice=2)  # b and c: that e is a copy its shard knows
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
         assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
         with closing(SqliteLog(directory / NAME)) as log, log.together():  # as a log that was mended: words are lost
@@ -354,7 +360,7 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
                 log._db.execute("DELETE FROM event WHERE seq = ?", (number,))
                 log.put(number, replace(visit, terms=Terms()))
         one.append(page("http://f.test/", 5, 5.0, [], 0b1111 << 20))
-        merged(directory, traps)
+        merged(directory, traps, twice=2)
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
             known = [stem for visit in log.visits(VISITS) for stem in visit.terms.new]
             last = next(log.visits("node = 'http://f.test/'"))

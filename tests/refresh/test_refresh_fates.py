@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import lycosa
-from lycosa.core.types import Visit
+from lycosa.core.types import Lesson, Visit
 from lycosa.refresh.change import change_of
 from lycosa.spaces.web import WebSpace
+from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testing.web import Web
@@ -50,3 +54,46 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
     assert min(map(len, found.values())) >= 3
     stays = {visit.node for visit in again if web.fate(visit.node)[0] == "stays"}
     assert not {node for node in stays if told.get(node) in ("moved", "vanished")}
+
+
+def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path) -> None:
+    """The common log of shards has what pages are worth by the judge of each, but no lesson: nothing changes if nothing
+    is due, and which pages are watched goes by it; one judge learns from all of them with the first look."""
+    web = Web(seed=3, pages=60, hosts=4, traps=())
+    topic, out = web.topics[0], tmp_path / "c"
+
+    def space() -> WebSpace:
+        return WebSpace(SimTransport(web, seed=1, latency=(0.01, 0.02)), Politeness(clock, delay=0.1), clock)
+
+    async def crawled() -> None:
+        async for _ in lycosa.crawl(
+            web.query(topic), web.seeds(topic, 3), out=out, space=space(), clock=clock, budget=25
+        ):
+            pass
+
+    def looked(start: float, **options: Any) -> int:
+        async def looking() -> int:
+            crawl = lycosa.revisit(out, space=space(), clock=clock, **options)
+            return len([visit async for visit in crawl if visit.kind == "revisit"])
+
+        return int(run_virtual(looking(), start=start))
+
+    def told() -> tuple[dict[str, float], int]:
+        with closing(SqliteLog(out / NAME, readonly=True)) as log:
+            events = list(log)
+        worth = {event.node: event.worth for event in events if isinstance(event, Visit) and event.is_page}
+        return worth, sum(isinstance(event, Lesson) for event in events)
+
+    run_virtual(crawled())
+    with closing(sqlite3.connect(out / NAME)) as database:
+        database.execute("DELETE FROM event WHERE kind = 'lesson'")
+        database.execute("UPDATE worth SET worth = 0.9 * (seq % 2)")
+        database.commit()
+    before = told()
+    assert before[1] == 0
+    assert set(before[0].values()) == {0.0, 0.9}
+    assert looked(1 * DAYS, schedule="fixed,every=30d") == 0
+    assert told() == before
+    relevant = sum(worth > 0.5 for worth in before[0].values())
+    assert relevant <= looked(2 * DAYS, everything=True) <= relevant + 3, "what was relevant, and the seeds"
+    assert told()[1] > 0

@@ -12,6 +12,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 import lycosa
+from lycosa.cli.refresh import _chosen
 from lycosa.collection.export import export
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
@@ -162,6 +163,11 @@ def test_looking_again(crawls: Path, tmp_path: Path) -> None:
             pass
         for _ in lycosa.revisit(tmp_path / "alone", requests=30, dedupe=[str(tmp_path / "first")], **fast):
             pass
+    before_that = (tmp_path / "alone" / "crawl.toml").read_bytes()
+    for wrong, told in (("", "dedupe is empty"), (str(tmp_path), "is not a crawl's directory")):
+        with pytest.raises(InputError, match=told):
+            lycosa.revisit(tmp_path / "alone", **_chosen(tmp_path / "alone", {"dedupe": [wrong]}))
+    assert before_that == (tmp_path / "alone" / "crawl.toml").read_bytes(), "what is refused is not kept"
     assert ["../first"] == Options.load(tmp_path / "second" / "crawl.toml").dedupe
     for name in before:
         assert all(bodies(tmp_path / name).values())

@@ -104,10 +104,11 @@ def _join(directory: Path) -> None:
 def _chosen(directory: Path, given: dict[str, Any]) -> dict[str, Any]:
     """What was said; an empty value takes back what an earlier run was told. Earlier crawls join those so far."""
     chosen = {name: value for name, value in given.items() if value is not None and value != []}
-    if "dedupe" in chosen:
-        chosen["dedupe"] = [*Directory.read_options(directory).dedupe, *map(os.path.abspath, chosen["dedupe"])]
     for name, value in chosen.items():
-        if value in ("", [""]):
+        if name == "dedupe":
+            named = [os.path.abspath(one) if one else "" for one in value]
+            chosen[name] = [*Directory.read_options(directory).dedupe, *named]
+        elif value in ("", [""]):
             chosen[name] = [] if value == [""] else default_of(Options.__dataclass_fields__[name])
     return chosen
 

@@ -39,6 +39,9 @@ SPLIT = "split.json"
 FEWEST = 20
 """Visits after which it is looked again what pages are worth, at least."""
 
+AT_ONCE = 500
+"""Pages that are asked for in one go."""
+
 ONCE = ("learned", "threshold", "probability")
 """Settings that are the same for all shards."""
 
@@ -87,6 +90,8 @@ class Merger:
         self._copies = Copies() if traps else None
         self._same: dict[str, str] = {}
         """Of pages that repeat another one of any shard: which."""
+        self._twice: list[str] = []
+        """Those that their own shard takes for no copies."""
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
@@ -101,6 +106,8 @@ class Merger:
                 with closing(self._open(shard)) as own:
                     for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
                         self._words[shard] += [self._numbered(stem) for stem in visit.terms.new]
+                        if visit.is_page and not visit.same_as and visit.node in self._same:
+                            self._twice.append(visit.node)
 
     def _numbered(self, stem: str) -> int:
         """The number of a word that was brought over; it has got lost here if this log was mended."""
@@ -191,6 +198,8 @@ class Merger:
                 visit.same_as = self._same.get(visit.same_as, visit.same_as)
             elif visit.is_version and "soft-404" not in visit.flags:
                 visit.same_as = self._copies.original(visit)
+                if visit.same_as and visit.is_page:
+                    self._twice.append(visit.node)
             self._copies.learn(visit)
             self._note(visit)
         return visit
@@ -262,6 +271,15 @@ class Merger:
         if (threshold := self._settings["threshold"]) is not None:
             told["relevant"] = int(next(self.log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0])
         return told
+
+    def counted_twice(self) -> int:
+        """Relevant pages that repeat one of another shard: shards, which can't know that, count both."""
+        threshold, count = self._settings["threshold"], 0
+        for begin in range(0, len(self._twice) if threshold is not None else 0, AT_ONCE):
+            some = self._twice[begin : begin + AT_ONCE]
+            where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {WORTH} >= ?"
+            count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
+        return count
 
     def finish(self, ending: str, now: float) -> dict[str, Any]:
         """At the end of a run: what pages are worth by now, and how it ended, which is returned."""

@@ -161,8 +161,11 @@ class ClusterCrawl:
                 self.notes += [note for note in told.get("notes", []) if note not in self.notes]
                 self.ending = self.ending or told.get("ending", "")
                 self.complaint = self.complaint or told.get("complaint", "")
-            self.progress |= await self._ask(stop=self._stopping or bool(self._failed))
+            told = await self._ask(stop=self._stopping or bool(self._failed))
             await self._on_files(merger.keep_up)
+            if told:
+                told["relevant"] = max(0, told["relevant"] - await self._on_files(merger.counted_twice))
+            self.progress |= told
             yield self.progress
         if self._failed:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")

@@ -11,7 +11,6 @@ from lycosa.collection.best import Question, best_of, questions
 from lycosa.collection.estimate import Estimate, at_least
 from lycosa.collection.reading import Collection
 from lycosa.collection.weakness import weakness
-from lycosa.core.budget import LOOKS
 from lycosa.core.types import Held, Setting
 from lycosa.store.directory import is_running
 
@@ -95,7 +94,7 @@ class Summary(Figures):
     """What `lycosa show` tells."""
 
     spent: Counter[str] = field(default_factory=Counter)
-    """What requests were spent on to get the pages; without looks at known pages."""
+    """What requests were spent on."""
     is_relevant: list[bool] = field(default_factory=list)
     """For each page, in the order in which they were recorded, whether it is relevant."""
     best: list[dict[str, Any]] = field(default_factory=list)
@@ -107,7 +106,7 @@ class Summary(Figures):
 
     @property
     def requests(self) -> int:
-        """Those that it took to get the pages: robots.txt, redirects and failures, too; not looks at known pages."""
+        """All that were sent: for robots.txt, redirects, failures and revisits, too."""
         return self.spent.total()
 
     @property
@@ -178,7 +177,7 @@ def _count(collection: Collection, summary: Summary) -> None:
     tally = view.tally
     summary.is_relevant = view.relevant(summary.threshold)[view.column("crawled")].tolist()
     summary.hosts = Counter({host.name: host.pages for host in view.hosts() if host.pages})
-    summary.spent = Counter({what: count for what, count in tally.spent.items() if what != LOOKS})
+    summary.spent = Counter(tally.spent)
     summary.outcomes = Counter({key: count for key, count in tally.kinds.items() if key[0] != "revisit"})
     summary.reasons = {key: complaint for key, complaint in tally.last_complaint.items() if key[0] != "revisit"}
     again.outcomes = Counter({outcome: count for (kind, outcome), count in tally.kinds.items() if kind == "revisit"})

@@ -28,6 +28,8 @@ class Lessons:
         self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
+        self._said = array("d")  # until there is a lesson: what versions of pages are worth, as the log has it
+        self._rated = False  # whether somebody has said that of any of them
         self.adopted = 0
         """How many lessons were adopted by this process."""
         self._taught = 0  # pages that there were at the last lesson
@@ -49,6 +51,9 @@ class Lessons:
         if visit.is_version:
             self._rows.append(row)
             self._counts.append(visit.is_page and not visit.same_as)
+            if self.learner is not None and not self.adopted:
+                self._said.append(visit.worth)
+                self._rated = self._rated or visit.rated is not None
 
     def take(self, node: str, told: bytes, stands: int, row: int) -> None:
         """A page that another shard has fetched, and its row."""
@@ -73,6 +78,7 @@ class Lessons:
         if self.learner is not None and lesson.judge == self.judge_name:
             self.learner.adopt(lesson)
             self.adopted += 1
+            self._said = array("d")
             self._taught = self.tally.pages
             self._recount()
             self._heed(np.array(self._rows, np.int32), self._worths)
@@ -141,6 +147,20 @@ class Lessons:
         if not self.teach(force=self._unheard and not waits(self.topic)) and self._unheard:
             self._recount()
             self.log.rate(self._worths)
+
+    def look(self) -> None:
+        """At the start of a run that only looks at known pages again.
+
+        Where each shard had a judge of its own, the log has no lesson of one that has learned from all pages, but what
+        they are worth. That stands until something was looked at: then a lesson is due.
+        """
+        if self.adopted or self._unheard or not self._rated:
+            self.catch_up()
+            return
+        self._worths = np.array(self._said)
+        self.tally.relevant = int(np.count_nonzero(self._worths[self._counted()] >= self.topic.threshold))
+        self._taught = self.tally.pages
+        self._heed(np.array(self._rows, np.int32), self._worths)
 
     def finish(self) -> None:
         """At the end of a run: learn from the pages since the last lesson. A judge that waits still does in the next

@@ -46,6 +46,7 @@ from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
+from lycosa.store.earlier import sources_of
 from lycosa.store.labels import labels_in
 from lycosa.store.log import SqliteLog
 from lycosa.web.authority import Authority
@@ -159,13 +160,16 @@ def watch(
 
 
 def _again(out: str | Path, called: str, changes: Mapping[str, Any], clock: Clock | None, **asked: Any) -> Crawl:
-    options = Options.from_mapping({**vars(Directory.read_options(Path(out))), **changes}, called)
+    path, before = Path(out), Directory.read_options(Path(out))
+    options = Options.from_mapping({**vars(before), **changes}, called)
     if "dedupe" in changes:  # those of before are named as seen from the directory
-        options.dedupe = [name if (Path(out) / name).exists() else os.path.abspath(name) for name in options.dedupe]
+        options.dedupe = [name if (path / name).exists() else os.path.abspath(name) for name in options.dedupe]
+        for source in sources_of([name for name in options.dedupe if name not in ("", *before.dedupe)], path):
+            source.check()  # before it is kept
     clock = clock or wall_clock()
     asked |= {"topic": as_topic(asked.get("topic"), options.threshold), "space": as_space(asked.get("space"), clock)}
     asked["strategy"] = as_strategy(asked.get("strategy"))
-    return Crawl(Request(options, Path(out), clock=clock, resuming=True, **asked))
+    return Crawl(Request(options, path, clock=clock, resuming=True, **asked))
 
 
 class Crawl:

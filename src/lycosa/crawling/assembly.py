@@ -144,7 +144,10 @@ class Assembly:
                 engine.fold(event)
             for name, source in seeds.sources if request.first else ():
                 engine.absorb(Task(name, "sitemap"), source_page(source, now))
-            engine.lessons.catch_up()
+            if request.keeping is None:
+                engine.lessons.catch_up()
+            else:
+                engine.lessons.look()
         files.mark.clear()
 
     async def _replay(self) -> None:

@@ -90,6 +90,8 @@ class Request:
         guard_of(options)
         if options.archive_to:
             check_address(options.archive_to)
+        if "" in options.dedupe:
+            raise InputError("--dedupe is empty: name an earlier crawl's directory, or an index (CDXJ)")
         if not self.resuming:
             options.dedupe = [os.path.abspath(name) for name in options.dedupe]
             for source in sources_of(options.dedupe, Path()):
