@@ -30,6 +30,9 @@ SAMPLE_AFTER = 500
 KNOWN = 10
 """Pages of a host that needed no browser, after which a page that only lacks links is taken for a short one."""
 
+READ, MOST_KINDS = 10, 10_000
+"""Pages of a kind whose scripts are read to see whether they add something later; and kinds that are counted."""
+
 THIN, THIN_SHARE = 2, 0.02
 """Tries in vain at pages that look thin: so many, and this share of all pages."""
 
@@ -81,6 +84,7 @@ class Needs:
         self.thin = self.samples = 0
         """Tries in vain at thin pages, and at those that show no need."""
         self._trying: dict[str, set[str]] = {}  # by host the pages that are tried just now
+        self._read: Counter[str] = Counter()  # by kind of page how many have had their scripts read
 
     def wants(self, node: str, look: Look) -> str:
         """Why a page should be rendered; empty: it should not."""
@@ -103,22 +107,31 @@ class Needs:
             return ""
         if look.is_shell:
             return "shell"
-        thin = look.is_thin or look.lacks_links
-        return "host" if self.tried[host] and self.useful[host] >= ENOUGH and thin else ""
+        needy = bool(self.tried[host]) and self.useful[host] >= ENOUGH
+        return "host" if needy and (look.is_thin or look.lacks_links or look.later()) else ""
 
     def _tried(self, node: str, look: Look) -> str:
         """Whether to try one that need not be rendered, as far as is known."""
         kind, host = template(node), lane(node)
         trying = len(self._trying.get(host, ()))
-        thin = look.is_thin or (look.lacks_links and self.since[host] < KNOWN)
         why = ""
-        if thin and not self.tried[kind] and self.in_vain[host] + trying < TRIES:
+        untried = not self.tried[kind] and self.in_vain[host] + trying < TRIES
+        if untried and (look.is_thin or (look.lacks_links and self.since[host] < KNOWN) or self._adds(kind, look)):
             why = "thin" if self.thin < THIN + THIN_SHARE * self.pages else ""
         elif not trying and self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
             why = "sample" if self.samples < SHARE * self.pages else ""
         if why:
             self._trying.setdefault(host, set()).add(node)
         return why
+
+    def _adds(self, kind: str, look: Look) -> bool:
+        """Whether its scripts seem to add something later. Pages of a kind have the same scripts: a few are read."""
+        if self._read[kind] >= READ:
+            return False
+        if len(self._read) > MOST_KINDS:
+            self._read.clear()
+        self._read[kind] += 1
+        return look.later()
 
     def learn(self, visit: Visit) -> None:
         """See a recorded visit."""

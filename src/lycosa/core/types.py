@@ -180,8 +180,8 @@ class Page:
     """Whether the language was guessed, as the page declares none."""
     node: str = ""
     """The node where it was found, once the engine has it."""
-    scripts: str = ""
-    """What a browser could run on it: nothing, "some", or "later" if it seems to add more to the page."""
+    scripts: bool = False
+    """Whether there is anything on it that a browser could run."""
     source: Callable[[], str] = field(default=str, repr=False, compare=False)
     """Its source as text, markup and all, made when somebody asks; empty where a space has none."""
 

@@ -26,7 +26,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,7 +36,7 @@ from lycosa.core.table import Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
 from lycosa.spaces.resources import as_visit
-from lycosa.store.cdxj import digest_of
+from lycosa.store.cdxj import date_of, digest_of
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa.web.rendering import Asked
 
@@ -292,13 +291,13 @@ def _plain(text: str) -> str:
 
 
 def _iso(at: float) -> str:
-    moment = datetime.fromtimestamp(at, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    day = _compact(at)
+    return f"{day[:4]}-{day[4:6]}-{day[6:8]}T{day[8:10]}:{day[10:12]}:{day[12:14]}.{day[14:]}Z"
 
 
 def _compact(at: float) -> str:
-    moment = datetime.fromtimestamp(at, UTC)
-    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+    micros = round(at * 1e6)
+    return f"{date_of(micros // 1_000_000)}{micros % 1_000_000 // 1000:03d}"
 
 
 def _duration(visit: Visit) -> int:

@@ -14,7 +14,7 @@ from lycosa.web.fetch import Response
 from lycosa.web.html import DOM, HTML
 from lycosa.web.inflate import source_of
 from lycosa.web.reading import LARGE
-from lycosa.web.rendering import AMPLE, SHELL_WORDS, Fetch, Look, Rendered, Renderer
+from lycosa.web.rendering import AMPLE, FEW_LINKS, SHELL_WORDS, Fetch, Look, Rendered, Renderer
 from lycosa.web.scripts import LATER, scripts_of
 from lycosa.web.urls import canonical
 from lycosa.web.walls import Wall
@@ -131,10 +131,12 @@ def _look(page: Page) -> Look | None:
     if kind not in HTML or page.kind == "sitemap" or len(exchange.body) > LARGE:
         return None
     if page.outcome == "ok":
-        words, links = len(page.marked.split(None, AMPLE)), len(page.links)
+        links = len(page.links)
+        words = len(page.marked.split(None, AMPLE if links <= FEW_LINKS else SHELL_WORDS))
         if words >= SHELL_WORDS or not page.scripts:
-            return Look(words, links, bool(page.scripts), later=page.scripts == LATER)
-        return Look.of(page.source(), words, links, page.scripts)
+            return Look(words, links, page.scripts, later=lambda: scripts_of(page.source()) == LATER)
+        source = page.source()
+        return Look.of(source, words, links, scripts_of(source))
     source = source_of(exchange, LARGE)
     look = Look.of(source, 0, 0, scripts_of(source))  # an application may answer so wherever no file is
     return look if look.empty and look.scripts else None

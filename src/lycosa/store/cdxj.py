@@ -97,7 +97,13 @@ def index_of(path: Path) -> Path:
 
 def date_of(at: float) -> str:
     """A moment in 14 digits."""
-    return f"{datetime.fromtimestamp(int(at), UTC):%Y%m%d%H%M%S}"
+    return _second(int(at))
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    # Many pages arrive in one second, and strftime is slow.
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d%H%M%S}"
 
 
 @lru_cache(maxsize=64)

@@ -46,7 +46,7 @@ from lycosa.core.frontier import FREE, HELD, SHUT
 from lycosa.core.state import State, Texts, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
-from lycosa.text.quality import quality
+from lycosa.text.quality import quality, repeats
 from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
 from lycosa.traps.copies import Copies
 from lycosa.traps.mazes import FEWEST_LINKS, MAZE, WALLED, is_maze
@@ -195,7 +195,8 @@ class Warden(protocols.Warden):
         """
         if reading is not None:
             self.soft404.recognise(visit, reading)
-            if visit.is_version and "quality" not in visit.data and (said := quality(reading.ids)) < STUFFED_BELOW:
+            suspect = visit.is_version and "quality" not in visit.data and repeats(reading.terms.counts)
+            if suspect and (said := quality(reading.ids)) < STUFFED_BELOW:
                 visit.data = {**visit.data, "quality": round(said, 3)}
         if visit.is_version:
             if "soft-404" in visit.flags:

@@ -27,7 +27,7 @@ from lycosa.web.mainpart import CLOSE as CLOSE
 from lycosa.web.mainpart import OPEN as OPEN
 from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.mentions import href_of, mentions
-from lycosa.web.scripts import scripts_of
+from lycosa.web.scripts import has_scripts
 from lycosa.web.tagpaths import TagPaths
 from lycosa.web.taming import MOST_SOURCE, tame
 from lycosa.web.urls import resolve, routed
@@ -105,8 +105,8 @@ class Document:
     """What is to be known of the reading: that it is cut short, that a document has no text."""
     flaw: str = ""
     """Why it can't be read; empty if it can."""
-    scripts: str = ""
-    """What a browser could run on it: nothing, "some", or "later" if it seems to add more to the page."""
+    scripts: bool = False
+    """Whether there is anything on it that a browser could run."""
 
     @property
     def text(self) -> str:
@@ -142,7 +142,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
     """
     source = decode(body, charset)
     tree = parse(tame(source, body.count(b"<")), positions=False)  # each is a byte in any charset
-    document = Document(scripts=scripts_of(source))
+    document = Document(scripts=has_scripts(source))
     base, refresh = _head(tree, url, document, agent)
 
     hrefs: list[str] = []
@@ -348,10 +348,10 @@ def _cut(marked: str, spans: list[tuple[int, int]], left: int) -> tuple[list[str
         # Ten words are 65 letters on average: a slice of twice that nearly always holds them.
         earlier, later = around // 2, around - around // 2
         reach = 10 * later + 30
-        before = clean[max(0, start - reach) : start].split()
+        before = clean[max(0, start - reach) : start].rsplit(None, earlier)  # what is further away in one piece
         if len(before) <= earlier and start > reach:
             before = before[1:]  # its first word is cut
-        after = clean[end : end + reach].split()
+        after = clean[end : end + reach].split(None, later)
         if len(after) <= later and end + reach < len(clean):
             after = after[:-1]
         contexts.append(" ".join([*before[-earlier:], anchor, *after[:later]]))

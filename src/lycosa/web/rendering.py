@@ -27,8 +27,8 @@ _MOUNT = re.compile(
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
 
-AMPLE = 500
-"""Words from which on a page lacks nothing: they are not counted further."""
+AMPLE, FEW_LINKS = 500, 3
+"""Words from which on a page lacks nothing, also if it has hardly a link: they are not counted further."""
 
 SHELL_WORDS = 150
 """Words from which on a page is no empty shell, whatever its source looks like."""
@@ -46,8 +46,8 @@ class Look:
     """Whether it has an element that waits for a script to fill it."""
     asks: bool = False
     """Whether it says that it needs JavaScript."""
-    later: bool = False
-    """Whether its scripts speak of adding something later."""
+    later: Callable[[], bool] = bool
+    """Tells whether its scripts speak of adding something later, which takes reading them."""
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> Look:
@@ -57,7 +57,8 @@ class Look:
         True
         """
         asks = any(_ASKS.search(text) for text in _NOSCRIPT.findall(source, 0, LARGEST_LOOK))
-        return cls(words, links, bool(scripts), bool(_MOUNT.search(source, 0, LARGEST_LOOK)), asks, scripts == LATER)
+        empty = bool(_MOUNT.search(source, 0, LARGEST_LOOK))
+        return cls(words, links, bool(scripts), empty, asks, later=lambda: scripts == LATER)
 
     @property
     def is_shell(self) -> bool:
@@ -68,13 +69,13 @@ class Look:
 
     @property
     def is_thin(self) -> bool:
-        """Whether a browser may well find more: little text, or scripts that add something later."""
-        return self.scripts and (self.words < 80 or self.later)
+        """Whether a browser may well find more: there is little text."""
+        return self.scripts and self.words < 80
 
     @property
     def lacks_links(self) -> bool:
         """Whether it has hardly a link and no long text either, so that a browser might find more."""
-        return self.scripts and self.links <= 3 and self.words < AMPLE
+        return self.scripts and self.links <= FEW_LINKS and self.words < AMPLE
 
 
 class Asked(NamedTuple):

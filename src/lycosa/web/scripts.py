@@ -23,6 +23,15 @@ LONGEST_CODE = 50_000
 """Characters of scripts within the page that are read."""
 
 
+def has_scripts(source: str) -> bool:
+    """Whether there is a script on a page that a browser would run: a look at its beginning, mostly.
+
+    >>> has_scripts('<p>reefs</p><script type="application/ld+json">{}</script>'), has_scripts("<script>a()</script>")
+    (False, True)
+    """
+    return any(not _DATA.search(tag[1]) for tag in _SCRIPT.finditer(source, 0, LARGEST_LOOK))
+
+
 def scripts_of(source: str) -> str:
     """Whether a page has scripts: nothing, SOME, or LATER if they speak of adding something later.
 

@@ -54,7 +54,7 @@ def tame(source: str, most: int = MOST_TAGS) -> str:
     if len(source) <= SHORT and most * len(source) < HARMLESS:
         return source
     source = source[:MOST_SOURCE]
-    tags = source.count("<")
+    tags = most if most < MOST_TAGS else source.count("<")
     if tags > MOST_TAGS:
         source = "<".join(source.split("<", MOST_TAGS + 1)[: MOST_TAGS + 1])
         tags = MOST_TAGS
