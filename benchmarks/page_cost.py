@@ -85,7 +85,7 @@ class Stopwatch:
 
 def watch_parts(watch: Stopwatch) -> None:
     """The functions that make up a page's way through a crawl."""
-    from lycosa.core import lessons, strategies, table
+    from lycosa.core import assessor, strategies, table
     from lycosa.core.picker import Picker
     from lycosa.spaces import web
     from lycosa.store import log, warc
@@ -107,8 +107,8 @@ def watch_parts(watch: Stopwatch) -> None:
         (query.Query, "judge", "judge"),
         (probability.Probability, "judge", "judge"),
         (probability.Probability, "learn", "judge"),
-        (lessons.Lessons, "teach", "lessons of the judge"),
-        (lessons.Lessons, "finish", "lessons of the judge"),
+        (assessor.Lessons, "teach", "lessons of the judge"),
+        (assessor.Lessons, "finish", "lessons of the judge"),
         (Warden, "recognise", "traps"),
         (Warden, "learn", "traps"),
         (table.Table, "absorb", "learn and rank"),

@@ -21,8 +21,7 @@ from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
 from lycosa.people import feedback
 from lycosa.people.database import Database
-from lycosa.store.labels import labels_in
-from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, labels_in
 from lycosa.testing.simulation import EPOCH, clock
 from lycosa.web.urls import lane
 from soaking.journal import Journal, Request

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from lycosa import crawling, explaining
 from lycosa.collection import judging
 from lycosa.collection.opened import Collection
-from lycosa.core.wording import for_programs
+from lycosa.core.options import for_programs
 from lycosa.store.directory import CONFIG, SHARDS
 
 P = ParamSpec("P")

@@ -21,8 +21,8 @@ import numpy as np
 
 from lycosa.collection.opened import Collection
 from lycosa.core.errors import InputError
+from lycosa.core.options import for_programs
 from lycosa.core.types import Page
-from lycosa.core.wording import for_programs
 from lycosa.replay.places import archives
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Damaged

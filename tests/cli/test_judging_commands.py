@@ -12,8 +12,7 @@ from lycosa.cli.judge import label
 from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space
 from lycosa.core.types import Links, Page, Task
-from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, SqliteLog, labels_in
 
 LEARNS = "learning_judge:Learning"
 TEXTS = {

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lycosa.core.container import Format, digest, from_texts, pack, to_texts
 from lycosa.core.errors import InputError
+from lycosa.core.state import Format, digest, from_texts, pack, to_texts
 
 NOTES = Format("lycosa-notes", 3, "notebook", "lycosa note")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.core.edges import Edges
+from lycosa.core.table import Edges
 
 PAGES = st.lists(
     st.tuples(

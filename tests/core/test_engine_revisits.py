@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.core.budget import EXHAUSTED, REFRESHED, REQUESTS_SPENT, STOPPED, Budget
+from lycosa.core.budget import EXHAUSTED, REFRESHED, REQUESTS_SPENT, STOPPED, Budget, Pace
 from lycosa.core.engine import Engine
-from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Space
 from lycosa.core.strategies import Greedy
 from lycosa.core.table import Table

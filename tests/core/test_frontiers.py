@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lycosa.core.frontier import FREE, HELD, Frontier
-from lycosa.core.frontiers import Frontiers
+from lycosa.core.strategies import Frontiers
 from lycosa.core.table import DONE, Table
 
 

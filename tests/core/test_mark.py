@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.core.mark import MOST_DEATHS, NAME, Mark
+from lycosa.core.files import MOST_DEATHS, NAME, Mark
 
 
 def test_a_mark_is_there_while_a_page_is_worked_on(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.core.memory import give_back
+from lycosa.core.cold import give_back
 
 
 def resident() -> int:

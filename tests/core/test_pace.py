@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lycosa.core.pace import Pace
+from lycosa.core.budget import Pace
 
 
 def sent(pace: Pace, begin: float, seconds: float) -> list[float]:

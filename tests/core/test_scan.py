@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lycosa.core import pool, scan
+from lycosa.core import scan
 from lycosa.core.frontier import FREE, HELD, PRUNED, SHUT, Frontier, Order
-from lycosa.core.pool import GROUPS, LONG, SMALL, Pool, linear_scores
-from lycosa.core.scan import ScanFrontier
+from lycosa.core.scan import GROUPS, LONG, SMALL, Pool, ScanFrontier, linear_scores
 from lycosa.core.strategies import shuffled
 from lycosa.core.table import Table
 
@@ -28,12 +27,11 @@ def sizes(request: pytest.FixtureRequest) -> Iterator[str]:
     """Tiny limits, too, so that a dozen rows are divided as a million are."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as it is":
-            patch.setattr(pool, "SMALL", 4)
-            patch.setattr(pool, "SHARE", 2)
+            patch.setattr(scan, "SMALL", 4)
+            patch.setattr(scan, "SHARE", 2)
         if request.param == "crowds of anything":
-            patch.setattr(pool, "SMALL", 1)
-            for module in (pool, scan):
-                patch.setattr(module, "LONG", 2)
+            patch.setattr(scan, "SMALL", 1)
+            patch.setattr(scan, "LONG", 2)
         yield request.param
 
 
@@ -184,10 +182,9 @@ def test_weights_change_every_score() -> None:
 @pytest.mark.parametrize("order", [None, shuffled(3)])
 def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crowd that is known takes in a row that comes to have its features, and lets go of one that has others."""
-    monkeypatch.setattr(pool, "SMALL", 1)
-    monkeypatch.setattr(pool, "SHARE", 1)
-    for module in (pool, scan):
-        monkeypatch.setattr(module, "LONG", 6)
+    monkeypatch.setattr(scan, "SMALL", 1)
+    monkeypatch.setattr(scan, "SHARE", 1)
+    monkeypatch.setattr(scan, "LONG", 6)
     table = Table()
     rows = np.array([table.add(name, 0) for name in "abcdefghij"], np.int32)
     places = rows if order is None else order(rows)
@@ -210,10 +207,9 @@ def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypa
 @pytest.fixture
 def crowd(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
     """A frontier of rows 0 to 9; all but 0 have the features (1, 0), or (1, -0), and are known to be a crowd."""
-    monkeypatch.setattr(pool, "SMALL", 4)
-    monkeypatch.setattr(pool, "SHARE", 2)
-    for module in (pool, scan):
-        monkeypatch.setattr(module, "LONG", 6)
+    monkeypatch.setattr(scan, "SMALL", 4)
+    monkeypatch.setattr(scan, "SHARE", 2)
+    monkeypatch.setattr(scan, "LONG", 6)
     table = Table()
     rows = np.array([table.add(str(number), 0) for number in range(10)], np.int32)
     made = ScanFrontier(table, lines=2)

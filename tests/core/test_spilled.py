@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.core.columns import Filed, Scratch, Spilled
 from lycosa.core.errors import StoreError
-from lycosa.core.scratch import Filed, Scratch
-from lycosa.core.spilled import Spilled
 from lycosa.core.state import Untold, added
 
 

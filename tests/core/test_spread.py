@@ -19,8 +19,7 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.core.spread import Spread
-from lycosa.core.strategies import Greedy
+from lycosa.core.strategies import Greedy, Spread
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Seed, Visit
 from lycosa.crawling.request import Request

@@ -27,9 +27,9 @@ from crawl import saboteur
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import Frontier
-from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Log, Topic
 from lycosa.core.scan import ScanFrontier
+from lycosa.core.strategies import Frontiers
 from lycosa.core.table import _COLUMNS as COLUMNS
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Page, Seed, Visit

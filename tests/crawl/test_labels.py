@@ -14,8 +14,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
-from lycosa.store.labels import labels_in, set_labels
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, SqliteLog, labels_in, set_labels
 from lycosa.topics.query import Query
 
 REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"

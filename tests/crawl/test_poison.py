@@ -12,7 +12,7 @@ import lycosa
 from crawl.helpers import sim_space
 from lycosa.collection.reading import Collection
 from lycosa.core.assessor import Assessor
-from lycosa.core.mark import Mark
+from lycosa.core.files import Mark
 from lycosa.core.types import Visit
 from lycosa.spaces import web as web_space
 from lycosa.store.log import SqliteLog

@@ -9,8 +9,8 @@ import lycosa
 from commands import Command
 from lycosa.collection.disk import measure
 from lycosa.core.types import Visit
-from lycosa.crawling import room
-from lycosa.crawling.room import Room, size_of
+from lycosa.crawling import files
+from lycosa.crawling.files import Room, size_of
 from lycosa.testing import Web, serve
 
 TOPIC = "marine biology/coral reefs"
@@ -18,7 +18,7 @@ TOPIC = "marine biology/coral reefs"
 
 def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """--max-disk ends a crawl soon after it is reached, all of it is recorded, and a larger one goes on."""
-    monkeypatch.setattr(room, "EVERY", 5)
+    monkeypatch.setattr(files, "EVERY", 5)
     place = tmp_path / "c"
     given: dict[str, Any] = {"budget": 60, "delay": 0.0, "per_host": 4, "allow_network": ["127.0.0.0/8"]}
     with serve(Web(pages=300), record=False) as server:
@@ -50,10 +50,10 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
         return left[0]
 
     watched = Room(tmp_path, 0, free)
-    small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=room.EVERY_BYTES)
+    small, large = Visit("a", "page", "ok", 1, size=10), Visit("a", "page", "ok", 1, size=files.EVERY_BYTES)
     assert "" == watched.visited(small)
     assert [1] == looked
-    left[0] = room.SPARE - 1
+    left[0] = files.SPARE - 1
     assert ["", ""] == [watched.visited(small) for _ in range(2)]
     assert "nearly full, 100 MB are left: free some space" in watched.visited(large)
     assert "" == Room(tmp_path / "none").lacking()

@@ -6,7 +6,7 @@ import asyncio
 
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
-from lycosa.crawling.schemes import _answers, as_begun, settle
+from lycosa.crawling.seeds import _answers, as_begun, settle
 from lycosa.web.dns import Names
 from lycosa.web.guard import Guard
 

@@ -25,9 +25,8 @@ from lycosa.crawling import Crawl, snapshots
 from lycosa.estimators.best_first import BestFirst
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
-from lycosa.store.labels import set_labels
 from lycosa.store.log import PAGES as PAGES_OF_LOG
-from lycosa.store.log import VERSIONS, WORTH, SqliteLog
+from lycosa.store.log import VERSIONS, WORTH, SqliteLog, set_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual

@@ -15,7 +15,7 @@ from lycosa.checks.failing import passed
 from lycosa.checks.strategies import a_strategy_can_be_resumed
 from lycosa.checks.trials import START, graph
 from lycosa.core.frontier import PRUNED
-from lycosa.core.frontiers import Frontiers
+from lycosa.core.strategies import Frontiers
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Rows, Scores, Visit
 from lycosa.estimators import PAPERS_ARMS

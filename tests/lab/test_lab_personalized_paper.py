@@ -20,7 +20,7 @@ from lycosa.lab.papers.personalized import changes
 from lycosa.lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
 from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
 from lycosa.lab.subjects import Subject
-from lycosa.refresh.detectors.text import checksum
+from lycosa.refresh.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN
 
 PAGE = """<!DOCTYPE html>

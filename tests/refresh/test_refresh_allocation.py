@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lycosa.refresh.allocation import allocate, claim, freshness, gain, inverse_gain, waiting
+from lycosa.refresh.rates import allocate, claim, freshness, gain, inverse_gain, waiting
 
 Floats = NDArray[np.float64]
 

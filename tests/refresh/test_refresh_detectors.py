@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 
 from lycosa.core.errors import InputError
 from lycosa.refresh.change import Verdict
-from lycosa.refresh.detectors import DEFAULT, DETECTORS, detector, judge_change, parse_detectors
-from lycosa.refresh.detectors.text import checksum, difference, levels_apart, share_of_others
+from lycosa.refresh.detectors import (
+    DEFAULT,
+    DETECTORS,
+    checksum,
+    detector,
+    difference,
+    judge_change,
+    levels_apart,
+    parse_detectors,
+    share_of_others,
+)
 from lycosa.refresh.snapshot import MainBlocks, Snapshot
 from lycosa.web.tree import tree_of
 

@@ -8,8 +8,7 @@ import pytest
 from turbohtml import parse
 
 from lycosa.refresh.change import Change
-from lycosa.refresh.diff import Comparison, Version, compare, render
-from lycosa.refresh.diff.comparison import folded
+from lycosa.refresh.diff import Comparison, Version, compare, folded, render
 from lycosa.refresh.diff.rows import diff
 from lycosa.web.html import read_body
 

@@ -14,8 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.refresh.telling.feeds import ATOM, JSON
 from lycosa.refresh.telling.herald import Crier, Herald
-from lycosa.refresh.telling.outbox import NAME
-from lycosa.refresh.telling.target import Answer, Delivery
+from lycosa.refresh.telling.outbox import NAME, Answer, Delivery
 from lycosa.refresh.telling.webhook import SECRET, Webhook
 from lycosa.store.log import SqliteLog
 from lycosa.testing.simulation import EPOCH, clock, run_virtual

@@ -21,7 +21,7 @@ from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.herald import targets_of
 from lycosa.refresh.telling.mail import PASSWORD, Mail, Server, digest, mailbox
-from lycosa.refresh.telling.target import Answer, Delivery
+from lycosa.refresh.telling.outbox import Answer, Delivery
 from lycosa.replay.certificates import Authority
 from made_changes import REEF, START, VANISHED, text
 

@@ -21,8 +21,7 @@ from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.refresh.change import Change
 from lycosa.refresh.ledger import Wanted, end
 from lycosa.refresh.telling import outbox as module
-from lycosa.refresh.telling.outbox import NAME, Outbox, Standing, pause
-from lycosa.refresh.telling.target import Answer, Delivery, Target
+from lycosa.refresh.telling.outbox import NAME, Answer, Delivery, Outbox, Standing, Target, pause
 from lycosa.refresh.telling.webhook import Webhook, verify
 from lycosa.store.log import SqliteLog
 from lycosa.testing.simulation import EPOCH, clock, run_virtual

@@ -10,8 +10,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.refresh import rates as estimating
 from lycosa.refresh import schedules as automatic
-from lycosa.refresh.allocation import allocate
-from lycosa.refresh.rates import Histories
+from lycosa.refresh.rates import Histories, allocate
 from lycosa.refresh.schedules import SCHEDULES, Automatic, Known, make_schedule
 
 HOUR, DAY = 3600.0, 86_400.0

@@ -17,7 +17,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.herald import targets_of
-from lycosa.refresh.telling.target import Answer, Delivery
+from lycosa.refresh.telling.outbox import Answer, Delivery
 from lycosa.refresh.telling.webhook import SECRET, Webhook, body_of, judged, sign, verify
 from made_changes import REEF, START, text
 

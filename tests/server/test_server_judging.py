@@ -16,8 +16,7 @@ from lycosa.people import crawls, feedback, interests
 from lycosa.people.database import Row
 from lycosa.server.crawler.judging import JudgingTask, judge_again
 from lycosa.store.directory import Directory
-from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, SqliteLog, labels_in
 from revisited_crawl import html
 from site_maker import API, SiteUnderTest
 from taught_crawl import crawled, make_interest, reefs_and_trains

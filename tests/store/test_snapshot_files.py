@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.core.scratch import Filed
+from lycosa.core.columns import Filed
 from lycosa.core.state import Grown, Texts, Untold
 from lycosa.core.types import Label
 from lycosa.store import snapshots as files

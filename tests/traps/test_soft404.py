@@ -8,7 +8,7 @@ import pytest
 from lycosa.core.types import Kind, Links, Outcome, Page, Visit
 from lycosa.store import codec
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.traps.soft404 import MOST_WORDS, Soft404
+from lycosa.traps.copies import MOST_WORDS, Soft404
 from lycosa.traps.warden import Warden
 
 PROBE = "http://a.test/reefs/no-such-page-0123456789ab.html"

@@ -25,7 +25,7 @@ from lycosa.core.budget import STOPPED
 from lycosa.core.errors import FetchError, InputError, LycosaError
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
-from lycosa.crawling.schemes import bare
+from lycosa.crawling.seeds import bare
 from lycosa.drawing.formats import iso
 from lycosa.explaining import why
 from lycosa.refresh import ledger

@@ -23,12 +23,12 @@ from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.formats import many
 from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
+from lycosa.refresh.diff import Excerpts
 from lycosa.refresh.ledger import Told, Wanted
 from lycosa.refresh.telling import feeds
-from lycosa.refresh.telling.excerpts import Excerpts
 from lycosa.refresh.telling.words import counts, day_and_time, facts, name, plain, reasons, share
+from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
-from lycosa.store.versions import Versions
 
 MARK = "changes.last"
 """Keeps where `--since last` left off. Not in the log: a watch may be writing there."""

@@ -19,8 +19,7 @@ from lycosa.cli.parameters import Json, judge_names, space_names, strategy_names
 from lycosa.cli.printing import listing, output, print_json
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY
-from lycosa.core.registry import Entry, Registry
-from lycosa.core.spec import describe_type, parameters
+from lycosa.core.spec import Entry, Registry, describe_type, parameters
 from lycosa.core.strategies import steer
 from lycosa.estimators import BROWSING, GROUPS, STEERING, STRATEGIES, TAXONOMY, TRUTH
 from lycosa.estimators import describe as describe_strategy

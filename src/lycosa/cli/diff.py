@@ -24,10 +24,8 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.drawing.formats import many, percent, visible, when
 from lycosa.refresh.change import change_of
-from lycosa.refresh.diff import render
-from lycosa.refresh.diff.blocks import BREAK
-from lycosa.refresh.diff.comparison import Comparison, folded, pieces, told
-from lycosa.refresh.diff.rows import Row, Run, cut
+from lycosa.refresh.diff import Comparison, folded, pieces, render, told
+from lycosa.refresh.diff.rows import BREAK, Row, Run, cut
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
 

@@ -25,8 +25,7 @@ from lycosa.collection.words import clean
 from lycosa.core.errors import InputError
 from lycosa.core.types import Label, Visit
 from lycosa.store.directory import Directory, is_running
-from lycosa.store.labels import labels_in
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import SqliteLog, labels_in
 from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 

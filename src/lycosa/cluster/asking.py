@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lycosa.core.types import Event, Setting
-from lycosa.crawling.asking import SETTING, ask_engines
 from lycosa.crawling.assembly import learn_terms
 from lycosa.crawling.request import Request
-from lycosa.crawling.schemes import settle
+from lycosa.crawling.seeds import SETTING, ask_engines, settle
 from lycosa.store.log import SqliteLog
 from lycosa.web.urls import is_http
 

@@ -22,7 +22,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
-from lycosa.store.labels import news_of
+from lycosa.store.log import news_of
 
 T = TypeVar("T")
 

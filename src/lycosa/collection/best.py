@@ -17,7 +17,7 @@ from lycosa.collection.estimate import unsure
 from lycosa.collection.reading import Collection
 from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
-from lycosa.store.labels import labels_in
+from lycosa.store.log import labels_in
 
 ROW, OF_ONE_HOST = 10, 3
 """Pages in a row, and how many of them one host may have."""

@@ -27,14 +27,12 @@ from lycosa.core.errors import InputError
 from lycosa.core.lessons import waits
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
-from lycosa.core.settling import settled
 from lycosa.core.spec import parse
 from lycosa.core.state import Untold, check, restore
-from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, Label, Lesson, Page, Seed, Setting, Terms, Visit, settled
 from lycosa.estimators import STRATEGIES, TAXONOMY, WORDS
 from lycosa.store.directory import Directory, located
-from lycosa.store.labels import labels_in
-from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog
+from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
 from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS

@@ -19,8 +19,7 @@ from lycosa.collection.export.text import markdown, prose
 from lycosa.collection.searching import Results, Search
 from lycosa.collection.tracing import content_of, known
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
-from lycosa.core.wording import for_programs
+from lycosa.core.options import Options, for_programs
 from lycosa.store.directory import Directory
 
 if TYPE_CHECKING:

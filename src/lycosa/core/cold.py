@@ -21,7 +21,8 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -31,11 +32,9 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, PRUNED, SHUT, Frontier
-from lycosa.core.memory import give_back
 from lycosa.core.nodes import fingerprints
-from lycosa.core.spread import Spread
 from lycosa.core.state import State, Untold
-from lycosa.core.strategies import Altered, Greedy
+from lycosa.core.strategies import Altered, Greedy, Spread
 from lycosa.core.table import OPEN
 
 if TYPE_CHECKING:
@@ -661,3 +660,24 @@ def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
     gaps = ((places[1:] - places[:-1] != 1).nonzero()[0] + 1).tolist()
     begins = [0, *gaps]
     return list(zip(begins, [*gaps, len(places)], places[begins].tolist(), strict=True))
+
+
+# -- memory that is given back -----------------------------------------------------------------------------
+
+# Memory that was freed goes back to the system: glibc keeps most of it, in case it is wanted again.
+
+
+@cache
+def _trim() -> Callable[[int], int]:
+    import ctypes  # loaded by large crawls only
+
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # another C library, or another system
+        return int
+    return trim
+
+
+def give_back() -> None:
+    """After work on arrays of a whole large crawl, which is done now and then."""
+    _trim()(0)

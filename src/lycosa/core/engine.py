@@ -32,12 +32,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.assessor import Assessor
-from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget
+from lycosa.core.assessor import Assessor, Lessons
+from lycosa.core.budget import EXHAUSTED, HOSTS_SPENT, LEFT_ALONE, STOPPED, Budget, Pace, Tally
 from lycosa.core.cold import Cold, cooling
-from lycosa.core.lessons import Lessons
-from lycosa.core.mark import Mark
-from lycosa.core.pace import Pace
+from lycosa.core.files import Mark
 from lycosa.core.picker import Picker
 from lycosa.core.protocols import (
     NEVER,
@@ -53,9 +51,7 @@ from lycosa.core.protocols import (
     Warden,
 )
 from lycosa.core.state import State, Untold, restore, state_of
-from lycosa.core.steps import UNHEARD, Steps
 from lycosa.core.table import OPEN, Table
-from lycosa.core.tally import Tally
 from lycosa.core.types import (
     Event,
     Held,
@@ -72,6 +68,25 @@ from lycosa.core.types import (
     Task,
     Visit,
 )
+
+# -- who hears of the six steps ----------------------------------------------------------------------------
+
+# Who hears of the six steps as they are done, and of how long each took: nobody, unless someone traces a crawl.
+
+
+class Steps:
+    """Hears of the six steps; this one does not listen."""
+
+    def now(self) -> int:
+        """The time in nanoseconds, if it is worth looking at."""
+        return 0
+
+    def done(self, step: str, node: str, began: int, **facts: str | int | float) -> None:
+        """A step for a node is done. Steps 4 and 5 are also told when a log is replayed, without the others."""
+
+
+UNHEARD = Steps()
+
 
 MOST_GROUPS = 100
 """Of what was held back, told at the end of a run."""

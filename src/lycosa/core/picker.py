@@ -28,12 +28,12 @@ from lycosa.core.budget import (
     TIME_SPENT,
     Budget,
     Meter,
+    Pace,
+    Tally,
 )
 from lycosa.core.frontier import Frontier
-from lycosa.core.pace import Pace
 from lycosa.core.protocols import NEVER, Keeper, Strategy
 from lycosa.core.table import OPEN, Table
-from lycosa.core.tally import Tally
 from lycosa.core.types import Task, Visit
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.budget import Meter
-from lycosa.core.mark import Mark
+from lycosa.core.files import Mark
 from lycosa.core.state import State
 from lycosa.core.types import (
     Event,

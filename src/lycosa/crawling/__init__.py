@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from lycosa.core import threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options
+from lycosa.core.options import Options, for_programs
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
-from lycosa.core.wording import for_programs
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_log import NONE, CrawlLog
-from lycosa.crawling.files import Files
+from lycosa.crawling.files import Files, Room
 from lycosa.crawling.following import Follower
 from lycosa.crawling.functions import (
     EstimatorFunction,
@@ -41,14 +40,12 @@ from lycosa.crawling.functions import (
     as_topic,
 )
 from lycosa.crawling.request import Request
-from lycosa.crawling.room import Room
 from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
 from lycosa.store.earlier import sources_of
-from lycosa.store.labels import labels_in
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import SqliteLog, labels_in
 from lycosa.web.authority import Authority
 
 if TYPE_CHECKING:
@@ -259,7 +256,7 @@ class Crawl:
 
     def _make_crier(self) -> Crier:
         """Who tells people of changes."""
-        from lycosa.refresh.telling.excerpts import Excerpts  # what a crawl can do without takes a while to load
+        from lycosa.refresh.diff import Excerpts
         from lycosa.refresh.telling.herald import Crier, Herald
 
         request, log = self.request, self._files.log

@@ -11,20 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core import protocols
+from lycosa.core.budget import Pace
 from lycosa.core.engine import Engine
 from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import HOT
-from lycosa.core.pace import Pace
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
-from lycosa.crawling.asking import SETTING, Asked, ask_engines
 from lycosa.crawling.files import Files
 from lycosa.crawling.request import Request
 from lycosa.crawling.requisites import Requisites
-from lycosa.crawling.schemes import settle
-from lycosa.crawling.seeds import read_seeds
+from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds, settle
 from lycosa.crawling.snapshots import take_up
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper

@@ -16,15 +16,14 @@ from typing import Any
 
 from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
+from lycosa.core.engine import UNHEARD, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.spec import build, parse, spell
-from lycosa.core.steps import UNHEARD, Steps
 from lycosa.core.strategies import steer
 from lycosa.core.telling import Tell, silent
-from lycosa.crawling.asking import check_search
-from lycosa.crawling.seeds import Seeds, read_seeds
+from lycosa.crawling.seeds import Seeds, check_search, read_seeds
 from lycosa.estimators import STRATEGIES, TAXONOMY
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeping

@@ -2,24 +2,41 @@
 
 Paper items:
     gouriten-seed-set: `--seed`, `--seeds`. Test: test_crawling.py::test_seeds_of_another_space_come_from_files_as_well.
+    batsakis-search-seeds: `--search`, `--search-results`. Test:
+        crawl/test_search_seeds.py::test_the_first_results_are_seeds.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lycosa.core.errors import InputError
+from lycosa.core.errands import fetch
+from lycosa.core.errors import FetchError, InputError
 from lycosa.core.options import Options
-from lycosa.core.protocols import Space
+from lycosa.core.protocols import Clock, Space
 from lycosa.core.spec import parse
-from lycosa.core.types import Kind
+from lycosa.core.types import Event, Exchange, Kind, Setting, Visit
 from lycosa.spaces import SPACES
+from lycosa.spaces.making import guard_of
+from lycosa.web.dns import Names
+from lycosa.web.guard import Guard
+from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.scope import Scope
+from lycosa.web.sources import results as answers
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import check_seed, is_http
+from lycosa.web.urls import check_seed, host, is_http, lane
+
+if TYPE_CHECKING:
+    from lycosa.crawling.request import Request
 
 
 @dataclass
@@ -100,3 +117,209 @@ def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Ki
         left_out = ", ".join(f"{count} {why}" for why, count in source.left_out.items())
         notes.append(f"{path}: {'; '.join(filter(None, (source.note, left_out and f'left out: {left_out}')))}")
     return named
+
+
+# -- seeds without a scheme --------------------------------------------------------------------------------
+
+# Start pages that were typed without a scheme: https, unless a host answers http only.
+#
+# Before a new crawl begins, each such host is dialled on the port of https. Where that fails and the port of http
+# answers, the seed is written down as http; a certificate that can't be trusted is no such failure. Nothing is asked
+# for: a handshake, and the line is closed. Addresses that must not be dialled are not.
+
+PATIENCE = 10.0
+"""Seconds that a host has to answer in."""
+
+Dial = Callable[[str, int], Awaitable[bool]]
+"""Whether a host answers on a port."""
+
+
+async def settle(request: Request, dial: Dial | None = None) -> None:
+    """Turn seeds without a scheme into http where https does not answer; what was turned is told."""
+    options = request.options
+    typed = {text: url for text in options.seeds if (url := bare(text))}
+    if request.resuming or not typed or options.proxy or request.space is not None:
+        return
+    answers = dial or partial(_answers, guard_of(options), Names(request.clock))
+    hosts = list(dict.fromkeys(map(host, typed.values())))
+    found = await asyncio.gather(*(_only_http(name, answers) for name in hosts))
+    plain = {name for name, only in zip(hosts, found, strict=True) if only}
+    turned = {url: f"http://{url.removeprefix('https://')}" for url in typed.values() if host(url) in plain}
+    meant = {text: turned.get(url, url) for text, url in typed.items()}
+    options.seeds = [meant.get(text, text) for text in options.seeds]
+    request.seeds.nodes = {turned.get(node, node): kind for node, kind in request.seeds.nodes.items()}
+    request.notes += [f"{name} does not answer over https: it is asked over http" for name in hosts if name in plain]
+
+
+def as_begun(seeds: list[str], begun: list[str]) -> list[str]:
+    """Seeds with the scheme that was found when the crawl began, where they have none.
+
+    >>> as_begun(["old.test/reefs", "new.test", "http://a.test/"], ["http://old.test/reefs"])
+    ['http://old.test/reefs', 'new.test', 'http://a.test/']
+    """
+    known = {url.partition("://")[2]: url for url in begun}
+    return [known.get(bare(text).partition("://")[2], text) for text in seeds]
+
+
+def bare(text: str) -> str:
+    """The address that is meant, if it was typed without a scheme and port; else empty."""
+    url = check_seed(text) if "://" not in text else None
+    return url if url and url.startswith("https://") and lane(url) == host(url) else ""
+
+
+async def _only_http(name: str, answers: Dial) -> bool:
+    return not await answers(name, 443) and await answers(name, 80)
+
+
+async def _answers(guard: Guard, names: Names, name: str, port: int) -> bool:
+    """Dial a host, with a handshake where the port wants one."""
+    with suppress(OSError, FetchError, TimeoutError, ssl.SSLError):
+        async with asyncio.timeout(PATIENCE):
+            address = next(iter(filter(guard.allows, await names.resolve(name))), "")
+            if not address:
+                return False
+            secure = {"ssl": ssl.create_default_context(), "server_hostname": name} if port == 443 else {}
+            try:
+                _, line = await asyncio.open_connection(address, port, **secure)  # type: ignore[arg-type]
+            except ssl.SSLCertVerificationError:  # it speaks https: nobody between us may turn that into http
+                return True
+            line.close()
+            with suppress(OSError):
+                await line.wait_closed()
+            return True
+    return False
+
+
+# -- seeds from a search engine ----------------------------------------------------------------------------
+
+# Seeds from a search engine: it is asked for the topic's words, and its first results are where a crawl begins.
+#
+# The requests are the crawl's own: robots.txt, pauses, the address guard and the user agent are those of every page.
+# What was asked and what came of it is recorded, so that a resumed crawl does not ask again.
+
+SETTING = "searched"
+"""Under this name the log keeps what each engine answered."""
+
+
+def check_search(options: Options, space: Space | None) -> None:
+    """Whether the engines that are named can be asked. No space: the web, not made yet."""
+    if options.search and space is not None and not getattr(space, "has_addresses", False):
+        raise InputError("--search finds pages of the web: leave it out, or --space")
+    for engine in options.search:
+        if not answers.is_template(engine):
+            _address(engine, engine)
+        elif not options.topic:
+            raise InputError(f"--search {engine} needs words to ask for: say the topic in words")
+        else:
+            _query(engine, engine, options.topic, options.search_results)
+
+
+def _query(engine: str, template: str, words: str, count: int) -> str:
+    """The address that asks an engine for some words."""
+    asked = answers.filled(template, words, count)
+    if asked is None:
+        raise InputError(f"--search {engine} asks for more than words: write the address of a query, with {{}}")
+    return _address(engine, asked)
+
+
+def _address(engine: str, text: str) -> str:
+    url = check_seed(text)
+    if url is None:
+        raise InputError(
+            f"--search {engine} is not a web address: write that of an OpenSearch description, or of a query with {{}} "
+            "where the words go, as in https://site.example/search?q={}"
+        )
+    return url
+
+
+@dataclass
+class Asked:
+    """What came of asking."""
+
+    seeds: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+async def ask_engines(
+    options: Options, space: Space, clock: Clock, known: Mapping[str, list[str]] | None = None
+) -> Asked:
+    """Ask every engine that was not asked before. `known` is what those have named that were: it is recorded again, as
+    the last value of a setting is the one that counts."""
+    asked, scope = Asked(), Scope.of(options)
+    answers_of = dict(known or {})
+    for engine in options.search:
+        if engine in answers_of:
+            continue
+        conversation = _Conversation(options, space, clock, engine)
+        urls = await conversation.results()
+        within = [url for url in urls if scope(url, 0)]
+        outside = len(urls) - len(within)
+        within = within[: options.search_results]
+        asked.events += conversation.visits
+        answers_of[engine] = within
+        asked.seeds += within
+        asked.notes.append(
+            f"{len(within)} seeds from {engine}" + (f", {outside} results lie outside the scope" if outside else "")
+        )
+    if asked.events:
+        asked.events.append(Setting(SETTING, answers_of, clock()))
+    return asked
+
+
+@dataclass
+class _Conversation:
+    """With one engine."""
+
+    options: Options
+    space: Space
+    clock: Clock
+    engine: str
+    visits: list[Visit] = field(default_factory=list)
+
+    async def results(self) -> list[str]:
+        """Addresses of results; an InputError says why there are none to be had."""
+        template = self.engine if answers.is_template(self.engine) else ""
+        if not template:
+            url, body, kind = await self._get(_address(self.engine, self.engine))
+            template = answers.read_description(body, url)
+            named = "" if template or "?" in url else answers.description_in(body, url)
+            if named:
+                url, body, kind = await self._get(named)
+                template = answers.read_description(body, url)
+            if not template:  # an answer itself: someone has asked, and names the address
+                return list(answers.results(body, url, kind)) or self._none()
+        url, body, kind = await self._get(self._asking(template, self.options.topic))
+        furniture: set[str] = set()
+        if answers.is_page(body, kind):  # what it has for nonsense, too, is no result
+            nonsense = "zq" + hashlib.sha256(template.encode()).hexdigest()[:10]
+            other, empty, form = await self._get(self._asking(template, nonsense), may_fail=True)
+            furniture = answers.furniture_of(empty, other, form)
+        return list(answers.results(body, url, kind, furniture)) or self._none()
+
+    def _asking(self, template: str, words: str) -> str:
+        if not words:
+            raise InputError(f"--search {self.engine} needs words to ask for: say the topic in words")
+        return _query(self.engine, template, words, self.options.search_results)
+
+    def _none(self) -> list[str]:
+        raise InputError(f"--search {self.engine} gave no results: try other words, or name a page with --seed")
+
+    async def _get(self, url: str, may_fail: bool = False) -> tuple[str, bytes, str]:
+        """Where an answer is in the end, what it says, and its content type."""
+        what = f"the search {url}"
+        try:
+            node, page, visits = await fetch(
+                self.space, url, "search", what, clock=self.clock, patience=self.options.patience
+            )
+        except InputError:
+            if may_fail:  # some say 404 when they have found nothing
+                return url, b"", ""
+            raise
+        self.visits += visits
+        assert isinstance(page.exchange, Exchange)
+        try:
+            body, _ = inflate(page.exchange.body, page.exchange.header("content-encoding"), answers.MOST_BYTES)
+        except BadEncoding as error:
+            raise InputError(f"cannot read {what}: {error}") from error
+        return node, body, page.exchange.header("content-type")

@@ -21,10 +21,9 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.cold import LARGE
+from lycosa.core.cold import LARGE, give_back
 from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
-from lycosa.core.memory import give_back
 from lycosa.core.state import Untold
 from lycosa.core.types import Visit
 from lycosa.crawling.files import Files

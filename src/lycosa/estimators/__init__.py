@@ -20,8 +20,7 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.options import FILES
 from lycosa.core.protocols import Estimator, Strategy
-from lycosa.core.registry import Entry, Registry
-from lycosa.core.spec import build, check_parts, parse, spell
+from lycosa.core.spec import Entry, Registry, build, check_parts, parse, spell
 from lycosa.core.strategies import steer
 
 BATSAKIS = "Batsakis 2007"

@@ -33,9 +33,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from lycosa.core.columns import learned
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import Frontier, Ready
-from lycosa.core.frontiers import Frontiers
 from lycosa.core.protocols import Estimator
-from lycosa.core.strategies import Greedy
+from lycosa.core.strategies import Frontiers, Greedy
 from lycosa.core.types import Pick, Step, Visit
 from lycosa.estimators import PAPERS_ARMS, STRONG_ARMS, estimator
 

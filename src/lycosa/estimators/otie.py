@@ -121,7 +121,7 @@ class Otie(CashFlow):
     three numbers for each known page (its cash, what it turned out to be, the most that was predicted of it), reads the
     links of a page once, when it gives, and nothing is computed over the graph as a whole. For second givings the paper
     reads a page's links off the page, which it fetches again; we take them from the links that every crawl keeps in
-    memory for all strategies (core/edges.py), so there they are stored. With period=0 they are never asked for.
+    memory for all strategies (core/table.py), so there they are stored. With period=0 they are never asked for.
 
     Paper: Guan et al. 2008, equations 1-4. Departures: (2r - 1)^d keeps the sign of 2r - 1 for every d, not only for
     odd ones. In a second giving an unfetched link counts with the largest similarity that any page predicted for it,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import column, fit, learned
-from lycosa.core.pool import Features, linear_scores
+from lycosa.core.scan import Features, linear_scores
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.first_level import Siblings

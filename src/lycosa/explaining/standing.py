@@ -13,8 +13,8 @@ from lycosa.core.columns import fit
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.frontier import FREE, LAST, PRUNED, SHUT, Frontier
-from lycosa.core.frontiers import Frontiers
 from lycosa.core.scan import ScanFrontier
+from lycosa.core.strategies import Frontiers
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 from lycosa.explaining.witness import Witness

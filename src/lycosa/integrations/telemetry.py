@@ -14,8 +14,8 @@ import math
 import time
 from typing import Any
 
+from lycosa.core.engine import Steps
 from lycosa.core.errors import InputError
-from lycosa.core.steps import Steps
 from lycosa.crawling import Crawl
 from lycosa.version import __version__
 

@@ -21,12 +21,11 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
+from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
-from lycosa.core.mark import Mark
+from lycosa.core.files import Mark, replacing
 from lycosa.core.protocols import Keeper, Learner, Topic, Warden
 from lycosa.core.table import Table
-from lycosa.core.tally import Tally
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge

@@ -19,11 +19,10 @@ from lycosa.core.columns import fit
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Kind, Visit
 from lycosa.refresh import validators
-from lycosa.refresh.behaviours import Behaviours
 from lycosa.refresh.change import PERMANENT, Change, change_of
 from lycosa.refresh.detectors.images import Gallery
 from lycosa.refresh.rates import Histories
-from lycosa.refresh.schedules import LEAST
+from lycosa.refresh.schedules import LEAST, Behaviours
 from lycosa.refresh.validators import CUT, Honesty, Validators
 from lycosa.web.dates import http_time, w3c_time
 
@@ -248,7 +247,7 @@ class Hints:
 
     A page with an open hint is stale with probability `precision`, and a look at a stale page of weight w brings
     w/lambda, the time until it changes again. So it is due at once if precision * w/lambda is more than the price of a
-    look (allocation.py). At first eight hints of a host are tried. After that a host with a precision below a fifth has
+    look (rates.py). At first eight hints of a host are tried. After that a host with a precision below a fifth has
     no say: a sitemap whose every lastmod is the present day is soon unheard. Its hints are still checked by the looks
     that the schedule makes anyway, so that it can win back its say.
 

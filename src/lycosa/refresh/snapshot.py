@@ -3,7 +3,7 @@
 Changes count in the main part of a page (web/mainpart.py), without dates and counters. To find it in the document tree,
 texts are held against that of the main part, in order, and those that are found there belong to it, as do pictures
 among them. They fall into blocks: paragraphs, items of lists, rows of tables. Blocks lose what changes by itself
-(stamps.py). One that has nothing left is not there.
+(below). One that has nothing left is not there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 
 from lycosa.core.types import Exchange
-from lycosa.refresh.stamps import unstamped
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
 from lycosa.web.decoding import charset_of, decode
@@ -358,3 +357,301 @@ def _fill(tree: Tree, states: list[int], inside: bytearray) -> None:
                 inside[node] = 1
         if inside[node]:
             inside[tree.parents[node]] = 1
+
+
+# -- stamps ------------------------------------------------------------------------------------------------
+
+# Take out of a line what changes by itself: dates of updating, ages, counters, copyright years, session ids.
+#
+# What a number means is told by the words next to it, within its segment of the line (a sentence, a table's cell, what
+# stands between bars and dots):
+#
+#     age         `3 minutes ago`, `vor 3 Minuten`: always taken out
+#     date, time  taken out where the segment is nothing else, or where a word of stamping (`updated`, `Stand`) or a
+#                 byline comes before it; a date in a sentence is what the sentence says, and stays
+#     counter     a number beside a counting word (`12 comments`, `Views: 1,204`), in a short segment
+#     effort      `generated in 0.02 seconds`, `5 min read`
+#     copyright   years after the sign or the word
+#     session     an id after `session`, `csrf token`, `ray id` and the like
+#
+# Every other number stays: of prices, scores, water levels. In tables a date alone in its cell stays as well. Months,
+# weekdays and such words are known of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
+# Chinese, Japanese and Korean; digits of all scripts are digits. Linear in the line's length.
+
+WORD_NEAR = 6
+"""Tokens between a word of stamping and its date, at most."""
+
+SHORT = 6
+"""Words besides number and counting word in a segment that still is a counter, and no sentence."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+MONTHS = _set("""
+jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov
+november dec december januar jänner februar märz mär mai juni juli okt oktober dez dezember janvier janv février févr
+fév mars avril avr juin juillet juil août septembre octobre novembre décembre déc enero ene febrero marzo abril abr mayo
+junio julio agosto ago septiembre setiembre octubre noviembre diciembre dic gennaio gen febbraio aprile maggio mag
+giugno giu luglio lug settembre set ottobre ott dicembre janeiro fevereiro fev março maio junho julho setembro outubro
+out novembro dezembro januari februari maart mrt mei augustus stycznia lutego marca kwietnia maja czerwca lipca sierpnia
+września października listopada grudnia января февраля марта апреля мая июня июля августа сентября октября ноября
+декабря
+""")
+
+WEEKDAYS = _set("""
+mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday montag dienstag
+mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so lundi mardi mercredi jeudi vendredi samedi
+dimanche lunes martes miércoles jueves viernes sábado domingo lunedì martedì mercoledì giovedì venerdì sabato domenica
+segunda terça quarta quinta sexta feira maandag dinsdag woensdag donderdag vrijdag zaterdag zondag poniedziałek wtorek
+środa czwartek piątek sobota niedziela понедельник вторник среда четверг пятница суббота воскресенье
+""")
+
+RELATIVE = _set("""
+today yesterday now heute gestern jetzt aujourd hui hier maintenant hoy ayer ahora oggi ieri adesso hoje ontem agora
+vandaag gisteren nu dziś dzisiaj wczoraj сегодня вчера 今天 昨天 刚刚 今日 昨日
+""")
+
+GLUE = _set("""
+am pm a p m t z h uhr o clock gmt utc est edt cst cdt pst pdt cet cest bst msk st nd rd th er º ª the of at on um am den
+der le la les à de del el at op om o i in is ist est es è é г года в ч 年 月 日 時 时 分 秒 년 월 일 시 just right
+""")
+"""What holds the parts of a date together."""
+
+CJK_PARTS = _set("年 月 日 時 时 點 点 分 秒 년 월 일 시 분")
+
+STAMPS = _set("""
+updated update modified posted published created generated edited revised changed reviewed retrieved accessed printed
+today now current currently date time last lastmod timestamp asof stamped refreshed by stand aktualisiert geändert
+veröffentlicht erstellt bearbeitet datum uhrzeit zuletzt heute von jour modifié modifiée publié publiée généré rédigé
+actualizado actualizada publicado publicada modificado modificada fecha hora aggiornato aggiornata pubblicato pubblicata
+modificato ultima último última ultimo atualizado atualizada bijgewerkt geplaatst gewijzigd gepubliceerd laatst
+zaktualizowano aktualizacja opublikowano dodano обновлено обновление опубликовано изменено дата 更新 最終更新 更新时间
+发布 发布时间 公開 投稿 수정 등록
+""")
+
+COUNTED = _set("""
+views view hits hit likes like shares share comments comment replies reply followers follower downloads download reads
+visits visit visitors visitor impressions retweets reposts upvotes subscribers plays listens bookmarks favourites
+favorites reviews ratings pageviews clicks users guests online answers reactions aufrufe aufruf kommentare kommentar
+zugriffe antworten klicks besucher gäste benutzer abonnenten mal vues vue commentaires commentaire visiteurs visites
+partages abonnés connectés visitas visita visitantes comentarios comentario seguidores descargas compartidos visite
+visitatori commenti commento visualizzazioni condivisioni comentários comentário visualizações weergaven reacties
+reactie bezoekers komentarzy komentarze komentarz wyświetleń odsłon odwiedzin просмотров просмотра комментариев
+комментария посетителей лайков 浏览 次浏览 阅读 次阅读 评论 条评论 点赞 点击 コメント 閲覧 件のコメント 조회 조회수 댓글
+""")
+
+_PLEA = _set(
+    "viewed visited read aufgerufen gelesen besucht consulté consultée vue visto visitado letto bekeken gezien"
+)
+_TIMES = _set("times mal fois veces volte vezes keer razy раз 次")
+_MADE = _set("generated rendered loaded served created took executed erzeugt generiert geladen générée généré generada")
+_SPAN = _set("s sec secs second seconds ms millisecond milliseconds sekunden sekunde secondes segundos secondi queries")
+_READING = _set("read lesezeit lecture lectura lettura leitura leestijd reading чтения")
+_UNITS = _set("""
+s sec secs second seconds min mins minute minutes h hr hrs hour hours d day days w week weeks mo month months y yr yrs
+year years sekunde sekunden minuten stunde stunden tag tage tagen woche wochen monat monate monaten jahr jahre jahren
+seconde secondes heure heures jour jours semaine semaines mois an ans segundo segundos minuto minutos hora horas día
+días dia dias semana semanas mes meses mês año años ano anos secondi minuti ore ora giorno giorni settimana settimane
+mese mesi anno anni seconden minuut uur uren dag dagen weken maand maanden jaar sekund minut godzin godziny dni tygodni
+секунд минут минуты минуту часов часа час дней дня день недель недели месяцев месяца лет года
+""")
+_AGO = _set("ago geleden fa temu назад atrás")
+_SINCE = (("vor",), ("il", "y", "a"), ("hace",), ("há",))
+_SUFFIXES = frozenset(("k", "m", "tsd", "+", ")", "]", "×"))
+_PREFIXES = frozenset((":", "(", "[", "#", "=", "№"))
+_AGO_JOINED = ("前", "전")
+
+TOKEN = re.compile(r"\d+(?:[.,:/\-'’]\d+)*+|[^\W\d_]+|[^\w\s]|_+")
+_DATE = re.compile(r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})")
+_CLOCK = re.compile(r"[0-2]?\d:[0-5]\d(?::[0-6]\d)?(?:[.,]\d+)?")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/](?:19|20)?\d\d)?")
+_DAY = re.compile(r"[0-3]?\d")
+_SESSION = re.compile(
+    r"\b(session|sid|phpsessid|jsessionid|token|csrf|nonce|ray|request|trace|correlation|visitor)"
+    r"(?:[ _-]?id)? ?[:=#]? ?(?=[A-Za-z_-]{0,64}\d)[\w-]{8,128}",
+    re.IGNORECASE,
+)
+_WANTED = re.compile(r"\d")
+_BREAKS = frozenset("|·•—–»«/;\n!?()[]")
+_EMPTY = (
+    GLUE
+    | STAMPS
+    | COUNTED
+    | _PLEA
+    | _TIMES
+    | _MADE
+    | _SPAN
+    | _READING
+    | _UNITS
+    | _AGO
+    | _set("vor il y a hace há page")
+)
+_FIRST = frozenset({"by", "von", "last"})
+_COPYRIGHT = frozenset({"©", "copyright"})
+
+
+def unstamped(line: str, *, table: bool = False, stamped: bool = False) -> str:
+    """A line without what changes by itself.
+
+    `table`: its segments are cells, where a date is data. `stamped`: the markup calls it a date or a byline.
+
+    >>> unstamped("Posted by Ann on 3 May 2024 | 12 comments | 5 min read")
+    'Posted by Ann on | | min read'
+    >>> unstamped("The concert of 3 May 2024 costs 12.50"), unstamped("vor 3 Minuten"), unstamped("© 2019-2024 Reefs")
+    ('The concert of 3 May 2024 costs 12.50', '', '© Reefs')
+    """
+    if not _WANTED.search(line):
+        return _bare(line)
+    line = _SESSION.sub(r"\1", line)
+    matches = list(TOKEN.finditer(line))
+    words = [match[0].lower() for match in matches]
+    drop: set[int] = set()
+    start = 0
+    for end in range(len(words) + 1):
+        if end == len(words) or _breaks(words, end):
+            if start < end:
+                _segment(words, start, end, drop, table, stamped)
+            start = end + 1
+    _copyright(words, drop)
+    if not drop:
+        return line
+    pieces: list[str] = []
+    at = 0
+    for number in sorted(drop):
+        pieces.append(line[at : matches[number].start()])
+        at = matches[number].end()
+    pieces.append(line[at:])
+    if all(number in drop or not word[0].isalnum() or word in _EMPTY for number, word in enumerate(words)):
+        return ""  # nothing is left but words that go with stamps
+    return " ".join("".join(pieces).split())
+
+
+def _bare(line: str) -> str:
+    """A line without digits: nothing but an age told in words."""
+    return "" if len(line) < 40 and set(line.lower().split()) <= RELATIVE else line
+
+
+def _breaks(words: list[str], at: int) -> bool:
+    """Whether a segment ends there."""
+    word = words[at]
+    if word in _BREAKS:
+        # Brackets hold a counter beside its word: `Comments (12)`.
+        return not (word in "()[]" and _beside_number(words, at))
+    if word == "-":
+        return True
+    if word != "." or at == 0 or at + 1 == len(words):
+        return False
+    before = words[at - 1]
+    return before.isalpha() and before not in MONTHS and before not in WEEKDAYS and len(before) > 2
+
+
+def _beside_number(words: list[str], at: int) -> bool:
+    return any(0 <= other < len(words) and words[other][0].isdigit() for other in (at - 1, at + 1))
+
+
+def _segment(words: list[str], start: int, end: int, drop: set[int], table: bool, stamped: bool) -> None:
+    """Mark what is to go of one segment."""
+    numbers = [at for at in range(start, end) if words[at][0].isdigit()]
+    dates = _dates(words, start, end) if numbers else {at for at in range(start, end) if words[at] in RELATIVE}
+    plain = sum(words[at].isalpha() for at in range(start, end))
+    for at in numbers:
+        if at not in dates:
+            drop.update(_counter(words, at, start, end, plain))
+    if dates:
+        others = [at for at in range(start, end) if at not in dates and words[at][0].isalnum() and at not in drop]
+        alone = not table and all(words[at] in GLUE or words[at] in STAMPS for at in others)
+        drop.update(dates if stamped or alone else _stamped(words, start, end, dates))
+
+
+def _stamped(words: list[str], start: int, end: int, dates: set[int]) -> Iterable[int]:
+    """The parts of dates that come soon after a word of stamping."""
+    last = start - WORD_NEAR - 1
+    for at in range(start, end):
+        if at in dates and at - last <= WORD_NEAR:
+            yield at
+            last = max(last, at - WORD_NEAR + 2)  # the rest of the date may be further away
+        # `by` is a byline at the beginning only.
+        if words[at] in STAMPS and (words[at] not in _FIRST or at == start):
+            last = at
+
+
+def _dates(words: list[str], start: int, end: int) -> set[int]:
+    """The tokens of a segment that are parts of dates and times."""
+    parts: set[int] = set()
+    for at in range(start, end):
+        word = words[at]
+        if word in MONTHS:
+            beside = [near for near in range(max(start, at - 4), min(end, at + 5)) if _is_part(words, near, at)]
+            if beside:
+                parts.add(at)
+                parts.update(beside)
+        elif word[0].isdigit():
+            after = words[at + 1] if at + 1 < end else ""
+            if after == "h" and at + 2 < end and _DAY.fullmatch(word) and len(words[at + 2]) == 2:  # 14h30
+                parts.update((at, at + 1, at + 2))
+            elif _DATE.fullmatch(word) or _CLOCK.fullmatch(word) or _is_cjk(after) or after == "uhr":
+                parts.add(at)
+        elif word in RELATIVE:
+            parts.add(at)
+    for at in range(start, end):  # what clings to a date
+        if (words[at] in WEEKDAYS or words[at] in ("am", "pm", "gmt", "utc", "z", "t", "uhr", "年", "月", "日")) and (
+            any(near in parts for near in (at - 1, at - 2, at + 1, at + 2))
+        ):
+            parts.add(at)
+    return parts
+
+
+def _is_cjk(after: str) -> bool:
+    """Whether a number before it is a year, month, day, hour or minute; `3分钟前` is an age."""
+    return after[:1] in CJK_PARTS and not after.endswith(_AGO_JOINED)
+
+
+def _is_part(words: list[str], at: int, month: int) -> bool:
+    """Whether a token is day or year of the month, nothing but glue between them."""
+    word = words[at]
+    if not (_DAY.fullmatch(word) or _YEAR.fullmatch(word)):
+        return False
+    between = words[min(at, month) + 1 : max(at, month)]
+    return all(other in GLUE or other in (".", ",") or other[0].isdigit() for other in between)
+
+
+def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Iterable[int]:
+    """The tokens of a number that grows by itself, with what it counts; none where it is any other number."""
+    after = next((place for place in range(at + 1, end) if words[place] not in _SUFFIXES), end)
+    before = next((place for place in range(at - 1, start - 1, -1) if words[place] not in _PREFIXES), start - 1)
+    then, following, further = (words[place] if place < end else "" for place in range(after, after + 3))
+    ahead = words[before] if before >= start else ""
+    since = any(_ends(words, start, at, ago) for ago in _SINCE)
+    if then.endswith(_AGO_JOINED) or (then in _UNITS and (since or following in _AGO)):
+        return range(at, after + 1)
+    if then in _UNITS and (following in _READING or (following == "de" and further in _READING)):
+        return range(at, after)
+    if (then in _TIMES and ahead in _PLEA) or (then in _SPAN and not _MADE.isdisjoint(words[max(start, at - 4) : at])):
+        return range(at, after)
+    if plain <= SHORT:
+        if then in COUNTED:  # with the word: one comment, two comments
+            return range(at, after + 1)
+        if ahead in COUNTED and (before < at - 1 or not then):
+            return range(at, after)
+    return ()
+
+
+def _ends(words: list[str], start: int, at: int, wanted: tuple[str, ...]) -> bool:
+    """Whether these words come just before the number."""
+    return at - len(wanted) >= start and tuple(words[at - len(wanted) : at]) == wanted
+
+
+def _copyright(words: list[str], drop: set[int]) -> None:
+    """Mark the years after a sign of copyright."""
+    near = 0
+    for at, word in enumerate(words):
+        if word in _COPYRIGHT or (word == "c" and words[max(0, at - 1) : at + 2] == ["(", "c", ")"]):
+            near = 8
+        elif near:
+            near -= 1
+            if _YEAR.fullmatch(word):
+                drop.add(at)
+                if words[at - 1] in "-–—":
+                    drop.add(at - 1)

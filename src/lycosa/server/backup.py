@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import NAME as MARK
 from lycosa.core.files import replacing
-from lycosa.core.mark import NAME as MARK
 from lycosa.people.database import Database, Row
 from lycosa.people.migrating import scripts, tables_of, version
 from lycosa.people.tables import PASSING, Checker

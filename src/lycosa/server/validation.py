@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of
 from lycosa.core.spec import describe_type, parse, spell
 from lycosa.core.strategies import steer
-from lycosa.crawling.schemes import bare
+from lycosa.crawling.seeds import bare
 from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
 from lycosa.estimators import describe as strategy_parameters
 from lycosa.estimators import strategy as make_strategy

@@ -16,7 +16,7 @@ from lycosa.collection.estimate import Estimate, estimate
 from lycosa.collection.rows import PageRow
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import LockedError, StoreError
-from lycosa.core.settling import settled
+from lycosa.core.types import settled
 from lycosa.server.logs import log
 
 ROOM = 256_000_000

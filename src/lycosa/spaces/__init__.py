@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lycosa.core.registry import Entry, Registry
+from lycosa.core.spec import Entry, Registry
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lycosa.core.mark import Mark
+from lycosa.core.files import Mark
 from lycosa.core.protocols import Space
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Task, Visit

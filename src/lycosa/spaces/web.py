@@ -26,7 +26,7 @@ from typing import Any
 
 from lycosa.core.engine import MOST_SOURCES
 from lycosa.core.errors import FetchError
-from lycosa.core.mark import Mark
+from lycosa.core.files import Mark
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.state import State, Texts, Untold

@@ -17,7 +17,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Inbound, Lesson, Parcel, Place, Setting, Shared, Visit
+from lycosa.core.types import Event, Inbound, Label, Lesson, Parcel, Place, Setting, Shared, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -530,3 +530,35 @@ class NullLog(MemoryLog):
 
     def rate(self, worths: NDArray[Any]) -> None:
         """Forget them."""
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+# A person's word on pages, as a crawl's log keeps it: events that are only ever added, of which the last counts.
+
+
+def labels_in(log: SqliteLog) -> dict[str, bool]:
+    """The labels that stand, by page, in the order in which they were given."""
+    labels: dict[str, bool] = {}
+    for event in log.events("kind = 'label'"):
+        assert isinstance(event, Label)
+        labels.pop(event.node, None)
+        if event.relevant is not None:
+            labels[event.node] = event.relevant
+    return labels
+
+
+def news_of(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> list[Label]:
+    """What has to be added to a log for these to be the labels that stand: what is new, other or taken back."""
+    had = labels_in(log)
+    news: list[Label] = [Label(node, None, now, by) for node in had if node not in wanted]
+    return news + [Label(node, relevant, now, by) for node, relevant in wanted.items() if had.get(node) is not relevant]
+
+
+def set_labels(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> int:
+    """Make these the labels that stand. How many had to be added."""
+    news = news_of(log, wanted, now, by)
+    with log.together():
+        for label in news:
+            log.append(label)
+    return len(news)

@@ -33,10 +33,9 @@ import Stemmer
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.core.container import Format, digest, pack
+from lycosa.core.columns import Filed, Scratch
 from lycosa.core.errors import InputError
-from lycosa.core.scratch import Filed, Scratch
-from lycosa.core.state import Grown, State, Texts, Untold, added
+from lycosa.core.state import Format, Grown, State, Texts, Untold, added, digest, pack
 from lycosa.core.telling import Tell, silent
 from lycosa.version import __version__
 

@@ -16,8 +16,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.container import Format, digest, from_texts, pack, to_texts
 from lycosa.core.errors import InputError
+from lycosa.core.state import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.version import SOFTWARE
 

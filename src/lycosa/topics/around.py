@@ -10,9 +10,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.protocols import Learner, Topic
-from lycosa.core.settling import settled
 from lycosa.core.state import State, restore, state_of
-from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit
+from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Visit, settled
 from lycosa.topics.base import FACETS
 
 BETAS = "betas"

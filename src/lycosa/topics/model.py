@@ -1,4 +1,4 @@
-"""A trained classifier as a file: classes, terms and weights in the format of core/container.py."""
+"""A trained classifier as a file: classes, terms and weights in the format of core/state.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.container import Format, digest, from_texts, pack, to_texts
+from lycosa.core.state import Format, digest, from_texts, pack, to_texts
 from lycosa.text.bags import Bags
 from lycosa.text.naive_bayes import NaiveBayes, PlainNaiveBayes
 from lycosa.topics.classifiers import LinearSvm, Network, Tree

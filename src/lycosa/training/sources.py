@@ -15,8 +15,7 @@ from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Page, Visit
 from lycosa.store.directory import CONFIG
-from lycosa.store.labels import labels_in
-from lycosa.store.log import NAME, SqliteLog
+from lycosa.store.log import NAME, SqliteLog, labels_in
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import LONGEST, path_of
 from lycosa.training.corpus import Account, Corpus

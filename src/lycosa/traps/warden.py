@@ -47,10 +47,8 @@ from lycosa.core.state import State, Texts, put_back
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Held, Rows, Step, Visit
 from lycosa.text.quality import quality, repeats
-from lycosa.traps.addresses import LISTS, LOOP, Address, Suspicion
-from lycosa.traps.copies import Copies
-from lycosa.traps.mazes import FEWEST_LINKS, MAZE, WALLED, is_maze
-from lycosa.traps.soft404 import Soft404
+from lycosa.traps.addresses import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Address, Suspicion, is_maze
+from lycosa.traps.copies import Copies, Soft404
 from lycosa.web.urls import site
 
 POOR = 3

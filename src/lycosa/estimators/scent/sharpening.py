@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.spilled import Spilled
+from lycosa.core.columns import Spilled, fit
 from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.edges import Edges
 from lycosa.core.state import State, plain, put_back
+from lycosa.core.table import Edges
 from lycosa.core.types import Rows
 from lycosa.estimators.scent.words import SLOTS, Slots
 

@@ -20,8 +20,7 @@ from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
 from lycosa.replay.scanning import dictionary
 from lycosa.spaces import web
-from lycosa.store.labels import labels_in
-from lycosa.store.log import PAGES
+from lycosa.store.log import PAGES, labels_in
 from lycosa.testing import Web
 from lycosa.topics.taxonomy import path_of
 from lycosa.training.looking import page_in

@@ -2,18 +2,32 @@
 
 A detector is a function `(old, new) -> Verdict | None`; None: it has nothing to say, as what it reads is not there.
 `judge_change` makes one change of what several say, with a kind and a magnitude.
+
+Paper items:
+    personalized-checksum: `lycosa refresh --detect paper`, `POST /interests`. Test:
+        refresh/test_refresh_detectors.py::test_checksum_by_hand. Departs: not the default, as different pages share it;
+        code points for ASCII, and exact fractions.
+    personalized-levels: `lycosa refresh --detect tree`, `POST /interests`. Test:
+        refresh/test_refresh_detectors.py::test_tree_levels_by_hand. Departs: texts of each level, too; where only
+        furniture differs it is cosmetic.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from hashlib import sha256
+from itertools import zip_longest
 from typing import TypeAlias
 
 from lycosa.core.errors import InputError
-from lycosa.core.registry import Entry, Registry
-from lycosa.refresh.change import KINDS, Change, Verdict
-from lycosa.refresh.snapshot import Snapshot
+from lycosa.core.spec import Entry, Registry
+from lycosa.refresh.change import KINDS, Change, Kind, Verdict
+from lycosa.refresh.snapshot import MainBlocks, Snapshot, words_of
+from lycosa.text.fingerprint import NEAR, distance
+from lycosa.web.tree import Level
 
 Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 
@@ -29,37 +43,39 @@ class DetectorEntry(Entry):
 BODIES = "the archived bodies"
 
 ENTRIES = {
-    "digest": DetectorEntry("text", "digest", "any changed byte of the body, by SHA-256", needs=BODIES, blind=True),
+    "digest": DetectorEntry(
+        "detectors", "digest", "any changed byte of the body, by SHA-256", needs=BODIES, blind=True,
+    ),
     "paper": DetectorEntry(
-        "text", "paper",
+        "detectors", "paper",
         "the sum of the characters divided by the number of distinct ones; cheap, but misses some changes",
         "Trivedi et al. 2014, III, Change Detection", BODIES, blind=True,
     ),
     "main-text": DetectorEntry(
-        "text", "main_text", "the words of the main content, without navigation, dates and counters", needs=BODIES,
+        "detectors", "main_text", "the words of the main content, without navigation, dates and counters", needs=BODIES,
     ),
     "simhash": DetectorEntry(
-        "text", "simhash", "fingerprints of the text that differ in more than 4 of 64 bits: a large change",
+        "detectors", "simhash", "fingerprints of the text that differ in more than 4 of 64 bits: a large change",
         "Charikar 2002; Manku et al. 2007", "the fingerprints, which the log keeps", blind=True,
     ),
     "tree": DetectorEntry(
-        "text", "tree", "the document tree, level by level: which levels changed, in elements or texts",
+        "detectors", "tree", "the document tree, level by level: which levels changed, in elements or texts",
         "Trivedi et al. 2014, II, Change Detection, 2", BODIES,
     ),
     "links": DetectorEntry(
-        "text", "links", "added and removed links, in the main content and in the navigation",
+        "detectors", "links", "added and removed links, in the main content and in the navigation",
         needs="the links, in the log",
     ),
     "relevance": DetectorEntry(
-        "text", "relevance", "whether the page became relevant or no longer is", needs="the scores, in the log",
+        "detectors", "relevance", "whether the page became relevant or no longer is", needs="the scores, in the log",
     ),
     "images": DetectorEntry(
-        "images", "images", "added, removed or replaced pictures, by digest and by what they show",
+        "detectors.images", "images", "added, removed or replaced pictures, by digest and by what they show",
         "Trivedi et al. 2014, future work",
         "the pictures, one request each; the extra 'images' to tell a replaced from a re-encoded one",
     ),
 }  # fmt: skip
-DETECTORS = Registry("detector", __name__, ENTRIES)
+DETECTORS = Registry("detector", "lycosa.refresh", ENTRIES)
 
 DEFAULT = ("main-text", "tree", "links", "relevance")
 """Each sees a kind of its own. The others are for what is not archived (simhash), for pictures, and for comparison."""
@@ -141,3 +157,317 @@ def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Co
     if readers and not any(name in verdicts for name in readers):
         return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
     return Change("changed")
+
+
+# -- what the words, the tree and the links say ------------------------------------------------------------
+
+# Detectors that read the words of a page, its document tree, its links, or what the log keeps of it: functions of two
+# versions.
+
+
+def digest(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """Any difference at all, by SHA-256 of the inflated body: a server that compresses otherwise has changed nothing.
+
+    It finds every change, and takes every counter for one. It cannot tell how much differs: the magnitude is 1.
+
+    >>> digest(Snapshot("a", b"coral"), Snapshot("a", b"reefs")).says
+    'sha256 f39fd907, now b4eba69b'
+    """
+    if not old.body or not new.body:
+        return None
+    before, after = sha256(old.body).hexdigest(), sha256(new.body).hexdigest()
+    if before == after:
+        return Verdict(False)
+    return Verdict(True, "text", 1.0, f"sha256 {before[:8]}, now {after[:8]}")
+
+
+def paper(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """The paper's checksum: the sum of all code points of the page's source by the number of distinct characters.
+
+        Checksum(P) = ASCIISumOfPageContent / DistinctCharacterCount
+
+    0 for an empty page. It is the same for any two pages with the same characters in another order, and for many
+    others: it calls a page unchanged that says the opposite. Kept for comparison with the paper; `digest` is its heir.
+
+    We compute with fractions, so that two checksums are equal only if they are. The source is decoded first ("ASCII" is
+    read as code points): another charset for the same characters is no change. The magnitude is how far the checksums
+    are apart, as a share of the larger.
+
+    Paper: Trivedi et al. 2014, III, Change Detection.
+
+    >>> round(paper(Snapshot("a", b"ab"), Snapshot("a", b"aa")).magnitude, 3)  # 97.5 and 194
+    0.497
+    """
+    if not old.body or not new.body:
+        return None
+    before, after = checksum(old.source), checksum(new.source)
+    if before == after:
+        return Verdict(False)
+    apart = float(abs(before - after) / max(before, after))
+    return Verdict(True, "text", apart, f"checksum {float(before):.2f}, now {float(after):.2f}")
+
+
+def checksum(text: str) -> Fraction:
+    """The checksum of a page's source.
+
+    >>> checksum("abba"), checksum("")  # (97 + 98 + 98 + 97) / 2
+    (Fraction(195, 1), Fraction(0, 1))
+    >>> checksum("not all reefs live") == checksum("all reefs live not")
+    True
+    """
+    counts = Counter(text)
+    return Fraction(sum(ord(letter) * n for letter, n in counts.items()), len(counts) or 1)
+
+
+def simhash(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """Fingerprints of the text (text/fingerprint.py): pages that differ in a few words differ in few of 64 bits.
+
+    Up to NEAR bits are what a new date or a sentence does; more is another text. Cheap, as the log keeps the
+    fingerprints, and no archive is needed; small changes escape it. Texts without anything in common differ in 32 bits
+    on average, so the magnitude is distance / 32, and 1 from there on.
+
+    >>> simhash(Snapshot("a", simhash=0b1111), Snapshot("a", simhash=0b11110000))
+    Verdict(changed=True, kind='text', magnitude=0.25, says='8 of 64 bits of the fingerprint')
+    """
+    if old.simhash and new.simhash:
+        before, after = old.simhash, new.simhash
+    elif old.text and new.text:  # one formula for both: a stored one may go by another language's stems
+        before, after = old.text_print, new.text_print
+    else:
+        before, after = old.simhash or old.text_print, new.simhash or new.text_print
+        if not before or not after:
+            return None
+    apart = distance(before, after)
+    says = f"{apart} of 64 bits of the fingerprint" if apart else ""
+    return Verdict(apart > NEAR, "text" if apart > NEAR else "cosmetic", min(1.0, apart / 32), says)
+
+
+def relevance(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """The page entered the topic or left it: its score beta passed the threshold. Magnitude: |beta - beta'|, at most 1.
+
+    >>> relevance(Snapshot("a", beta=0.75, threshold=0.5), Snapshot("a", beta=0.25, threshold=0.5))
+    Verdict(changed=True, kind='topic', magnitude=0.5, says='left the topic: 0.75, now 0.25')
+    """
+    was, now = old.beta >= old.threshold, new.beta >= new.threshold
+    if was == now:
+        return Verdict(False)
+    says = f"{'entered' if now else 'left'} the topic: {old.beta:.3g}, now {new.beta:.3g}"
+    return Verdict(True, "topic", min(1.0, abs(old.beta - new.beta)), says)
+
+
+def main_text(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """The words of the main part: what is left without navigation, advertisements, dates and counters (snapshot.py).
+
+    Texts that differ in these only are the same. Where bodies differ and this one sees nothing, the change is cosmetic.
+    Blocks that only changed places are a change of structure; words that only links say, one of links. The magnitude is
+    the share of words that differ: see `difference`.
+
+    >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
+    >>> main_text(page("<p>Ten reefs died.<p>3 views"), page("<p>Ten reefs died.<p>4 views")).changed
+    False
+    >>> main_text(page("<p>Ten reefs died.<p>3 views"), page("<p>Two reefs died.<p>4 views"))
+    Verdict(changed=True, kind='text', magnitude=0.3333333333333333, says='1 word removed, 1 added, of 3')
+    """
+    if not old.is_read or not new.is_read:
+        return None
+    apart = difference(old.main, new.main)
+    if not apart:
+        return Verdict(False)
+    most = max(len(old.main.words), len(new.main.words))
+    if apart.moved:
+        same = "the same blocks" if apart.reordered else "the same words"
+        return Verdict(True, apart.kind, apart.share, f"{same} in another order")
+    says = f"{apart.lost:,} word{'s' * (apart.lost != 1)} removed, {apart.gained:,} added, of {most:,}"
+    return Verdict(True, apart.kind, apart.share, says + (", all within links" if apart.linked else ""))
+
+
+def links(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """Links that came and went. Those of the main part matter; new ones in the navigation are cosmetic.
+
+    The magnitude is (added + removed) / (all links of both versions), over the links of the main part if any of these
+    changed, else over all. A link that the other version has anywhere on the page was neither added nor removed.
+    Session ids and tracking parameters are no part of an address (web/urls.py).
+
+    >>> links(Snapshot("a", links=["b", "c"]), Snapshot("a", links=["c", "d"]))
+    Verdict(changed=True, kind='link', magnitude=0.6666666666666666, says='1 link added, 1 removed')
+    """
+    known = [(snapshot.body or snapshot.links or snapshot.text) for snapshot in (old, new)]
+    if not all(known):
+        return None
+    before, after = set(old.links), set(new.links)
+    if old.is_html != new.is_html and old.body and new.body:  # one kind of file became another: no links to compare
+        return Verdict(False)
+    main_before, main_after = set(old.main_links), set(new.main_links)
+    added, removed = main_after - before - main_before, main_before - after - main_after
+    if added or removed:
+        share = (len(added) + len(removed)) / len(main_before | main_after)
+        return Verdict(True, "link", share, _came_and_went(len(added), len(removed)))
+    added, removed = after - before, before - after
+    if not added and not removed:
+        return Verdict(False)
+    share = (len(added) + len(removed)) / len(before | after)
+    return Verdict(True, "cosmetic", share, _came_and_went(len(added), len(removed)) + ", in the navigation")
+
+
+def _came_and_went(added: int, removed: int) -> str:
+    parts = [f"{n} {'link' if n == 1 else 'links'} {way}" for n, way in ((added, "added"), (removed, "removed")) if n]
+    return ", ".join([parts[0], *(part.replace("links ", "").replace("link ", "") for part in parts[1:])])
+
+
+@dataclass(slots=True, frozen=True)
+class Difference:
+    """How two main parts differ, in words."""
+
+    lost: int = 0
+    gained: int = 0
+    moved: bool = False
+    share: float = 0.0
+    reordered: bool = False
+    """The blocks are the same, in another order."""
+    linked: bool = False
+    """Whatever differs is said by links."""
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of change that is."""
+        return "structure" if self.reordered else "link" if self.linked else "text"
+
+    def __bool__(self) -> bool:
+        return self.share > 0
+
+
+def difference(old: MainBlocks, new: MainBlocks) -> Difference:
+    """What the one says and the other doesn't.
+
+    share = (max(lost, gained) - common) / max(words of old, words of new), over the words of blocks that only one has;
+    where these have the same words, the share of neighbouring words that are no neighbours in the other.
+    A block that the other has as furniture is not lost: it is the same text, and the rules judged its surroundings.
+
+    >>> difference(MainBlocks(["one two", "three four"]), MainBlocks(["one two", "three five"]))
+    Difference(lost=1, gained=1, moved=False, share=0.25, reordered=False, linked=False)
+    """
+    before, after = old.words, new.words
+    if before == after:
+        return Difference()
+    most = max(len(before), len(after), 1)
+    lost = Counter(words_of(_only(old.blocks, new)))
+    gained = Counter(words_of(_only(new.blocks, old)))
+    if not lost and not gained:  # the same blocks; are they in the same order?
+        there, here = set(new.blocks), set(old.blocks)
+        before = words_of(block for block in old.blocks if block in there)
+        after = words_of(block for block in new.blocks if block in here)
+        share = share_of_others(before, after)
+        return Difference(moved=True, share=share, reordered=True) if before != after else Difference()
+    common = (lost & gained).total()
+    others = max(lost.total(), gained.total()) - common
+    if not others:
+        return Difference(moved=True, share=max(share_of_others(before, after), 1 / most))
+    linked = bool(old.unlinked or new.unlinked) and words_of(old.unlinked) == words_of(new.unlinked)
+    return Difference(lost.total() - common, gained.total() - common, share=others / most, linked=linked)
+
+
+def _only(blocks: list[str], other: MainBlocks) -> list[str]:
+    """The blocks that the other version does not have, neither here nor there."""
+    elsewhere = set(other.furniture)
+    have = Counter(other.blocks)
+    only: list[str] = []
+    for block in blocks:
+        if have[block]:
+            have[block] -= 1
+        elif block not in elsewhere:
+            only.append(block)
+    return only
+
+
+def share_of_others(old: list[str], new: list[str]) -> float:
+    """The share of the longer sequence's items that the shorter does not have; where both have the same, of the pairs
+    of neighbours. 0 for equal sequences and no others; linear.
+
+    >>> share_of_others(list("aab"), list("abcd")), share_of_others(list("abcd"), list("dabc"))
+    (0.5, 0.6)
+    """
+    if old == new:
+        return 0.0
+    if not old or not new:
+        return 1.0
+    most = max(len(old), len(new))
+    others = most - (Counter(old) & Counter(new)).total()
+    if others:
+        return others / most
+    pairs = [Counter(zip(["", *items], [*items, ""], strict=True)) for items in (old, new)]
+    return max(most + 1 - (pairs[0] & pairs[1]).total(), 1) / (most + 1)
+
+
+def tree(old: Snapshot, new: Snapshot) -> Verdict | None:
+    """Which levels of the document trees differ, and how much.
+
+    A level has changed in structure if its sequence of tags is another, in text if the texts of its elements are. The
+    magnitude is the share of elements of the main part that differ, summed over the levels; if none does, that of its
+    words (`difference`): a menu that was built anew makes nothing of one other word.
+
+    Paper: Trivedi et al. 2014, II, Change Detection, 2. Ours is in what the change amounts to: where the levels of the
+    main part (snapshot.py) have the same elements and its words are the same, only furniture, dates or counters differ,
+    and the kind is cosmetic; and where nothing but links came or went, it is a change of links.
+
+    >>> def page(text): return Snapshot.of("http://a.test/", text.encode(), "text/html")
+    >>> tree(page("<p>Coral<p>Reefs"), page("<p>Coral<ul><li>Reefs</ul>"))
+    Verdict(changed=True, kind='structure', magnitude=0.4, says='levels 3-4: structure and text')
+    """
+    if not old.is_html or not new.is_html:
+        return None
+    structure, text, ways = levels_apart(old.tree.by_level(), new.tree.by_level())
+    if not ways:
+        return Verdict(False)
+    says = _named(ways)
+    main = [side.tree.by_level(inside=side.main.inside) for side in (old, new)]
+    of_main = levels_apart(*main)[0]
+    words = difference(old.main, new.main)
+    kind: Kind
+    if of_main:
+        apart = levels_apart(*(side.tree.by_level(inside=side.main.plain) for side in (old, new)))[0]
+        kind, magnitude = "link" if words.linked and not apart else "structure", of_main
+    elif words:
+        kind, magnitude = words.kind, words.share
+    else:
+        return Verdict(True, "cosmetic", structure or text, says + ", none of it in the main part")
+    return Verdict(True, kind, magnitude, says)
+
+
+def levels_apart(old: list[Level], new: list[Level]) -> tuple[float, float, dict[int, str]]:
+    """The share of elements that differ, that of texts, and for each level that changed in what way."""
+    elements = texts = 0
+    other_elements = other_texts = 0.0
+    ways: dict[int, str] = {}
+    for number, (before, after) in enumerate(zip_longest(old, new, fillvalue=_EMPTY), 1):
+        most, most_texts = max(len(before.elements), len(after.elements)), max(len(before.texts), len(after.texts))
+        elements += most
+        texts += most_texts
+        way = []
+        if before.elements != after.elements:
+            other_elements += most * share_of_others(before.elements, after.elements)
+            way.append("structure")
+        if before.texts != after.texts:
+            other_texts += most_texts * share_of_others(before.texts, after.texts)
+            way.append("text")
+        if way:
+            ways[number] = " and ".join(way)
+    return min(1.0, other_elements / (elements or 1)), min(1.0, other_texts / (texts or 1)), ways
+
+
+_EMPTY = Level()
+
+
+def _named(ways: dict[int, str], most: int = 6) -> str:
+    """Levels in a row that changed in the same way are named together.
+
+    >>> _named({4: "structure", 5: "text", 6: "text"})
+    'level 4: structure; levels 5-6: text'
+    """
+    runs: list[tuple[int, int, str]] = []
+    for level, way in ways.items():
+        if runs and runs[-1][1] == level - 1 and runs[-1][2] == way:
+            runs[-1] = (runs[-1][0], level, way)
+        else:
+            runs.append((level, level, way))
+    names = [f"level{f's {a}-{b}' if b > a else f' {a}'}: {way}" for a, b, way in runs[:most]]
+    return "; ".join(names) + (f"; and {len(runs) - most} more" if len(runs) > most else "")

@@ -1,20 +1,31 @@
 """Two versions of a page side by side: blocks aligned, words added and removed; and as a page of HTML.
 
-blocks      a text as blocks of words
-rows        which block became which, and which words of it changed, as a person would mark it
-comparison  two versions: their words, titles and links, and what the revisit recorded
+`rows` says which block became which, and which words of it changed, as a person would mark it; here are versions with
+their words, titles and links, what the revisit recorded, and excerpts for those who are told of a change.
 
 The page of HTML loads nothing and runs nothing. The words on it were written by strangers: what can't be seen is gone
-(blocks.py), the template escapes the rest, only web addresses become links, and the page's own policy forbids
+(`rows.blocks`), the template escapes the rest, only web addresses become links, and the page's own policy forbids
 everything but its style.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from lycosa.core.errors import StoreError
+from lycosa.core.types import Visit
+from lycosa.drawing.formats import visible
 from lycosa.drawing.pages import environment, source
-from lycosa.refresh.diff.comparison import Comparison, Version, compare, folded, pieces
-from lycosa.refresh.diff.rows import Diff, Row, Run, cut, diff
+from lycosa.refresh.change import Change
+from lycosa.refresh.diff.rows import BREAK, Diff, Row, Run, cut, diff, joined
+from lycosa.refresh.ledger import Told
+from lycosa.refresh.snapshot import Snapshot
+from lycosa.refresh.telling.words import plain
+from lycosa.store.earlier import Versions
 from lycosa.version import __version__
+from lycosa.web.inflate import BadEncoding, inflate
 
 __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff", "render"]
 
@@ -47,3 +58,224 @@ def render(comparison: Comparison) -> str:
         version=__version__,
         most=MOST_LINKS,
     )
+
+
+# -- two versions ------------------------------------------------------------------------------------------
+
+# Two versions of a page: their words, titles and links, and what the revisit recorded.
+
+
+@dataclass(slots=True)
+class Version:
+    """A version of a page, as far as it is compared."""
+
+    number: int
+    """Counted from 1."""
+    at: float
+    """When it was fetched."""
+    size: int = 0
+    title: str = ""
+    text: str = ""
+    links: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What differs between two versions."""
+
+    url: str
+    old: Version
+    new: Version
+    diff: Diff
+    links_removed: list[str] = field(default_factory=list)
+    links_added: list[str] = field(default_factory=list)
+    says: str = ""
+    """What the revisit recorded when it found the new version."""
+    versions: int = 2
+    """How many there are."""
+
+    @property
+    def title_changed(self) -> bool:
+        """Whether the page has another name."""
+        return self.old.title != self.new.title
+
+    @property
+    def differs(self) -> bool:
+        """Whether a reader could tell the one from the other."""
+        words = any(row.state != "same" for row in self.diff.rows)
+        return words or self.title_changed or bool(self.links_added or self.links_removed)
+
+    def as_data(self, *, whole: bool = False) -> dict[str, Any]:
+        """For machines: rows that are the same are left out, unless the `whole` is asked for."""
+        diff = self.diff
+        rows = [
+            {"row": number, "state": row.state, "runs": [[run.state, run.text] for run in row.runs]}
+            for number, row in enumerate(diff.rows, 1)
+            if whole or row.state != "same"
+        ]
+        sides = {
+            name: {key: value for key, value in asdict(version).items() if key not in ("text", "links")}
+            for name, version in (("from", self.old), ("to", self.new))
+        }
+        return {
+            "url": self.url,
+            **sides,
+            "versions": self.versions,
+            "says": self.says,
+            "words": {
+                "from": diff.old_words,
+                "to": diff.new_words,
+                "removed": diff.removed,
+                "added": diff.added,
+                "moved": diff.moved,
+                "share": round(diff.share, 4),
+            },
+            "links": {"removed": self.links_removed, "added": self.links_added},
+            "rows": rows,
+        }
+
+
+def compare(url: str, old: Version, new: Version, *, change: Change | None = None, versions: int = 2) -> Comparison:
+    """Compare two versions; `change` is what was recorded with the new one.
+
+    >>> found = compare("http://a.test/", Version(1, 0.0, text="coral", links=["http://a.test/b"]), Version(2, 9.0))
+    >>> found.diff.removed, found.links_removed
+    (1, ['http://a.test/b'])
+    """
+    for version in (old, new):
+        version.title = " ".join(visible(version.title).split())
+    before, after = dict.fromkeys(old.links), dict.fromkeys(new.links)
+    return Comparison(
+        url,
+        old,
+        new,
+        diff(old.text, new.text),
+        [link for link in before if link not in after],
+        [link for link in after if link not in before],
+        told(change),
+        versions,
+    )
+
+
+def told(change: Change | None) -> str:
+    """What was recorded, in one line.
+
+    >>> told(Change("changed", "text", 0.25, ["dom"], ["level 4: 3 of 12 texts are others"]))
+    'changed: text, magnitude 0.25 (dom: level 4: 3 of 12 texts are others)'
+    >>> told(Change("moved", target="http://a.test/new"))
+    'moved to http://a.test/new'
+    """
+    if change is None:
+        return ""
+    line: str = change.what
+    if change.what == "changed":
+        line += f": {change.kind}, magnitude {change.magnitude:.2g}"
+    if change.target:
+        line += f" to {change.target}"
+    said = [f"{name}: {words}" if words else name for name, words in _pairs(change)]
+    return " ".join(visible(line + (f" ({'; '.join(said)})" if said else "")).split())
+
+
+def _pairs(change: Change) -> list[tuple[str, str]]:
+    """Each detector with what it said; what was said by none stands alone."""
+    if not change.by:
+        return [(words, "") for words in change.says if words]
+    says = [*change.says, *[""] * len(change.by)]
+    return list(zip(change.by, says, strict=False))
+
+
+CONTEXT = 2
+"""Rows around a change that are shown with it."""
+
+
+def folded(rows: list[Row], context: int = CONTEXT) -> list[tuple[bool, list[Row]]]:
+    """Rows as stretches: those to show, and between them those that are the same and far from any change.
+
+    >>> from lycosa.refresh.diff.rows import diff
+    >>> [(shown, len(rows)) for shown, rows in folded(diff("1\\n2\\n3\\n4\\n5\\n6", "1\\n2\\n3\\n4\\n5\\n7").rows)]
+    [(False, 3), (True, 3)]
+    """
+    near = [False] * len(rows)
+    for at, row in enumerate(rows):
+        if row.state != "same":
+            low, high = max(0, at - context), at + context + 1
+            near[low:high] = [True] * len(rows[low:high])
+    stretches: list[tuple[bool, list[Row]]] = []
+    for shown, row in zip(near, rows, strict=True):
+        if stretches and stretches[-1][0] == shown:
+            stretches[-1][1].append(row)
+        else:
+            stretches.append((shown, [row]))
+    # One row takes no more room than the note that it was left out.
+    return [(shown or len(part) == 1, part) for shown, part in stretches]
+
+
+LONG_RUN, ENDS = 60, 20
+"""Words of a kept stretch in a changed block that are shown; and at both ends of a longer one."""
+
+
+def pieces(run: Run, long: int = LONG_RUN, ends: int = ENDS) -> tuple[str, str, str, int]:
+    """A run as what is shown, what is folded, what is shown again, and how many words are folded.
+
+    >>> pieces(Run("kept", ["a", "b"])), pieces(Run("kept", ["a", "b", "c"]), long=2, ends=1)
+    (('a b', '', '', 0), ('a', 'b', 'c', 1))
+    """
+    words = [f"¶{BREAK}" if word == BREAK and run.state != "kept" else word for word in run.words]
+    if run.state != "kept" or len(words) <= long:
+        return joined(words), "", "", 0
+    inner = words[ends:-ends]
+    return joined(words[:ends]), joined(inner), joined(words[-ends:]), len(inner)
+
+
+# -- excerpts ----------------------------------------------------------------------------------------------
+
+# The first words that came and went with a change: what a reader of a feed or a mail sees before any click.
+
+LONGEST_EXCERPT = 120
+"""Characters of either."""
+
+LARGEST = 500_000
+"""Characters of a text; a longer one is not read for a line."""
+
+REMEMBERED = 400
+"""Excerpts that are kept: those of a feed's entries, and some."""
+
+
+class Excerpts:
+    """Told of a change, says which words came and which went; empty where the archive can't tell."""
+
+    def __init__(self, versions: Versions) -> None:
+        self.versions = versions
+        self._excerpt = lru_cache(REMEMBERED)(self._made)
+
+    def __call__(self, item: Told) -> str:
+        """The words of the main part that came and went."""
+        if item.change.what != "changed" or item.origin or not item.follows:
+            return ""
+        return self._excerpt(item.url, item.follows, item.at)
+
+    def _made(self, url: str, before: float, at: float) -> str:
+        versions = {visit.started: visit for visit in self.versions.of(url)}
+        if before not in versions or at not in versions:
+            return ""
+        try:
+            old, new = (self._text(versions[when]) for when in (before, at))
+        except StoreError:  # an archive that can't be read is no reason not to tell
+            return ""
+        if max(len(old), len(new)) > LARGEST:
+            return ""
+        runs = [run for row in diff(old, new).rows if row.state in ("changed", "removed", "added") for run in row.runs]
+        came = plain(" … ".join(run.text for run in runs if run.state == "added"), LONGEST_EXCERPT)
+        went = plain(" … ".join(run.text for run in runs if run.state == "removed"), LONGEST_EXCERPT)
+        return "; ".join(filter(None, (came and f"came: {came}", went and f"went: {went}")))
+
+    def _text(self, visit: Visit) -> str:
+        exchange = self.versions.exchange(visit)
+        if exchange is None:
+            return ""
+        try:
+            body, _ = inflate(exchange.body, exchange.header("content-encoding"), 4 * LARGEST)
+        except BadEncoding:
+            return ""
+        kind = exchange.header("content-type")
+        return Snapshot.of(visit.node, body, kind, beta=visit.worth, threshold=0.0).main_text

@@ -6,12 +6,13 @@
        became two, or two that became one, make one row as well. Blocks that share little were removed and added.
     4. Rows are tidied: the shortest diff is not always the one that a person would write.
 
-Blanks do not count, and neither do characters that can't be seen (blocks.py).
+Blanks do not count, and neither do characters that can't be seen (`blocks`).
 """
 
 from __future__ import annotations
 
 import gc
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from lycosa.refresh.diff.blocks import BREAK, JOINT, Block, blocks, joined
+from lycosa.drawing.formats import visible
 
 RunState: TypeAlias = Literal["kept", "removed", "added"]
 RowState: TypeAlias = Literal["same", "changed", "removed", "added", "moved away", "moved here"]
@@ -513,3 +514,62 @@ def _chain(anchors: Places) -> Places:
         chain.append(anchors[number])
         number = before[number]
     return chain[::-1]
+
+
+# -- blocks ------------------------------------------------------------------------------------------------
+
+# A text as blocks of words: its lines, which are paragraphs, headings, items of lists, rows of tables.
+
+JOINT = "\x03"
+"""Begins a word that stands close to the one before it."""
+
+BREAK = "\n"
+"""A word of its own: where a block ends and the next one begins, within a row that holds several."""
+
+LONG = 40
+"""Letters of a word beyond which it is cut behind its punctuation: addresses, long chains of anything."""
+
+Block: TypeAlias = list[str]
+
+# Scripts without blanks: each character counts as a word.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_PIECES = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
+_LONG_PIECES = re.compile(rf"\w{{1,{LONG}}}[^\w\s]*|[^\w\s]+")
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a text, without empty ones. Blanks are a matter of layout: any number of them counts as one.
+
+    >>> blocks("Reefs  bleach\\n\\n\\tagain")
+    [['Reefs', 'bleach'], ['again']]
+    >>> joined(blocks("reef 珊瑚")[0])
+    'reef 珊瑚'
+    """
+    lines = []
+    for line in visible(text).split("\n"):
+        words = line.split()
+        if not line.isascii():
+            words = [piece for word in words for piece in _cut(word, _PIECES)]
+        if len(line) > LONG and max(map(len, words), default=0) > LONG:
+            words = [piece for word in words for piece in (_cut(word, _LONG_PIECES) if len(word) > LONG else (word,))]
+        if words:
+            lines.append(words)
+    return lines
+
+
+def _cut(word: str, pieces: re.Pattern[str]) -> list[str]:
+    """A word in pieces that know that they belong together."""
+    if word.isascii() and len(word) <= LONG:
+        return [word]
+    first, *rest = pieces.findall(bare(word))
+    return [JOINT + first if word[0] == JOINT else first, *(JOINT + piece for piece in rest)]
+
+
+def bare(word: str) -> str:
+    """A word as it is compared: blanks before it do not matter."""
+    return word[1:] if word[0] == JOINT else word
+
+
+def joined(words: list[str]) -> str:
+    """Words as a text."""
+    return " ".join(words).replace(f" {JOINT}", "").replace(JOINT, "").replace(f" {BREAK} ", BREAK)

@@ -20,8 +20,7 @@ from lycosa.refresh.change import KINDS
 from lycosa.refresh.ledger import Wanted
 from lycosa.refresh.telling.feeds import Feeds
 from lycosa.refresh.telling.mail import PASSWORD, Mail, Server
-from lycosa.refresh.telling.outbox import NAME, Outbox
-from lycosa.refresh.telling.target import Target
+from lycosa.refresh.telling.outbox import NAME, Outbox, Target
 from lycosa.refresh.telling.webhook import SECRET, Webhook
 from lycosa.refresh.telling.words import Excerpt, nothing
 from lycosa.store.log import SqliteLog

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from lycosa.core.errors import InputError
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.target import Answer, Delivery, key_of
+from lycosa.refresh.telling.outbox import Answer, Delivery, key_of
 from lycosa.refresh.telling.words import counts, day_and_time, label, name, plain, story
 from lycosa.web.urls import is_http
 

@@ -13,8 +13,7 @@ from lycosa.people.database import Row
 from lycosa.people.wishes import AUTOMATIC, Wishes
 from lycosa.server.validation import harmless_directory, harmless_wishes
 from lycosa.store.directory import KEPT, Directory
-from lycosa.store.labels import set_labels
-from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, set_labels
 from lycosa.topics import DEFAULT
 
 

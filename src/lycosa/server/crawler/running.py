@@ -22,7 +22,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.protocols import Clock
 from lycosa.crawling import Crawl
-from lycosa.crawling.schemes import as_begun
+from lycosa.crawling.seeds import as_begun
 from lycosa.drawing.formats import printable
 from lycosa.people.crawls import Ending
 from lycosa.people.database import Row
@@ -36,8 +36,7 @@ from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
 from lycosa.store import heirs
 from lycosa.store.directory import CONFIG, KEPT, Directory
-from lycosa.store.labels import news_of
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import SqliteLog, news_of
 from lycosa.web.authority import Authority
 
 PATIENCE = 1.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import fit
-from lycosa.core.spilled import Spilled
+from lycosa.core.columns import Spilled, fit
 from lycosa.text.pieces import DIMENSIONS
 from lycosa.topics.embedding import STEPS
 from lycosa.topics.probability.evidence import ANSWERS, FEATURES, PARTS, SHARES, TENTHS, Evidence

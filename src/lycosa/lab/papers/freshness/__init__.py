@@ -31,8 +31,8 @@ from lycosa.lab.papers.freshness.watching import (
     watch_world,
 )
 from lycosa.lab.pool import spread
-from lycosa.refresh.allocation import allocate
 from lycosa.refresh.detectors import DEFAULT as TOGETHER
+from lycosa.refresh.rates import allocate
 from lycosa.testing.change_process import KINDS
 
 SOURCE = "docs/freshness.md"

@@ -21,7 +21,7 @@ from lycosa.core.types import Page
 from lycosa.lab.findings import Cell, Claim, Ruling, Table, ruled, says
 from lycosa.lab.index import Index
 from lycosa.lab.papers.weighing import NEGLIGIBLE
-from lycosa.refresh.detectors.text import checksum
+from lycosa.refresh.detectors import checksum
 from lycosa.testing import Web
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.tree import tree_of
