@@ -23,8 +23,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.testing import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology

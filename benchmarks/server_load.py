@@ -29,8 +29,7 @@ import aiohttp
 
 from lycosa.people import accounts, tokens
 from lycosa.people.credentials import Passwords
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.testing import Web, serve
 from lycosa.testing.server import gaps, most_at_once
 

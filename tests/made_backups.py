@@ -16,8 +16,7 @@ from random import Random
 from typing import Any
 
 from lycosa.core.types import Place, Visit
-from lycosa.people.database import Database, Row
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, Row, migrate
 from lycosa.people.tables import PASSING
 from lycosa.server.settings import Settings
 from lycosa.store.log import SqliteLog

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from lycosa.people.database import Database
-from lycosa.people.migrating import scripts, statements
+from lycosa.people.database import Database, scripts, statements
 
 FIRST = ("person", "interest", "crawl")
 """What others refer to, in this order."""

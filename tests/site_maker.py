@@ -13,8 +13,7 @@ from fastapi.testclient import TestClient
 
 from lycosa.people import accounts, catalogue
 from lycosa.people.credentials import Passwords
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.server.app import create_app
 from lycosa.server.settings import Settings
 

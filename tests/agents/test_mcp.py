@@ -21,8 +21,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 import lycosa
-from lycosa.agents.desk import Desk, Limits
-from lycosa.agents.marking import LONGEST_READ, passage, visible
+from lycosa.agents.desk import LONGEST_READ, Desk, Limits, passage, visible
 from lycosa.agents.serving import make_server
 from lycosa.agents.tokens import Tokens
 from lycosa.core.types import Exchange

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lycosa.browser.needs import Needs
+from lycosa.browser.rendering import Needs
 from lycosa.core.types import Visit
 from lycosa.web.rendering import Look
 

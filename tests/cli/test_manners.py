@@ -19,8 +19,7 @@ import tiny_wordnet
 from commands import Command
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.testing import Web, serve
 from lycosa.testing.browsing import browse
 from terminals import Task, Terminal, run_all

@@ -10,8 +10,7 @@ import pytest
 from commands import Command
 from lycosa.cli import serve as serving
 from lycosa.cli.serve import orphaned
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 
 
 @pytest.fixture(autouse=True)

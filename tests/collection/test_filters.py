@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lycosa.collection.filters import Filters
+from lycosa.collection.querying import Filters
 from lycosa.core.errors import InputError
 from lycosa.store.search import NAME, Index, IndexedPage
 

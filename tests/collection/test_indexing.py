@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lycosa.collection import indexing, shelf
+from lycosa.collection import searching, shelf
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
@@ -49,7 +49,7 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     directory = tmp_path / "c"
     _crawl(directory)
     monkeypatch.setattr(shelf, "WORTH_IT", 5)
-    monkeypatch.setattr(indexing, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(searching, "AT_A_TIME", 0.0)
     turns: list[float] = []
     opened = Directory.open(directory)
 
@@ -58,13 +58,13 @@ def test_index_and_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if len(turns) == 2:
             opened.close()  # the crawl is over
 
-    assert indexing.follow(directory, sleep)
-    assert [indexing.LOOK_AGAIN] * 2 == turns
+    assert searching.follow(directory, sleep)
+    assert [searching.LOOK_AGAIN] * 2 == turns
     assert (directory / shelf.NAME / "map").exists()
     with Collection(directory) as collection, Search(collection, patience=0.0) as search:
         assert (11, 0) == (search.find("coral", limit=50).total, search.behind)
-    with shelf.alone(directory, indexing.FOLLOWER):
-        assert not indexing.follow(directory, sleep)
+    with shelf.alone(directory, searching.FOLLOWER):
+        assert not searching.follow(directory, sleep)
 
 
 def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

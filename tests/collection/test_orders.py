@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.collection import orders as module
-from lycosa.collection.orders import ORDERS, arrange
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
+from lycosa.server import results as module
+from lycosa.server.results import ORDERS, arrange
 from lycosa.topics.counting import WordFrequency
 from revisited_crawl import html, revisited
 

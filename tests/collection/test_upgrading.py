@@ -10,7 +10,7 @@ import pytest
 from handmade import FRONT, crawl, html
 
 from commands import run
-from lycosa.collection.upgrading import upgrade
+from lycosa.collection.mending import upgrade
 from lycosa.core.errors import StoreError
 from lycosa.store import codec
 from lycosa.store.log import NAME, SqliteLog

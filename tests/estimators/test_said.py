@@ -17,7 +17,7 @@ from lycosa.estimators.regression import Regression
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.estimators.rules import Rules
 from lycosa.explaining import Reasons
-from lycosa.explaining.witness import ELSEWHERE, Witness
+from lycosa.explaining.standing import ELSEWHERE, Witness
 from lycosa.spaces.graph import GraphSpace
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing

@@ -25,8 +25,7 @@ from fuzz.targets_web import pages
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.replay.index import open_index
 from lycosa.replay.records import Damaged, read
 from lycosa.server.backup import MANIFEST, Backup

@@ -20,8 +20,8 @@ from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import polite
-from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, half_of
-from lycosa.lab.seeds import seed_sets
+from lycosa.lab.papers.scent.crawls import DEVELOPMENT, REPORT, half_of
+from lycosa.lab.running import seed_sets
 from lycosa.lab.subjects import Subject
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

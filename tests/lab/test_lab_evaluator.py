@@ -16,10 +16,9 @@ from commands import run
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Terms, Visit
-from lycosa.lab.evaluator import Evaluation, addresses, evaluate
+from lycosa.lab.evaluator import Evaluation, addresses, evaluate, idf_of, nearest, nearest_in
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded, write_index
-from lycosa.lab.resemblance import idf_of, nearest, nearest_in
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.background import Background

@@ -16,19 +16,9 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers.gouriten import claims, graphs
+from lycosa.lab.papers.gouriten.claims import BANDITS, DEGRADATION, GLOBAL, PEARSON, R_SQUARED, SIZES, STEPS, TIMES, at
 from lycosa.lab.papers.gouriten.graphs import crawl
 from lycosa.lab.papers.gouriten.measured import Fits, held_out
-from lycosa.lab.papers.gouriten.published import (
-    BANDITS,
-    DEGRADATION,
-    GLOBAL,
-    PEARSON,
-    R_SQUARED,
-    SIZES,
-    STEPS,
-    TIMES,
-    at,
-)
 from lycosa.lab.report.storing import stored
 from lycosa.lab.subjects import Subject
 

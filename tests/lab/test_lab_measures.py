@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from lycosa.core.protocols import Estimator
 from lycosa.estimators.first_level import FirstLevel, SecondLevel
-from lycosa.lab import neighbourhood as module
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.measures import (
@@ -36,10 +35,10 @@ from lycosa.lab.measures import (
     sites,
     targets,
 )
-from lycosa.lab.neighbourhood import FIRST, SECOND, fit, neighbourhood
-from lycosa.lab.simulation import Trace
+from lycosa.lab.papers.gouriten import measured as module
+from lycosa.lab.papers.gouriten.measured import FIRST, SECOND, fit, neighbourhood
+from lycosa.lab.simulation import IndexedTable, Trace
 from lycosa.lab.subjects import Subject
-from lycosa.lab.table import IndexedTable
 
 NUMBERS = st.lists(st.floats(0, 1, width=16), max_size=30)
 

@@ -17,8 +17,7 @@ from lycosa.lab.ahead import look_ahead
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.reach import bound, distances_from, reachable
-from lycosa.lab.simulation import simulate
-from lycosa.lab.table import IndexedTable
+from lycosa.lab.simulation import IndexedTable, simulate
 
 RUNNING = ("breadth-first", "fl_ne", "lr_fl", "nr", "mab_var", "fl_n,batch=2")
 """One of each kind: by place, by score, learning, ranking all anew, choosing among others, in batches."""

@@ -22,7 +22,7 @@ from lycosa.drawing.browser import plot
 from lycosa.drawing.figure import looks
 from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table
 from lycosa.lab.report import write_report
-from lycosa.lab.report.cells import BADGE, as_csv, as_tex, shown
+from lycosa.lab.report.page import BADGE, as_csv, as_tex, shown
 from lycosa.lab.report.publishing import Paper, write_front
 from lycosa.lab.report.storing import load
 

@@ -36,18 +36,23 @@ from lycosa.lab.papers.scent import (
     table_worst,
     without,
 )
-from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, choose, half_of, keywords, topics
 from lycosa.lab.papers.scent.crawls import (
+    DEVELOPMENT,
     KEYWORD,
     ORACLE,
     PUBLISHED,
     QUERY_ON,
     QUICK,
+    REPORT,
     SCENT,
     SETTINGS,
     ScentCrawls,
     Setting,
     Size,
+    choose,
+    half_of,
+    keywords,
+    topics,
 )
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.runs import strategy_mark
@@ -170,7 +175,7 @@ def test_keywords_that_pages_are_about(tmp_path: Path, monkeypatch: pytest.Monke
     texts = ["everywhere" + (" glacier" * 3 + " dismissed" if n < 10 else "") for n in range(100)]
     pages = [Recorded(f"http://a.example/{n}", Page("ok", marked=text)) for n, text in enumerate(texts)]
     index = write_index(pages, tmp_path / "i", source="test")
-    monkeypatch.setattr("lycosa.lab.papers.scent.choosing.OFTEN", 3.0)
+    monkeypatch.setattr("lycosa.lab.papers.scent.crawls.OFTEN", 3.0)
     assert {"glacier": 10} == keywords(index, REPORT, 9, 0) | keywords(index, DEVELOPMENT, 9, 0)
 
 

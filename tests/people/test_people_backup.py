@@ -15,8 +15,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Place, Visit
-from lycosa.people.database import Database
-from lycosa.people.migrating import scripts, version
+from lycosa.people.database import Database, scripts, version
 from lycosa.server.backup import Backup, Told
 from lycosa.server.restore import restore
 from lycosa.server.settings import Settings

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
-from lycosa.people.sqlite import Sqlite
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Sqlite, Taken
 
 
 @pytest.fixture

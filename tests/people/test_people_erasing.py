@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from lycosa.people import erasing, interests, limits, owndata, sharing, visits
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people import erasing, interests, limits, sharing, visits
+from lycosa.people.database import Database, migrate
 from lycosa.people.wishes import Wishes
 from lycosa.store.log import Lock
 from people_maker import NOW, crawl, interest, person
@@ -107,7 +106,7 @@ def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
 def test_own_data_has_everything_but_secrets(database: Database) -> None:
     """Of every table that names a person or their interest there are rows in what they take along; no digest is."""
     fill(database)
-    told = str(owndata.of_person(database, "person-0"))
+    told = str(erasing.of_person(database, "person-0"))
     mine = {table for table, columns in database.tables().items() if {"person", "owner", "interest"} & set(columns)}
     assert mine >= {"interest", "share", "feedback", "opened", "suggestion", "seen", "notice", "session", "token"}
     for table in mine - {"audit", "share"}:

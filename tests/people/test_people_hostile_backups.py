@@ -12,8 +12,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.people import erasing
-from lycosa.people.database import Database
-from lycosa.people.migrating import scripts
+from lycosa.people.database import Database, scripts
 from lycosa.people.tables import PASSING, Checker
 from lycosa.server.backup import Backup
 from lycosa.server.restore import restore

@@ -6,8 +6,7 @@ import threading
 from contextlib import closing
 
 from lycosa.people import limits
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 
 NOW = 1_700_000_000.0
 MINUTE = 60.0

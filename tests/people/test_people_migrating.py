@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.people import migrating
-from lycosa.people.database import Database, Row
-from lycosa.people.migrating import migrate, scripts, version
+from lycosa.people import database as schema
+from lycosa.people.database import Database, Row, migrate, scripts, version
 from people_rows import fill
 
 
@@ -46,7 +45,7 @@ def test_every_release_becomes_the_newest(
     assert len(known) == migrate(database)
     newest = fresh(tmp_path)
     assert newest == database.tables()
-    monkeypatch.setattr(migrating, "scripts", lambda: [*known, later])
+    monkeypatch.setattr(schema, "scripts", lambda: [*known, later])
     assert len(known) + 1 == migrate(database)
     assert {**newest, "later": ["x"], "person": [*newest["person"], "colour"]} == database.tables()
     after = everything(database)
@@ -89,7 +88,7 @@ def test_a_script_that_fails_leaves_nothing(database: Database, monkeypatch: pyt
     migrate(database)
     before = database.tables()
     broken = [*scripts(), "CREATE TABLE later (x TEXT);", "CREATE TABLE even_later (x TEXT);\nSELECT nonsense;"]
-    monkeypatch.setattr(migrating, "scripts", lambda: broken)
+    monkeypatch.setattr(schema, "scripts", lambda: broken)
     with pytest.raises(LycosaError):
         migrate(database)
     assert before == database.tables()
@@ -99,7 +98,7 @@ def test_a_script_that_fails_leaves_nothing(database: Database, monkeypatch: pyt
 KILLED = """
 import os, signal, sys
 from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import migrate
 database = Database.open(sys.argv[1])
 run, seen = database.run, []
 def counted(statement, *given):
@@ -123,7 +122,7 @@ def test_killed_in_the_middle_it_starts_anew(database: Database, database_addres
 TOGETHER = """
 import sys
 from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import migrate
 sys.stdin.readline()
 database = Database.open(sys.argv[1])
 print(migrate(database))

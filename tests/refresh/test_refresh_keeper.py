@@ -26,7 +26,7 @@ from lycosa.refresh.rates import _COLUMNS
 from lycosa.refresh.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.change_picture import png
+from lycosa.testing.change_page import png
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testing.web import Web

@@ -19,7 +19,7 @@ from lycosa.cluster.merging import shard_path, shards_in
 from lycosa.core.types import Label, Lesson, Setting, Visit
 from lycosa.people import crawls, erasing, feedback
 from lycosa.server.crawler import process as process_module
-from lycosa.server.crawler.judging import recorded
+from lycosa.server.crawler.running import recorded
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testing.server import gaps, most_at_once
 from lycosa.topics.around import BETAS

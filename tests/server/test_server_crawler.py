@@ -24,15 +24,14 @@ from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import crawls, erasing, feedback
-from lycosa.people.database import Database, DatabaseAway, Row
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, DatabaseAway, Row, migrate
 from lycosa.people.wishes import Wishes
 from lycosa.refresh.change import change_of
 from lycosa.server.api.exports import _pack
 from lycosa.server.backup import Backup
 from lycosa.server.crawler import running as running_module
-from lycosa.server.crawler.judging import recorded
 from lycosa.server.crawler.process import CrawlProcess
+from lycosa.server.crawler.running import recorded
 from lycosa.server.models import digest_of
 from lycosa.server.restore import restore
 from lycosa.server.settings import Settings

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.people.database import NoRoom
-from lycosa.people.migrating import scripts
-from lycosa.server.metrics import Metrics, gauge
+from lycosa.people.database import NoRoom, scripts
+from lycosa.server.middleware import Metrics, gauge
 from site_maker import API, SiteUnderTest
 
 

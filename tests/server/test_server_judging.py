@@ -14,7 +14,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.people import crawls, feedback, interests
 from lycosa.people.database import Row
-from lycosa.server.crawler.judging import JudgingTask, judge_again
+from lycosa.server.crawler.running import JudgingTask, judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, labels_in
 from revisited_crawl import html

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa.server.safety import CSP, LARGEST, Safety
+from lycosa.server.middleware import CSP, LARGEST, Safety
 from lycosa.server.settings import Settings
 from site_maker import API, PASSWORD, SiteUnderTest
 

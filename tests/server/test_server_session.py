@@ -12,8 +12,7 @@ from fastapi.testclient import TestClient
 
 from lycosa.core.errors import InputError
 from lycosa.people import accounts
-from lycosa.server.guards import Person, identify, still_there
-from lycosa.server.site import Site
+from lycosa.server.guards import Person, Site, identify, still_there
 from site_maker import API, PASSWORD, SiteUnderTest, make_site
 
 

@@ -15,8 +15,7 @@ import pytest
 from lycosa.cli import demo
 from lycosa.core.errors import InputError
 from lycosa.testing import Response, Web, serve
-from lycosa.testing.change_host import VALIDATORS
-from lycosa.testing.changing import START, ChangingWeb
+from lycosa.testing.changing import START, VALIDATORS, ChangingWeb
 from lycosa.testing.simulation import SimTransport, clock, run_virtual
 from lycosa.web.sources import read_source
 

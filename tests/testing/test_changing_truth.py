@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lycosa.testing import Response, Web
-from lycosa.testing.change_process import COSMETICS, KINDS, PROCESSES
+from lycosa.testing.change_history import COSMETICS, KINDS, PROCESSES
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.pages import _text
 from lycosa.testing.prose import title

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from lycosa.testing import Response, Trap, Web
-from lycosa.testing.tongues import CHARSETS, SENTENCES
+from lycosa.testing.mischief import CHARSETS, SENTENCES
 
 Links = Callable[[Web, str], list[str]]
 BASE = "http://{}/coral-reefs/{}.html"

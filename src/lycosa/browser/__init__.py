@@ -1,8 +1,7 @@
 """Pages that need a browser: which they are, and how they are rendered without a way past our own proxy.
 
 finding.py    the Chromium that is installed
-needs.py      which pages to render, learned from the log
-rendering.py  open a page, wait, scroll, take the final DOM
+rendering.py  which pages to render, learned from the log; open a page, wait, scroll, take the final DOM
 chromium.py   the browser process; the only file that knows the library
 gate.py       its only way out
 trackers.py   what is not fetched

@@ -20,8 +20,8 @@ from lycosa.cli.parameters import Dir, Json
 from lycosa.cli.printing import COLOURS, NARROW, crawled, output, wrapped
 from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
+from lycosa.drawing.figure import bar
 from lycosa.drawing.formats import many
-from lycosa.drawing.terminal import bar
 from lycosa.refresh import ledger
 from lycosa.refresh.diff import Excerpts
 from lycosa.refresh.ledger import Told, Wanted

@@ -18,8 +18,8 @@ from lycosa.cli.moments import by_the_end
 from lycosa.cli.parameters import Dir, Json, WholeText
 from lycosa.cli.printing import heading, pairs, print_json, squeezed, timestamp, wrapped
 from lycosa.collection.estimate import at_least
-from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
+from lycosa.collection.rows import Fate
 from lycosa.collection.tracing import content_of, known
 from lycosa.collection.view import Link, Origin
 from lycosa.collection.words import clean

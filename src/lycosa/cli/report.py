@@ -12,7 +12,7 @@ from lycosa.cli.printing import write_page
 from lycosa.collection.reading import Collection
 from lycosa.collection.report import gather, render
 from lycosa.drawing.formats import size
-from lycosa.explaining.outlook import outlook
+from lycosa.explaining.reasons import outlook
 
 
 def report(

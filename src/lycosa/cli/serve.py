@@ -18,8 +18,7 @@ from lycosa.cli.contact import NOTE
 from lycosa.cli.parameters import declared, with_more
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate, version
+from lycosa.people.database import Database, migrate, version
 from lycosa.server.settings import Settings
 
 NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "plotly")

@@ -16,8 +16,8 @@ from rich.table import Column
 
 from lycosa.cli.parameters import Dir, Json, Line
 from lycosa.cli.printing import NARROW, crawled, listing, output, print_json, right
+from lycosa.drawing.figure import columns
 from lycosa.drawing.formats import many
-from lycosa.drawing.terminal import columns
 from lycosa.refresh.telling.words import day_and_time
 
 if TYPE_CHECKING:  # loaded when the command is run, not when it is asked for help

@@ -57,16 +57,16 @@ def index(
     Other commands update them automatically, but for a large crawl this takes minutes; run it beforehand. Crawls of
     20,000 pages and more do it as they go (unless --no-index). Works while a crawl runs.
     """
-    from lycosa.collection import indexing
+    from lycosa.collection import searching
 
     crawled(directory)
     if follow:
         os.nice(19)
-        if not indexing.follow(directory):
+        if not searching.follow(directory):
             print(f"{directory} is already being followed")
         return
     with progress() as tell:
-        end = indexing.index(directory, tell)
+        end = searching.index(directory, tell)
     print(f"{directory}: indexed up to event {end:,}")
 
 
@@ -103,10 +103,10 @@ def upgrade(directory: Dir) -> None:
     Older logs are readable without it. Every event is read first; if one is damaged, or the log is from a newer
     version, nothing is changed. A log of the current format stays as it is.
     """
-    from lycosa.collection import upgrading
+    from lycosa.collection import mending
 
     with progress() as tell:
-        done = upgrading.upgrade(directory, tell)
+        done = mending.upgrade(directory, tell)
     told = f"{done.events:,} events converted from format {done.before} to {done.now}"
     if done.before == done.now:
         told = f"the log already has the current format, {done.now}; all {done.events:,} events are readable"

@@ -10,7 +10,7 @@ splitting.py    the common log shared out among another number of shards
 driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier
 asking.py       what is asked of the web before shards begin: examples, search engines
 running.py      a crawl, seen from where it was started
-hosting.py      shards of many crawls in the same processes, for a server; hosted.py is one of these crawls
+hosting.py      shards of many crawls in the same processes, for a server
 reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
 
 Nothing of shards and coordinator knows how messages travel. In one process they are plain calls (`together.py`), also

@@ -24,8 +24,10 @@ from lycosa.collection import shelf
 from lycosa.collection.judging import page_of
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import DamagedError, LockedError, LycosaError, StoreError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Links, Place, Terms, Visit
 from lycosa.store import codec
+from lycosa.store.codec import VERSION
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, OTHERS, SqliteLog, harden, is_place, name_of
 from lycosa.store.moving import manifest
@@ -325,3 +327,38 @@ def _text(value: Any) -> str | None:
 
 def _real(value: Any) -> float:
     return float(value) if isinstance(value, float | int) and math.isfinite(value) else 0.0
+
+
+# -- older formats -----------------------------------------------------------------------------------------
+
+# The log of a crawl in the format of today: `lycosa upgrade`. Every command reads older formats as they are, and who
+# goes on with a crawl brings its log up to date; this does so without fetching anything, after it has read every event.
+
+
+@dataclass(slots=True)
+class Upgraded:
+    """What came of it."""
+
+    before: int
+    now: int = VERSION
+    """Formats of the log."""
+    events: int = 0
+
+
+def upgrade(directory: Path, tell: Tell = silent) -> Upgraded:
+    """Bring the log of a crawl that does not run up to date. One that was damaged, or is newer, stays as it is."""
+    opened = Directory.open(directory, shard=True)
+    try:
+        path = directory / NAME
+        if not path.exists():
+            raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
+        with closing(SqliteLog(path, readonly=True)) as log:
+            done, end = Upgraded(log.version()), log.end()
+            for done.events, _ in enumerate(log, 1):
+                if done.events % 500 == 0:
+                    tell("reading", done.events, end)
+        with closing(opened.log()):  # who opens it to write brings it up to date
+            pass
+        return done
+    finally:
+        opened.close()

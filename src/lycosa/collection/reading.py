@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from lycosa.collection.fate import Fate
+from lycosa.collection.rows import Fate
 from lycosa.collection.view import CrawlView
 from lycosa.core.errors import InputError
 from lycosa.core.types import Exchange, Visit

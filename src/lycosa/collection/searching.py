@@ -11,21 +11,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lycosa.collection.fate import Fate
-from lycosa.collection.filters import Filters, among
-from lycosa.collection.querying import Clause, Query, beginning, forms, parse
+from lycosa.collection import shelf
+from lycosa.collection.querying import Clause, Filters, Query, among, beginning, forms, parse
 from lycosa.collection.reading import Collection, check_threshold
+from lycosa.collection.rows import Fate
 from lycosa.collection.snippets import Mark, Snippet, snippet
 from lycosa.collection.tally import host_of
+from lycosa.collection.view import CrawlView
 from lycosa.collection.words import clean, fold, said, spaced
 from lycosa.core.errors import InputError, StoreError
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
+from lycosa.store.directory import is_running
 from lycosa.store.log import VERSIONS, WORTH
 from lycosa.store.search import NAME, Index, IndexDamaged, IndexedPage, building
 from lycosa.web.html import Document
@@ -486,3 +490,61 @@ class Ranking:
         those = weights[pages["id"]]
         order = np.lexsort((pages["id"], -pages["score"], -those))[:limit]
         return [Ranked(pages["id"].item(at), pages["seq"].item(at), those.item(at)) for at in order]
+
+
+# -- bringing it up to date --------------------------------------------------------------------------------
+
+# What shows and searches a crawl, brought up to where its log ends: the view (shelf.py) and the search index.
+#
+# Whoever asks brings them up by themselves. For a large crawl that takes minutes, so it is done beforehand: by a
+# process that follows the crawl while it runs (crawling/following.py), or by `lycosa index`. Both work a few seconds at
+# a time, and let go of what they hold in between.
+
+AT_A_TIME = 4.0
+"""Seconds of work on the search index before others get their turn."""
+
+PAUSE = 0.05
+FOLLOWER = "follower"
+"""The lock of whoever keeps them up to date."""
+
+LOOK_AGAIN = 5.0
+"""Seconds between two looks at a crawl that runs."""
+
+
+def index(directory: Path, tell: Tell = silent) -> int:
+    """Bring the view and the search index up to date; up to which event they are."""
+    view = CrawlView(directory)
+    with Collection(directory, view=view) as collection:
+        end = collection.log.end()
+        while view._step():
+            tell("reading the log", view.seq, end)
+        if view.seq - view.kept >= shelf.WORTH_IT:
+            view.write_down()
+        index_words(collection, tell)
+    return view.seq
+
+
+def index_words(collection: Collection, tell: Tell = silent) -> None:
+    """Bring the search index up to date."""
+    end = collection.log.end()
+    with Search(collection, patience=AT_A_TIME) as search:
+        while True:
+            search.keep_up()
+            tell("indexing", end - search.behind, end)
+            if not search.behind:
+                return
+            time.sleep(PAUSE)
+
+
+def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:
+    """Keep them up to date until the crawl is over; whether nobody else is doing so already."""
+    with shelf.alone(directory, FOLLOWER) as mine:
+        if not mine:
+            return False
+        running = True
+        while running:
+            running = is_running(directory)  # asked before: what it has done by then is looked at once more
+            index(directory)
+            if running:
+                sleep(LOOK_AGAIN)
+        return True

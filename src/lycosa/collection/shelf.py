@@ -34,7 +34,7 @@ WORTH_IT = 5_000
 """Events that a view has to take in before it is written down: a second, about."""
 
 _CODE = """
-    collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/fate.py collection/words.py
+    collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/words.py
     collection/causes.py core/types.py core/budget.py refresh/change.py store/codec.py web/robots.py
 """.split()
 """Whose code makes a view, among others that change less."""

@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 
 from lycosa.collection import shelf
 from lycosa.collection.estimate import Estimate, estimate
-from lycosa.collection.fate import Fate
 from lycosa.collection.graph import PAGE, REDIRECT, SITEMAP, Graph
-from lycosa.collection.rows import COLUMNS, PageRow
+from lycosa.collection.rows import COLUMNS, Fate, PageRow
 from lycosa.collection.tally import Host, Tally, code_of
 from lycosa.collection.words import clean
 from lycosa.core.columns import fit

@@ -35,7 +35,7 @@ from lycosa.core.options import Options
 from lycosa.core.table import Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit
-from lycosa.spaces.resources import as_visit
+from lycosa.spaces.stage import as_visit
 from lycosa.store.cdxj import date_of, digest_of
 from lycosa.store.log import VISITS, SqliteLog
 from lycosa.web.rendering import Asked

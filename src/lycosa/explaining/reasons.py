@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.collection.reading import Collection
+from lycosa.collection.report.figures import Outlook, Term, Upcoming
 from lycosa.collection.tracing import MOST_COMPARED, NEAREST, content_of, spellings
 from lycosa.collection.view import best_link
 from lycosa.collection.words import clean
 from lycosa.core import threads
 from lycosa.core.engine import Engine
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.frontier import HELD, PRUNED, SHUT
 from lycosa.core.protocols import Estimator, Space, Strategy, Topic
 from lycosa.core.table import OPEN, Table
@@ -39,10 +40,9 @@ from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import node_of
 from lycosa.crawling.snapshots import covered
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
-from lycosa.explaining.standing import Ranking, foresight, rankings
-from lycosa.explaining.witness import Witness
+from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
 from lycosa.store.directory import Directory
-from lycosa.store.log import NAME, VISITS, WORTH, SqliteLog
+from lycosa.store.log import NAME, PAGES, VISITS, WORTH, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
@@ -494,3 +494,60 @@ def _link(visit: Visit, node: str) -> tuple[str, float]:
 
 def _times(number: int) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{number} times"
+
+
+# -- for the report ----------------------------------------------------------------------------------------
+
+# What comes next, for the report.
+
+LINKS = 8
+"""Links that are shown, and terms of each."""
+
+TERMS = 5
+
+MOST_EVENTS = 100_000
+"""Events of a crawl beyond which the report says nothing of this: to know it takes reading all that was learned."""
+
+MOST_PAGES = 20_000
+"""Pages since the last snapshot that the report folds again for this. `lycosa why` has no such limit."""
+
+
+def outlook(directory: Path) -> Outlook | None:
+    """The links that come first and why; None for a large crawl, or one that can't be put together again here.
+
+    A crawl with parts of the user's own, or with files that are gone, still has its report.
+    """
+    try:
+        with Reasons(directory) as reasons:
+            log = reasons.collection.log
+            if log.end() > MOST_EVENTS:
+                return None
+            pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (covered(directory),)))[0]
+            if pages > MOST_PAGES:
+                return None
+            first = reasons.rankings[0]
+            found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")
+            best = reasons.best(LINKS, witnessed=False)
+    except LycosaError:
+        return None
+    largest = max((abs(value) for why in best if why.view for value in why.view.terms.values()), default=1.0)
+    found.links = [_upcoming(why, largest) for why in best]
+    return found
+
+
+def _upcoming(why: Why, largest: float) -> Upcoming:
+    assert why.view is not None
+    parent = why.parents[0] if why.parents else None
+    terms = [Term(name, value, abs(value) / largest) for name, value in why.view.terms.items()]
+    if math.isinf(why.view.score):  # a seed: no term has a say
+        terms = []
+    return Upcoming(
+        why.node,
+        why.view.score,
+        terms[:TERMS],
+        max(0, len(terms) - TERMS),
+        parent.node if parent else "",
+        parent.title if parent else "",
+        parent.anchor if parent else "",
+        why.state == "held",
+    )

@@ -21,8 +21,8 @@ from lycosa.lab.ahead import LINKS
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.learning import LearningGuide
+from lycosa.lab.simulation import IndexedTable
 from lycosa.lab.subjects import Subject
-from lycosa.lab.table import IndexedTable
 
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
 """What a strategy can be given, from least to most."""

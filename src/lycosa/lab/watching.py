@@ -30,9 +30,8 @@ from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, precision_distance
-from lycosa.lab.simulation import ready
+from lycosa.lab.simulation import IndexedTable, ready
 from lycosa.lab.subjects import Subject
-from lycosa.lab.table import IndexedTable
 
 
 @dataclass

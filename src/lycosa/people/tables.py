@@ -17,9 +17,8 @@ from lycosa.core.errors import InputError
 from lycosa.people import models, notices
 from lycosa.people.accounts import ROLES, check_name, fold
 from lycosa.people.crawls import OVER, UNDER_WAY
-from lycosa.people.database import Row, is_id
+from lycosa.people.database import Row, is_id, statements
 from lycosa.people.interests import LONGEST_NAME, checked_again
-from lycosa.people.migrating import statements
 from lycosa.people.sharing import MODES
 from lycosa.people.typed import line, number
 from lycosa.people.wishes import FORMAT, Wishes

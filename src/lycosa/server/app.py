@@ -24,17 +24,15 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
 from lycosa.people.credentials import Busy, Passwords
-from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken, migrate
 from lycosa.people.limits import TooMany
-from lycosa.people.migrating import migrate
 from lycosa.server.api import routers
+from lycosa.server.guards import Site
 from lycosa.server.logs import log
-from lycosa.server.metrics import AccessLog, Metrics
+from lycosa.server.middleware import AccessLog, Metrics, Safety
 from lycosa.server.pages import PAGES
 from lycosa.server.pages import explain as explain_as_page
-from lycosa.server.safety import Safety
 from lycosa.server.settings import Settings, without_place
-from lycosa.server.site import Site
 from lycosa.version import __version__
 
 PREFIX = "/api/v1"

@@ -27,8 +27,7 @@ from typing import IO, Any
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import NAME as MARK
 from lycosa.core.files import replacing
-from lycosa.people.database import Database, Row
-from lycosa.people.migrating import scripts, tables_of, version
+from lycosa.people.database import Database, Row, scripts, tables_of, version
 from lycosa.people.tables import PASSING, Checker
 from lycosa.server.settings import Settings
 from lycosa.store import cdxj

@@ -12,19 +12,22 @@ What a person may not know of, does not exist: 404. What they may know of but no
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
 from lycosa.people import audit, feedback, models, sessions, sharing, tokens
-from lycosa.people.credentials import same
-from lycosa.people.database import Row
+from lycosa.people.credentials import Passwords, same
+from lycosa.people.database import Database, Row
 from lycosa.people.sharing import Mode
-from lycosa.server.site import Site, site_of
-from lycosa.server.views import CachedView
+from lycosa.server.news import News
+from lycosa.server.results import CachedView, ViewCache
+from lycosa.server.settings import Settings
+from lycosa.server.streaming import Quota
 
 SCOPES = {
     "read": "see interests, pages and changes, and search",
@@ -286,3 +289,41 @@ def address_of(request: Request) -> str:
         return str(ipaddress.ip_address(host))
     except ValueError:
         return UNKNOWN
+
+
+# -- what every request may need ---------------------------------------------------------------------------
+
+# What every request may need, in one place: passed by the app, never global.
+
+STREAMS = 10
+"""Live streams of one person."""
+
+
+@dataclass(slots=True)
+class Site:
+    """One server: its settings, its database, its clock."""
+
+    settings: Settings
+    database: Database
+    clock: Callable[[], float] = time.time
+    passwords: Passwords = field(default_factory=Passwords)
+    news: News = field(default_factory=News)
+    """How many changes there are, by crawl."""
+    writers: Quota = field(default_factory=lambda: Quota(2, 8))
+    """Exports that are being sent: each takes a thread, and most of a core."""
+    streams: Quota = field(default_factory=lambda: Quota(STREAMS))
+    """Live streams."""
+    views: ViewCache = field(default_factory=ViewCache)
+    """The pages of the crawls that are looked at."""
+
+    def views_of(self, interest: str) -> Iterator[CachedView]:
+        """The views of an interest's crawls that have begun, the newest first."""
+        for row in self.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest):
+            path = self.settings.crawl_directory(row["id"])
+            if path.is_dir():
+                yield self.views.get(path)
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site

@@ -30,8 +30,7 @@ from lycosa.people.accounts import preferences
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
 from lycosa.people.sharing import Mode
-from lycosa.server.guards import SCOPES, Person, identify, may
-from lycosa.server.site import site_of
+from lycosa.server.guards import SCOPES, Person, identify, may, site_of
 from lycosa.topics.model import KINDS
 from lycosa.version import __version__
 

@@ -20,8 +20,7 @@ from typing import IO, Any
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.spec import parse
-from lycosa.people.database import Database, is_id
-from lycosa.people.migrating import migrate, scripts, version
+from lycosa.people.database import Database, is_id, migrate, scripts, version
 from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, read_json, rows_of, short, tables
 from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
 from lycosa.server.models import inspect

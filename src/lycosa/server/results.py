@@ -1,26 +1,37 @@
-"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each."""
+"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each.
+
+Paper items:
+    personalized-order: `GET /crawls/{crawl}/pages`. Test: collection/test_orders.py::test_word_frequency_is_the_papers.
+        Departs: by stems of the words, as the log keeps them.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from fastapi import HTTPException
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.filters import Filters
-from lycosa.collection.orders import Order, arrange
+from lycosa.collection.estimate import Estimate, estimate
+from lycosa.collection.querying import Filters
 from lycosa.collection.reading import Collection
 from lycosa.collection.report.cards import topic_marks
 from lycosa.collection.rows import PageRow
 from lycosa.collection.snippets import snippet
 from lycosa.collection.view import CrawlView, Origin
 from lycosa.collection.words import said
-from lycosa.core.errors import InputError, StoreError
-from lycosa.server.views import CachedView
+from lycosa.core.errors import InputError, LockedError, StoreError
+from lycosa.core.types import settled
+from lycosa.server.logs import log
 from lycosa.store.directory import CONFIG
 from lycosa.store.log import NAME
 
@@ -225,3 +236,234 @@ def collection_of(view: CrawlView) -> Collection | None:
         if (view.path / CONFIG).exists() and (view.path / NAME).exists():  # somebody has edited it, say
             raise StoreError(str(error)) from error
         return None
+
+
+# -- views -------------------------------------------------------------------------------------------------
+
+# The crawls that are looked at: a cache of their views.
+
+ROOM = 256_000_000
+"""Bytes that all views may take; the one in use may be larger."""
+
+MOST = 200
+"""Views at once, however small."""
+
+
+class CachedView:
+    """The view of a crawl, and what was worked out about it.
+
+    What pages are worth is as the log says, but people's word comes first, before it is logged. A `threshold` is
+    another one than the crawl's: to see what would be relevant by it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.view = CrawlView(path)
+        self.arranged: OrderedDict[object, object] = OrderedDict()
+        """Orders that took long, with what they depend on."""
+        self.excerpts: dict[tuple[int, int], str] = {}
+        """By the number of the version, and the words that are looked for."""
+        self.indexed = 0
+        """Up to which event the search index is known to be made."""
+        self.indexing: threading.Thread | None = None
+
+    def remember(self, key: object, value: object, most: int = 8) -> None:
+        """Keep something that was worked out, and forget what is oldest."""
+        with self.view.lock:
+            self.arranged[key] = value
+            while len(self.arranged) > most:
+                self.arranged.popitem(last=False)
+
+    def scores(
+        self, labels: Mapping[str, bool], threshold: float | None = None
+    ) -> tuple[list[PageRow], NDArray[np.float64]]:
+        """All pages, copies among them, and the score of each."""
+        with self.view.lock:
+            pages = self.view.pages(copies=True)
+            scores = np.array([page.worth for page in pages], float)
+            for page, relevant in self._labelled(labels):
+                scores[page.place] = self._settled(page.worth, relevant, threshold)
+            return pages, scores
+
+    def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
+        """How many pages are relevant, as `lycosa show` tells it."""
+        with self.view.lock:
+            worths, counted, pages = self.view.firsts()
+            for page, relevant in self._labelled(labels):
+                worths[page.number] = self._settled(worths[page.number], relevant, threshold)
+            line = self.view.threshold if threshold is None else threshold
+            return estimate(worths[counted], line, pages, self.view.probability)
+
+    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[PageRow, bool]]:
+        for node, relevant in labels.items():
+            page = self.view.page(node)
+            if page is not None and not page.foreign:
+                yield page, relevant
+
+    def _settled(self, worth: float, relevant: bool, threshold: float | None) -> float:
+        if self.view.probability:
+            return float(relevant)
+        return settled(worth, relevant, self.view.threshold if threshold is None else threshold)
+
+
+class ViewCache:
+    """One for each crawl directory, made when it is first asked for."""
+
+    def __init__(self, room: int = ROOM, most: int = MOST) -> None:
+        self.room, self.most = room, most
+        self.stopping = threading.Event()
+        """Set when the server stops: streams end."""
+        self._views: OrderedDict[Path, CachedView] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._views
+
+    def get(self, path: Path) -> CachedView:
+        """The view of a directory, brought up to date."""
+        with self._lock:
+            cached = self._views.get(path)
+            if cached is None:
+                cached = self._views[path] = CachedView(path)
+            self._views.move_to_end(path)
+        with explained():
+            cached.view.catch_up()
+        self._make_room()
+        return cached
+
+    def stop(self) -> None:
+        self.stopping.set()
+
+    def _make_room(self) -> None:
+        """Let go of those that nobody has asked for longest. Who still reads one keeps it until they are done."""
+        with self._lock:
+            size = sum(cached.view.size for cached in self._views.values())
+            while len(self._views) > 1 and (size > self.room or len(self._views) > self.most):
+                _, oldest = self._views.popitem(last=False)
+                size -= oldest.view.size
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """What a crawl's directory refuses, as an answer: it is nobody's mistake who asked."""
+    try:
+        yield
+    except LockedError as error:
+        raise HTTPException(503, "the crawl's log is in use: try again in a moment", _SOON) from error
+    except StoreError as error:
+        log("crawl unreadable", "error", why=str(error))  # where it lies is for the log alone
+        raise HTTPException(503, "the crawl's directory can't be read: contact the administrator") from error
+    except OSError as error:
+        raise HTTPException(503, f"the crawl's directory can't be read: {error.strerror}", _SOON) from error
+
+
+_SOON = {"Retry-After": "2"}
+
+
+# -- orders ------------------------------------------------------------------------------------------------
+
+# The orders in which a crawl's pages can be read: by relevance, word frequency, date, or novelty.
+
+Order: TypeAlias = Literal["relevance", "frequency", "date", "novelty"]
+ORDERS: tuple[str, ...] = get_args(Order)
+
+CANDIDATES = 3_000
+"""Pages among which novelty is weighed, the most relevant ones; the others follow by relevance."""
+
+CHOSEN = 300
+"""Pages that are chosen one after the other, each with regard to those before; who reads further has seen most."""
+
+SIDES = 128
+"""Numbers by which a page is compared with another."""
+
+RELEVANT = 0.5
+"""How much of a page's worth is its relevance; the rest is what is new on it."""
+
+_SPREAD = np.uint32(2_654_435_761)
+
+Column: TypeAlias = NDArray[np.float64]
+
+
+def arrange(pages: Sequence[PageRow], scores: Column, order: Order, opened: frozenset[str]) -> tuple[list[int], Column]:
+    """The places of the pages in an order, and for each page how new it is (1 where nobody has asked).
+
+    relevance: by score, the best first; equal ones in the order in which they were fetched.
+    frequency: by how often the words of the topic are on the page, all counted alike. That is the ranking of Trivedi et
+    al. 2014 (III, Relevance Calculation; `topics/counting.py`), with each word of the topic as a search string,
+    and by stems, as the log keeps those: corals and coral are the same.
+    date: by when it last changed in what matters or, if it never has, was first fetched, the newest first.
+    novelty: see `novelty`.
+    """
+    fresh = np.ones(len(pages))
+    if order == "novelty":
+        return novelty(pages, scores, opened)
+    if order == "frequency":
+        return np.lexsort((-scores, -np.array([page.frequency for page in pages], float))).tolist(), fresh
+    if order == "date":
+        return np.argsort(-np.array([date_of(page) for page in pages], float), kind="stable").tolist(), fresh
+    return np.argsort(-scores, kind="stable").tolist(), fresh
+
+
+def date_of(page: PageRow) -> float:
+    """When there was last something new on a page."""
+    return page.changed or page.started
+
+
+def novelty(pages: Sequence[PageRow], scores: Column, opened: frozenset[str]) -> tuple[list[int], Column]:
+    """Relevant pages that say what those above them do not, nor those that the reader has opened or labelled.
+
+    Greedy, as maximal marginal relevance is (Carbonell and Goldstein 1998): the next page is the one with the largest
+
+        RELEVANT score / best score - (1 - RELEVANT) max similarity to the pages above it and to the known ones
+
+    and its novelty is 1 - that similarity. Similarity is the cosine of the pages' words, 1 + log f weighed by how few
+    pages have a word, folded into SIDES numbers with signs by the words' numbers. Known pages come after all others,
+    by relevance. The work is bounded: CHOSEN choices among CANDIDATES.
+    """
+    by_score = np.argsort(-scores, kind="stable")
+    is_known = np.array([page.node in opened for page in pages], np.bool_)
+    new, old = by_score[~is_known[by_score]], by_score[is_known[by_score]]
+    candidates = new[:CANDIDATES]
+    fresh = np.ones(len(pages))
+    fresh[old] = 0.0
+    if not len(candidates):
+        return old.tolist(), fresh
+    seen = old[:CANDIDATES]
+    vectors = _vectors([pages[at] for at in [*candidates.tolist(), *seen.tolist()]])
+    mine, others = vectors[: len(candidates)], vectors[len(candidates) :]
+    nearest = (mine @ others.T).max(axis=1) if len(others) else np.zeros(len(candidates), np.float32)
+    worth = RELEVANT * scores[candidates] / max(float(scores.max()), 1e-9)
+    left = np.ones(len(candidates), np.bool_)
+    chosen: list[int] = []
+    for _ in range(min(CHOSEN, len(candidates))):
+        value = np.where(left, worth - (1 - RELEVANT) * nearest, -np.inf)
+        at = int(value.argmax())
+        fresh[candidates[at]] = 1.0 - min(1.0, max(0.0, float(nearest[at])))
+        left[at] = False
+        chosen.append(int(candidates[at]))
+        nearest = np.maximum(nearest, mine @ mine[at])
+    rest = candidates[left]
+    fresh[rest] = 1.0 - np.clip(nearest[left], 0.0, 1.0)
+    last = rest[np.argsort(-(worth - (1 - RELEVANT) * nearest)[left], kind="stable")]
+    return [*chosen, *last.tolist(), *new[CANDIDATES:].tolist(), *old.tolist()], fresh
+
+
+def _vectors(pages: Sequence[PageRow]) -> NDArray[np.float32]:
+    """A line of numbers for each page, of length 1."""
+    terms = pages[0].view.words_on([page.number for page in pages])
+    ids = np.concatenate([words for words, _ in terms])
+    counts = np.concatenate([counts for _, counts in terms])
+    lines = np.repeat(np.arange(len(pages)), [len(words) for words, _ in terms])
+    vectors = np.zeros((len(pages), SIDES), np.float32)
+    if len(ids):
+        words, which, holders = np.unique(ids, return_inverse=True, return_counts=True)
+        rare = np.log((len(pages) + 1) / holders)
+        mixed = words.astype(np.uint32) * _SPREAD
+        side, sign = (mixed >> np.uint32(8)) % np.uint32(SIDES), np.where(mixed >> np.uint32(31), 1.0, -1.0)
+        weights = (1.0 + np.log(np.maximum(counts, 1))) * (rare * sign)[which]
+        places = lines * SIDES + side[which].astype(np.int64)
+        vectors[:] = np.bincount(places, weights, len(pages) * SIDES).reshape(len(pages), SIDES)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

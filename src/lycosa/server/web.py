@@ -14,9 +14,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lycosa.core.errors import LycosaError
 from lycosa.server.app import create_app
+from lycosa.server.guards import Site
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
-from lycosa.server.site import Site
 from lycosa.server.supervisor import SOCKET, end_with_supervisor
 
 LEAVING = 3

@@ -32,9 +32,7 @@ from lycosa.core.protocols import Clock, Space
 from lycosa.core.state import State, Texts, Untold
 from lycosa.core.types import UNSENT, Exchange, Links, Outcome, Page, Task, Visit
 from lycosa.drawing.formats import printable
-from lycosa.spaces.policies import Policies
-from lycosa.spaces.resources import BUSY, REDIRECTS, Resources, as_visit
-from lycosa.spaces.stage import Stage
+from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
 from lycosa.web.dns import Names
@@ -43,7 +41,7 @@ from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
-from lycosa.web.optouts import RobotsSignals, tag_directives
+from lycosa.web.optouts import Policies, RobotsSignals, tag_directives
 from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.rendering import Renderer

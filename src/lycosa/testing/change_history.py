@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
 
-from .chance import roll, stir
-from .change_process import MONTH, Edit, Process, draw_process, edits, picture_process
-from .change_state import Birth, Block, State, Subject, apply
-from .graph import Graph
-from .prose import NOWHERE
+from lycosa.testing.chance import dice, pick, roll, stir
+from lycosa.testing.graph import Graph
+from lycosa.testing.prose import NOWHERE, TOPICS, subject_of, title
 
 NEVER = float("inf")
 _TABLES, _PICTURES = 0.3, 0.08
@@ -142,3 +143,339 @@ class History:
         if kind < 0.75:
             return Life("soft-404" if self.soft[host] else "gone", at)
         return Life("returns", at, later)
+
+
+# -- when pages change -------------------------------------------------------------------------------------
+
+# When pages change: one process for each page, each of its changes a function of the seed, the page and the time.
+#
+# Time is counted in days since the web began. It is cut into months of 32 days, and what happens in a month is drawn
+# from a key of its own: to know about day 1000 one need not have lived through the days before.
+#
+#     never     no change that matters; half of these pages have cosmetic ones
+#     constant  Poisson, from several changes a day to one in months: the rate is 10^(-2 + 2.7 u^1.5), u uniform
+#     daily     once a day at the page's hour; for some not on the sixth and seventh day of the week
+#     bursty    quiet for days, then 4 to 16 changes within hours; one burst in each 4, 8, 16 or 32 days
+#
+# Each change is real with a chance of its page's own (`share`), and otherwise cosmetic.
+
+MONTH = 32
+"""Days that are drawn together."""
+
+PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}
+"""What share of the pages each process has, unless told otherwise."""
+
+KINDS: Mapping[str, str] = {
+    "add": "text",
+    "replace": "text",
+    "drop": "text",
+    "table": "text",
+    "title": "text",
+    "structure": "structure",
+    "link": "link",
+    "topic": "topic",
+    "picture": "structure",
+}
+"""Of what kind each real edit is; all others are cosmetic."""
+
+COSMETICS = ("stamp", "views", "ago", "teaser", "token", "attributes", "whitespace", "charset")
+
+_WEIGHTS = {"add": 18, "replace": 24, "drop": 8, "table": 20, "title": 6, "structure": 9, "link": 16, "topic": 0.7}
+_SHARES = (1.0, 1.0, 0.8, 0.5, 0.5, 0.2)
+_BURST = (4, 16)
+
+
+class Edit(NamedTuple):
+    """One change: when, in days since the web began, and what is done."""
+
+    at: float
+    how: str
+
+    @property
+    def real(self) -> bool:
+        """Whether a reader would call it a change."""
+        return self.how in KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """How a page changes. Rates are per day and leave the page's fate out."""
+
+    name: str
+    pace: float
+    """Changes a day, of both sorts, in the long run."""
+    share: float = 1.0
+    """What part of them is real."""
+    moving: str = ""
+    """What never rests besides: "minute" or "fetch", if a counter moves with each; not in the rates."""
+    phase: float = 0.0
+    """The hour of daily changes, as a part of a day."""
+    weekends: bool = True
+    """Whether daily changes come on weekends, too."""
+    stretch: int = MONTH
+    """Days for each burst."""
+    real_edits: tuple[tuple[float, str], ...] = ()
+    """What is done in a real change, with cumulative chances."""
+    cosmetic_edits: tuple[str, ...] = COSMETICS[:1]
+
+    @property
+    def real(self) -> float:
+        return self.pace * self.share
+
+    @property
+    def cosmetic(self) -> float:
+        return self.pace * (1.0 - self.share)
+
+
+def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical: bool, table: bool) -> Process:
+    """Draw the process of the page that goes with the key; only topical pages can turn to another topic."""
+    rng = dice("process", *key)
+    name = _choose(rng.random(), _cumulative(chances))
+    share = pick(_SHARES, "share", *key)
+    weights = {how: weight * (0.3 + 1.4 * rng.random()) for how, weight in _WEIGHTS.items()}
+    if not topical:
+        weights["topic"], weights["link"] = 0.0, 4 * weights["link"]
+    if not table:
+        weights["table"] = 0.0
+    first = int(rng.random() * len(COSMETICS))
+    cosmetics = tuple(COSMETICS[(first + 3 * i) % len(COSMETICS)] for i in range(1 + int(rng.random() * 3)))
+    moving = rng.random()
+    weekends, stretch = rng.random() < 0.5, (4, 8, 16, 32)[int(rng.random() * 4)]
+    pace = 10 ** (-2 + 2.7 * rng.random() ** 1.5)
+    if name == "never":
+        share, pace = 0.0, pace if rng.random() < 0.5 else 0.0
+    elif name == "daily":
+        pace = 1.0 if weekends else 5 / 7
+    elif name == "bursty":
+        pace = sum(_BURST) / 2 / stretch
+    return Process(
+        name=name,
+        pace=pace,
+        share=share,
+        moving="minute" if moving < 0.06 else "fetch" if moving < 0.1 else "",
+        phase=0.99 * rng.random(),
+        weekends=weekends,
+        stretch=stretch,
+        real_edits=_cumulative(weights),
+        cosmetic_edits=cosmetics,
+    )
+
+
+def picture_process(key: tuple[object, ...]) -> Process:
+    """Draw the process of a picture: replaced, or encoded anew."""
+    pace = 0.05 + 0.3 * dice("picture", *key).random()
+    return Process("constant", pace, 0.5, real_edits=((1.0, "picture"),), cosmetic_edits=("encoding",))
+
+
+def edits(process: Process, key: tuple[object, ...], month: int) -> list[Edit]:
+    """List what happens in a month, in order.
+
+    >>> daily = Process("daily", 1.0, phase=0.5, real_edits=((1.0, "replace"),))
+    >>> [round(edit.at, 1) for edit in edits(daily, (7, 1), 2)][:3]
+    [64.5, 65.5, 66.5]
+    """
+    if process.pace == 0:
+        return []
+    rng = dice("month", month, *key)
+    made = []
+    for at in _times(process, month * MONTH, rng):
+        real, which = rng.random() < process.share, rng.random()
+        cosmetics = process.cosmetic_edits
+        how = _choose(which, process.real_edits) if real else cosmetics[int(which * len(cosmetics))]
+        made.append(Edit(at, how))
+    return made
+
+
+def _times(process: Process, first: int, rng: Random) -> list[float]:
+    draw = rng.random
+    if process.name == "daily":
+        days = [day for day in range(first, first + MONTH) if process.weekends or day % 7 < 5]
+        return [day + process.phase + 0.007 * draw() for day in days]
+    times: list[float] = []
+    if process.name == "bursty":
+        low, high = _BURST
+        for start in range(first, first + MONTH, process.stretch):
+            width = (2 + 6 * draw()) / 24
+            begin = start + draw() * (process.stretch - width)
+            times += sorted(begin + draw() * width for _ in range(low + int(draw() * (high - low + 1))))
+        return times
+    at = float(first)
+    while True:  # a Poisson process has no memory: each month may begin its gaps anew
+        at -= math.log(1.0 - draw()) / process.pace
+        if at >= first + MONTH:
+            return times
+        times.append(at)
+
+
+def _cumulative(weights: Mapping[str, float]) -> tuple[tuple[float, str], ...]:
+    total, so_far, result = sum(weights.values()), 0.0, []
+    for name, weight in weights.items():
+        so_far += weight / total
+        if weight > 0:
+            result.append((so_far, name))
+    return tuple(result)
+
+
+def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
+    return next((name for edge, name in chances if u < edge), chances[-1][1])
+
+
+# -- what changes make of a page ---------------------------------------------------------------------------
+
+# What the changes so far have made of a page: edits folded one by one, no two versions ever alike.
+#
+# A reader may compare any two versions, so none may come back: paragraphs have a number of their own and are not
+# written twice, what is dropped is the oldest, numbers in tables only grow, titles are used once.
+
+MOST_LINKS = 8
+"""Added links on a page; with one more, the oldest goes."""
+
+_FEWEST, _GROWTH = 3, 6  # paragraphs a page keeps at least, and may have more than at first
+_NEW = 0.15  # of the added links, those to pages that did not exist before
+
+Links: TypeAlias = Callable[[int], frozenset[int]]
+
+
+class Block(NamedTuple):
+    """A paragraph: written in which change (0: there from the beginning), the how manieth, on what."""
+
+    change: int
+    number: int
+    topic: int
+
+
+class Birth(NamedTuple):
+    """A page that begins to be with a link to it."""
+
+    number: int
+    at: float
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What changes: a clean page (`part` 0), a page born of one (`part` the number of the change), its picture (-1)."""
+
+    page: int
+    part: int
+    topic: int
+    born: float = float("-inf")
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What everything about it is drawn by."""
+        return self.page, self.part
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A page as its changes left it."""
+
+    topic: int
+    blocks: tuple[Block, ...]
+    first: int
+    """How many paragraphs it began with."""
+    table: tuple[int, ...] = ()
+    """How much has been added to each number."""
+    title: str = ""
+    used: frozenset[str] = frozenset()
+    """Titles it has had."""
+    layout: int = 0
+    links: tuple[int, ...] = ()
+    """Pages that links were added to; a negative number -n: the page born with change n."""
+    births: tuple[Birth, ...] = ()
+    turns: int = 0
+    """Times that it turned to another topic, or back."""
+    real: int = 0
+    every: int = 0
+    changed: float | None = None
+    """When it last changed in earnest, in days; None for never."""
+    touched: float | None = None
+    """The same for changes of any sort."""
+    looks: tuple[int, ...] = (0,) * len(COSMETICS)
+    """How often each cosmetic change was made."""
+
+
+def apply(state: State, edit: Edit, subject: Subject, graph: Graph, links: Links) -> State:
+    """Make one change; `links` tells which pages a clean page links to from the beginning."""
+    every = state.every + 1
+    if not edit.real:
+        looks = state.looks
+        if edit.how in COSMETICS:
+            at = COSMETICS.index(edit.how)
+            looks = (*looks[:at], looks[at] + 1, *looks[at + 1 :])
+        return replace(state, every=every, touched=edit.at, looks=looks)
+    n = state.real + 1
+    code = stir(graph.seed, "edit", subject.page, subject.part, n)
+    made: dict[str, Any] = {}
+    if edit.how == "structure":
+        made = {"layout": state.layout + 1}
+    elif edit.how == "table" and state.table:
+        at = code % len(state.table)
+        grown = state.table[at] + 1 + code // 100 % 20
+        made = {"table": (*state.table[:at], grown, *state.table[at + 1 :])}
+    elif edit.how == "title":
+        made = _retitle(state, n, state.topic, subject, graph)
+    elif edit.how == "link":
+        made = _add_link(state, n, edit.at, subject, graph, links)
+    elif edit.how == "topic":
+        made = _turn(state, n, code, subject, graph)
+    elif state.blocks:
+        made = {"blocks": _write(state, edit.how, n, code)}
+    # Nothing is made of a picture: its number is all there is to it.
+    return replace(state, real=n, every=every, changed=edit.at, touched=edit.at, **made)
+
+
+def _write(state: State, how: str, n: int, code: int) -> tuple[Block, ...]:
+    """Add, replace or drop a paragraph, as far as there is room."""
+    blocks, new = list(state.blocks), Block(n, 0, state.topic)
+    oldest = min(range(len(blocks)), key=lambda i: blocks[i][:2])
+    if how == "drop" and len(blocks) > max(2, min(_FEWEST, state.first - 1)):
+        del blocks[oldest]
+    elif how == "add" and len(blocks) < state.first + _GROWTH:
+        blocks.insert(code % (len(blocks) + 1), new)
+    elif how == "add":
+        del blocks[oldest]
+        blocks.insert(0, new)
+    else:
+        blocks[code % len(blocks)] = new
+    return tuple(blocks)
+
+
+def _retitle(state: State, n: int, topic: int, subject: Subject, graph: Graph) -> dict[str, Any]:
+    """Give the page a title that it never had."""
+    if topic != NOWHERE:
+        for attempt in range(20):
+            words = title(topic, graph.seed, "retitled", subject.page, subject.part, n, attempt)
+            if words not in state.used:
+                return {"title": words, "used": state.used | {words}}
+    site = graph.names[graph.section(subject.page).host].removesuffix(".localhost")
+    return {"title": f"{site.replace('-', ' ').title()}, edition {n}"}
+
+
+def _add_link(state: State, n: int, at: float, subject: Subject, graph: Graph, links: Links) -> dict[str, Any]:
+    """Link to a page that was not linked to before: one on the same topic, or a new one."""
+    rng = dice(graph.seed, "added link", subject.page, subject.part, n)
+    topic = state.topic
+    if topic == NOWHERE:
+        own = [section.topic for section in graph.of_host[graph.section(subject.page).host][1:]]
+        topic = own[int(rng.random() * len(own))]
+    if subject.part == 0 and rng.random() < _NEW:
+        return {"links": (*state.links, -n)[-MOST_LINKS:], "births": (*state.births, Birth(n, at, topic))}
+    there = links(subject.page)
+    drawn = (graph.mainland(rng, topic) for _ in range(20))
+    fresh = (page for page in drawn if page != subject.page and page not in there and page not in state.links)
+    # Where the topic has no other page, any page will do.
+    target = next(fresh, None)
+    if target is None:
+        target = next(p for p in range(graph.pages) if p != subject.page and p not in there and p not in state.links)
+    return {"links": (*state.links, target)[-MOST_LINKS:]}
+
+
+def _turn(state: State, n: int, code: int, subject: Subject, graph: Graph) -> dict[str, Any]:
+    """Write all anew, on another topic or again on the first."""
+    others = [t for t in range(len(TOPICS)) if subject_of(t) != subject_of(subject.topic)]
+    topic = others[code // 100 % len(others)] if state.turns % 2 == 0 else subject.topic
+    blocks = tuple(Block(n, i, topic) for i in range(max(_FEWEST, min(8, state.first))))
+    titled = _retitle(state, n, topic, subject, graph)
+    return {"topic": topic, "turns": state.turns + 1, "blocks": blocks, **titled}

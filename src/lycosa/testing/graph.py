@@ -22,8 +22,7 @@ from itertools import accumulate
 from random import Random
 
 from .chance import dice, pick, roll, stir
-from .prose import NOWHERE, TOPICS, siblings, subject_of
-from .vocabulary import SITE_WORDS, SUBJECTS
+from .prose import NOWHERE, SITE_WORDS, SUBJECTS, TOPICS, siblings, subject_of
 
 _PORTAL_NAMES = ("open-directory", "town-portal", "index-of-everything", "good-links", "start-page")
 _BRANCHING = 4  # each page of a section links to so many later ones, which makes the section a tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.collection.report.charts import BINS, POINTS, harvest, pace, scores
+from lycosa.collection.report.figures import BINS, POINTS, harvest, pace, scores
 from lycosa.drawing.figure import Bar
 
 

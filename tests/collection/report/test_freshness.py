@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.report import Report, charts, gather, render
+from lycosa.collection.report import Report, figures, gather, render
 from lycosa.core.types import Setting
 from lycosa.refresh.change import Change
 from revisited_crawl import DAY, EPOCH, html, revisited
@@ -125,9 +125,9 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
 def test_stacks_add_up() -> None:
     """Bars cover the time from end to end, their parts lie on top of each other, and the highest fills the chart."""
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
-    chart = charts.stacked(times, np.array([0, 2, 2, 1]), ["a", "b", "c"], 0.0, 40 * DAY)
+    chart = figures.stacked(times, np.array([0, 2, 2, 1]), ["a", "b", "c"], 0.0, 40 * DAY)
     assert chart is not None
     assert (3, [3, 1]) == (chart.top, [bar.count for bar in chart.bars if bar.count])
     assert [("a", 0.0, 1 / 3), ("c", 1 / 3, 2 / 3)] == chart.bars[0].parts
     assert (0.0, 40 * DAY, DAY) == (chart.bars[0].low, chart.bars[-1].high, chart.bars[0].high)
-    assert charts.stacked(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute
+    assert figures.stacked(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute

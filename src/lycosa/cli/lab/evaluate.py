@@ -11,8 +11,8 @@ from lycosa.cli.parameters import Json, Quiet
 from lycosa.cli.printing import listing, output, print_json, right
 from lycosa.cli.progress import progress
 from lycosa.lab import evaluator
+from lycosa.lab.evaluator import Idf
 from lycosa.lab.report import write_report
-from lycosa.lab.resemblance import Idf
 
 
 def evaluate(

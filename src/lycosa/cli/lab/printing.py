@@ -9,7 +9,7 @@ from rich.table import Table as Drawn
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import listing
 from lycosa.lab.findings import Table
-from lycosa.lab.report.cells import filled, in_figures, shown
+from lycosa.lab.report.page import filled, in_figures, shown
 
 
 def drawn(part: Table, *, intervals: bool = True) -> Drawn:

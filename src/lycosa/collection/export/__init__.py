@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import bulk, card, cdxj, graphml, tables, text, wacz, warc
+from lycosa.collection.export import card, cdxj, graphml, tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
@@ -77,7 +77,7 @@ FORMATS = {
             True, True, "all", True,
         ),
         Format(
-            "bulk", bulk.write, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
+            "bulk", tables.write, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
             streams=True, either=True,
         ),
         Format(

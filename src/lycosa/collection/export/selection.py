@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from lycosa.collection.fate import Fate
 from lycosa.collection.reading import Collection
+from lycosa.collection.rows import Fate
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit

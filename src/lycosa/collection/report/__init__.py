@@ -25,7 +25,7 @@ from lycosa.collection.best import best_of
 from lycosa.collection.causes import EXPECTED, FINE, KINDS
 from lycosa.collection.estimate import at_least
 from lycosa.collection.reading import Collection
-from lycosa.collection.report import charts
+from lycosa.collection.report import figures
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
 from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
 from lycosa.collection.tally import SORTS, Host, Tally
@@ -121,9 +121,9 @@ def gather(collection: Collection) -> Report:
     report.spent = spending(tally.spent)
     report.scoreless = int((worths == 0).sum())
     _tell_time(report, tally)
-    report.curve = charts.harvest(relevant[pages], relevant[order])
-    report.scores = charts.scores(worths, copies, report.threshold)
-    report.pace = charts.pace(
+    report.curve = figures.harvest(relevant[pages], relevant[order])
+    report.scores = figures.scores(worths, copies, report.threshold)
+    report.pace = figures.pace(
         view.column("ended")[pages], relevant[pages], [(start, end) for start, end in tally.crawls]
     )
     best = _best(collection, view, bool(report.relevant))
@@ -231,7 +231,9 @@ def _freshness(collection: Collection) -> Freshness | None:
         return None
     fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
-    fresh.chart = charts.stacked(np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last)
+    fresh.chart = figures.stacked(
+        np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last
+    )
     fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST))
     gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
     fresh.gone_count = len(gone)

@@ -16,7 +16,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.opening import open_corpus
 from lycosa.lab.index import FACTS, Index
-from lycosa.lab.papers.scent.choosing import DEVELOPMENT, LARGEST, MOST, REPORT, half_of, within
+from lycosa.lab.papers.scent.crawls import DEVELOPMENT, LARGEST, MOST, REPORT, half_of, within
 from lycosa.training.record import NO
 
 LEAST = 25

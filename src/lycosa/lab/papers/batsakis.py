@@ -48,7 +48,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.lab.evaluator import THRESHOLD
+from lycosa.lab.evaluator import THRESHOLD, nearest_in
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Figure, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
@@ -67,7 +67,6 @@ from lycosa.lab.papers.weighing import (
     size,
     worth,
 )
-from lycosa.lab.resemblance import nearest_in
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet

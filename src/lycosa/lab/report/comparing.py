@@ -11,8 +11,7 @@ from typing import Any
 
 from lycosa.drawing.formats import many
 from lycosa.lab.findings import INDEPENDENT, Cell, Curve, Figure, Findings, Mode, Table
-from lycosa.lab.report.cells import numeric, shown
-from lycosa.lab.report.page import flat
+from lycosa.lab.report.page import flat, numeric, shown
 from lycosa.lab.report.storing import load, plain
 
 MOST = 500

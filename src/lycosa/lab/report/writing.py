@@ -11,8 +11,19 @@ from lycosa.core.errors import StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.pictures import pictures
 from lycosa.lab.findings import Figure, Findings, Table
-from lycosa.lab.report.cells import as_csv, as_tex, badge, filled
-from lycosa.lab.report.page import About, Section, Shown, ShownFigure, ShownTable, render_report, safe
+from lycosa.lab.report.page import (
+    About,
+    Section,
+    Shown,
+    ShownFigure,
+    ShownTable,
+    as_csv,
+    as_tex,
+    badge,
+    filled,
+    render_report,
+    safe,
+)
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
 
 PAGE = "index.html"

@@ -21,8 +21,7 @@ from lycosa.refresh.ledger import Told
 from lycosa.refresh.telling.feeds import MOST as FEED
 from lycosa.refresh.telling.feeds import atom, json_feed
 from lycosa.refresh.telling.words import label, plain, reasons
-from lycosa.server.guards import CrawlAccess, InterestAccess, crawl_to, interest_to, open_to_all
-from lycosa.server.site import Site, site_of
+from lycosa.server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to, open_to_all, site_of
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import lane
 

@@ -15,8 +15,7 @@ from lycosa.people import crawls, feedback
 from lycosa.people.feedback import GivenLabel
 from lycosa.people.typed import line
 from lycosa.server.api import Body
-from lycosa.server.guards import InterestAccess, interest_to
-from lycosa.server.site import Site
+from lycosa.server.guards import InterestAccess, Site, interest_to
 from lycosa.web.urls import canonical
 
 router = APIRouter(tags=["feedback"])

@@ -12,10 +12,9 @@ from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import OVER, UNDER_WAY
-from lycosa.people.migrating import version
-from lycosa.server.guards import Person, needs, open_to_all
-from lycosa.server.metrics import gauge
-from lycosa.server.site import Site, site_of
+from lycosa.people.database import version
+from lycosa.server.guards import Person, Site, needs, open_to_all, site_of
+from lycosa.server.middleware import gauge
 from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])

@@ -42,11 +42,9 @@ from lycosa.people.database import DatabaseAway
 from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
-from lycosa.server.guards import CrawlAccess, crawl_to, may, still_there
-from lycosa.server.results import Label, is_found, label_of, why_of
-from lycosa.server.site import STREAMS, Site
+from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, may, still_there
+from lycosa.server.results import CachedView, Label, explained, is_found, label_of, why_of
 from lycosa.server.streaming import Busy
-from lycosa.server.views import CachedView, explained
 
 router = APIRouter(tags=["live"])
 

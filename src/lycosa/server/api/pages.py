@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from lycosa.collection.best import questions
-from lycosa.collection.filters import Filters
+from lycosa.collection.querying import Filters
 from lycosa.collection.reading import INFLATED, Collection
 from lycosa.collection.rows import PageRow
 from lycosa.collection.tracing import spellings
@@ -24,8 +24,7 @@ from lycosa.server import reader
 from lycosa.server.api import Body
 from lycosa.server.guards import CrawlAccess, crawl_to
 from lycosa.server.pages import theme_of
-from lycosa.server.results import Labelled, Page, PageFilter, Teller, choose, collection_of
-from lycosa.server.views import CachedView, explained
+from lycosa.server.results import CachedView, Labelled, Page, PageFilter, Teller, choose, collection_of, explained
 from lycosa.store.log import VERSIONS
 from lycosa.web.decoding import charset_of, decode
 from lycosa.web.html import HTML

@@ -11,15 +11,13 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from lycosa.collection.indexing import index_words
 from lycosa.collection.reading import Collection
-from lycosa.collection.searching import Hit, Search
+from lycosa.collection.searching import Hit, Search, index_words
 from lycosa.core.errors import LycosaError
 from lycosa.people.typed import line
 from lycosa.server.api.pages import Asked
 from lycosa.server.guards import CrawlAccess, crawl_to
-from lycosa.server.results import Label, Labelled, collection_of, fits, label_of
-from lycosa.server.views import CachedView, explained
+from lycosa.server.results import CachedView, Label, Labelled, collection_of, explained, fits, label_of
 
 router = APIRouter(tags=["search"])
 

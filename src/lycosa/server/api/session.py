@@ -16,8 +16,7 @@ from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken
 from lycosa.server.api import Body
-from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie
-from lycosa.server.site import site_of
+from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 
 router = APIRouter(tags=["session"])
 

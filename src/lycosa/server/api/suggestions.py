@@ -30,10 +30,9 @@ from lycosa.people.suggestions import Idea, Known
 from lycosa.people.typed import line
 from lycosa.server.api import Body
 from lycosa.server.api.interests import Named
-from lycosa.server.guards import InterestAccess, interest_to
-from lycosa.server.site import Site
+from lycosa.server.guards import InterestAccess, Site, interest_to
+from lycosa.server.results import CachedView
 from lycosa.server.validation import checked
-from lycosa.server.views import CachedView
 from lycosa.store.directory import Directory, located
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems

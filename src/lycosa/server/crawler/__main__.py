@@ -7,8 +7,7 @@ import signal
 import sys
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
-from lycosa.people.database import Database
-from lycosa.people.migrating import migrate
+from lycosa.people.database import Database, migrate
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from lycosa.cluster.hosted import HostedCrawl
+from lycosa.cluster.hosting import HostedCrawl
 from lycosa.core.budget import STOPPED, requests_for
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request

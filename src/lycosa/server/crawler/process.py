@@ -39,8 +39,15 @@ from lycosa.people.wishes import Wishes
 from lycosa.server.comparing import Comparison
 from lycosa.server.crawler import live
 from lycosa.server.crawler.clustered import RunningOnCluster
-from lycosa.server.crawler.judging import JudgingTask, judge_again, recorded
-from lycosa.server.crawler.running import LONGEST_REASON, LONGEST_STOP, Running, Surroundings
+from lycosa.server.crawler.running import (
+    LONGEST_REASON,
+    LONGEST_STOP,
+    JudgingTask,
+    Running,
+    Surroundings,
+    judge_again,
+    recorded,
+)
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.training import Training

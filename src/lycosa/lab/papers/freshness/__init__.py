@@ -33,7 +33,7 @@ from lycosa.lab.papers.freshness.watching import (
 from lycosa.lab.pool import spread
 from lycosa.refresh.detectors import DEFAULT as TOGETHER
 from lycosa.refresh.rates import allocate
-from lycosa.testing.change_process import KINDS
+from lycosa.testing.change_history import KINDS
 
 SOURCE = "docs/freshness.md"
 REPORTED, DEVELOPED = 100, 0

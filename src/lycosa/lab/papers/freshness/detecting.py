@@ -19,8 +19,7 @@ from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DETECTORS, detector, judge_change
 from lycosa.refresh.detectors.images import picture
 from lycosa.refresh.snapshot import Picture, Snapshot
-from lycosa.testing.change_process import COSMETICS, KINDS, Edit
-from lycosa.testing.change_state import Subject
+from lycosa.testing.change_history import COSMETICS, KINDS, Edit, Subject
 from lycosa.testing.changing import ChangingWeb
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.query import Query

@@ -30,7 +30,7 @@ from lycosa.lab.hunters import ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, cumulative, extended, found, global_score
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten.published import SIZES, STEPS
+from lycosa.lab.papers.gouriten.claims import SIZES, STEPS
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import Subject, subjects_of
 

@@ -23,17 +23,20 @@ from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats
 from lycosa.lab.papers import OURS, TOO_SMALL, Bench
 from lycosa.lab.papers.gouriten.graphs import ABOVE
-from lycosa.lab.papers.scent.choosing import DEVELOPMENT, REPORT, Hunted, choose
 from lycosa.lab.papers.scent.crawls import (
     ABLATED,
     ABLATION_SETS,
+    DEVELOPMENT,
     EXAMPLES,
     KEYWORD,
     QUICK,
+    REPORT,
     SCENT,
     SETTINGS,
+    Hunted,
     ScentCrawls,
     Size,
+    choose,
     crawl,
 )
 from lycosa.lab.papers.weighing import BANDS
