@@ -189,10 +189,10 @@ def crawl(members: list[int], relevant: Column, share: float, chance: random.Ran
 
 def judged(topic: Embedding, pages: Texts, rows: Column, met: list[int]) -> Column:
     """Beta of each page, after the judge has learned from those met; the same as judging them one by one."""
-    from lycosa.topics.embedding import _packed
+    from lycosa.topics.embedding import packed
 
     for page in met:
-        topic.learn(Visit("", "page", "ok", 1, data={"embedding": _packed(rows[page])}))
+        topic.learn(Visit("", "page", "ok", 1, data={"embedding": packed(rows[page])}))
     mean, wanted = topic._lens()
     scores: Column = np.maximum(0.0, unit(rows - mean) @ wanted)
     check = topic.judge(Page("ok", title=pages.texts[0][0], marked=pages.texts[0][1]), None).beta

@@ -1,4 +1,4 @@
-"""Erasing, for real: rows at once and all together, the directories of crawls soon after.
+"""Erasing, for real: rows at once and all together, the directories of crawls soon after. And own data to take along.
 
 What is left of a person is the audit log, which is there to outlive them: when somebody did what, by the name they had.
 Everything else of theirs goes, also what they had shared with others. A yes or no that they said to a page of
@@ -139,7 +139,7 @@ _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
 _JSON = frozenset({"wishes", "preferences", "strategies", "result", "sources", "about"})
 
 
-def of_person(database: Database, person: str) -> dict[str, Any]:
+def data_of_person(database: Database, person: str) -> dict[str, Any]:
     """All of a person's rows, by what they are."""
 
     def mine(table: str, column: str = "person", order: str = "") -> list[Row]:
@@ -149,7 +149,7 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
     interests = database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY created, id", person)
     return {
         "account": next(iter(mine("person", "id")), {}),
-        "interests": [of_interest(database, row["id"]) for row in interests],
+        "interests": [data_of_interest(database, row["id"]) for row in interests],
         "shared_with_me": database.rows(
             "SELECT s.interest, i.name, p.name AS owner, s.mode, s.created FROM share s JOIN interest i "
             "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = ? ORDER BY s.created",
@@ -168,7 +168,7 @@ def of_person(database: Database, person: str) -> dict[str, Any]:
     }
 
 
-def of_interest(database: Database, interest: str) -> dict[str, Any]:
+def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
     row = database.row("SELECT * FROM interest WHERE id = ?", interest)
     of: dict[str, Any] = _shown(row) if row else {}
     for name, table, order in (

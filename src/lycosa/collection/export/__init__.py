@@ -77,7 +77,7 @@ FORMATS = {
             True, True, "all", True,
         ),
         Format(
-            "bulk", tables.write, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
+            "bulk", tables.write_bulk, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
             streams=True, either=True,
         ),
         Format(

@@ -186,7 +186,7 @@ _KINDS = {"str": _KEYWORD, "int": {"type": "long"}, "float": {"type": "double"},
           "datetime": {"type": "date", "format": "strict_date_optional_time"}}  # fmt: skip
 
 
-def write(pages: Selection, out: IO[bytes]) -> Written:
+def write_bulk(pages: Selection, out: IO[bytes]) -> Written:
     """Write two lines for each page, or for each version."""
     for row in rows(pages):
         row["fetched"], row["changed"] = iso(row["fetched"]), iso(row["changed"])

@@ -71,7 +71,7 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
         for row in models.of_person(database, person.id)
         if row["state"] == "ready"
     }
-    return _zip(person, erasing.of_person(database, person.id), rows, "lycosa", taught)
+    return _zip(person, erasing.data_of_person(database, person.id), rows, "lycosa", taught)
 
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=ZIP)
@@ -80,7 +80,7 @@ def export_interest(access: InterestAccess = interest_to("own", "account")) -> S
     database, interest = access.site.database, access.interest
     rows = database.rows("SELECT id, number, interest FROM crawl WHERE interest = ? ORDER BY number", interest["id"])
     access.person.record("interest exported", interest["id"])
-    data = erasing.of_interest(database, interest["id"])
+    data = erasing.data_of_interest(database, interest["id"])
     return _zip(access.person, data, [{**row, "name": interest["name"]} for row in rows], "lycosa-interest")
 
 
