@@ -106,7 +106,7 @@ def test_a_directory_in_use_is_not_swept(tmp_path: Path) -> None:
 def test_own_data_has_everything_but_secrets(database: Database) -> None:
     """Of every table that names a person or their interest there are rows in what they take along; no digest is."""
     fill(database)
-    told = str(erasing.of_person(database, "person-0"))
+    told = str(erasing.data_of_person(database, "person-0"))
     mine = {table for table, columns in database.tables().items() if {"person", "owner", "interest"} & set(columns)}
     assert mine >= {"interest", "share", "feedback", "opened", "suggestion", "seen", "notice", "session", "token"}
     for table in mine - {"audit", "share"}:
