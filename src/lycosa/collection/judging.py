@@ -23,8 +23,8 @@ from lycosa.collection.estimate import Estimate, estimate, unsure
 from lycosa.collection.reading import Collection, check_threshold
 from lycosa.collection.tracing import spellings
 from lycosa.collection.view import CrawlView
+from lycosa.core.assessor import waits
 from lycosa.core.errors import InputError
-from lycosa.core.lessons import waits
 from lycosa.core.options import Options
 from lycosa.core.protocols import Learner, Topic
 from lycosa.core.spec import parse
