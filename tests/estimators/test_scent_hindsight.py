@@ -262,11 +262,37 @@ def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
         said = np.sum(list(scent.terms(rows, table).values()), axis=0)
         if scent.turn_ >= 0:
             assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
-            assert "oldest link" in scent.explain(scent.turn_, table)
+            assert "turn" in scent.explain(scent.turn_, table)
             assert said[0] == pytest.approx(scent.score(rows, table)[0], abs=0.01)
         else:
-            assert "oldest link" not in scent.explain(int(rows[0]), table)
+            assert "turn" not in scent.explain(int(rows[0]), table)
     assert [-1, -1, -1, 4, -1, -1, -1] == turns
+
+
+@pytest.mark.parametrize(("judge", "turns"), [({"probability": True}, [8, 12, 20]), ({}, []), ({"exact": True}, [])])
+def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(judge: dict[str, Any], turns: list[int]) -> None:
+    """One find of more than six pages, three of more than eighteen: the anchor decides, and nothing that was learned.
+
+    Every page is on a host whose pages are good, by what was learned; only the link with the topic's word is not.
+    """
+    scent, table = Scent(vectors=False, adapt=False, threshold=0.5, **judge), Table()
+    table.add_seed("http://good.test/")
+    links = Links.to(
+        *(f"http://good.test/{number}" for number in range(40)), "http://poor.test/x", "http://poor.test/y"
+    )
+    links.alphas[-2:] = 0.5, 0.2
+    had = []
+    for number, beta in enumerate((0.9, *[0.0] * 11, 0.9, 0.9, *[0.0] * 6)):
+        node = "http://good.test/" + (str(number) if number else "")
+        visit = Visit(node, "page", "ok", 1, beta=beta, links=Links.to() if number else links)
+        scent.learn(table.absorb(visit), table)
+        if scent.turn_ >= 0:
+            rows = table.rows()
+            assert table.nodes[scent.turn_] == "http://poor.test/x"
+            assert scent.turn_ == rows[scent.score(rows, table).argmax()]
+            assert "turn" in scent.explain(scent.turn_, table)
+            had.append(scent.pages_)
+    assert turns == had
 
 
 def test_scent_1_gives_no_link_a_turn() -> None:

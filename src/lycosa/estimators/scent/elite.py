@@ -66,9 +66,15 @@ class Elite:
         self._pages += 1
         if self._pages >= self._next:
             self._next = self._pages + max(PERIOD, n // ROWS_A_PAGE)
-            hopeful = ((table.state[:n] == OPEN) & (self._until[:n] > self._pages)).nonzero()[0]
+            hopeful = self.hopeful(table)
             self._best = hopeful.take(_best(self.score.take(hopeful)))
         return np.concatenate([self._best, np.arange(begin, min(n, begin + SLICE))])
+
+    def hopeful(self, table: Table) -> NDArray[np.intp]:
+        """The open rows, less those that were among the best for long and not fetched."""
+        n = len(table)
+        rows: NDArray[np.intp] = ((table.state[:n] == OPEN) & (self._until[:n] > self._pages)).nonzero()[0]
+        return rows
 
     def foremost(self, table: Table) -> NDArray[np.intp]:
         """The open rows with the highest scores, in order of rows: all, unless there are very many."""

@@ -107,11 +107,20 @@ RISK = "no page"
 SMELT = 3
 """Finds after which looking at new places counts half."""
 
-OLDEST = "oldest link"
-"""What a score has more as it is its turn."""
+TURN = "turn"
+"""What a score has more as it is its turn: as the oldest link, or as the one of which the topic says most."""
 
 UNSMELT = 3
 """Pages without a find before the oldest link has a turn."""
+
+WEAK, CERTAIN = 6, 30
+"""Finds are doubtful while fewer than one page in so many is one, and they are no more than that many."""
+
+SECOND = 4
+"""While finds are doubtful, one page in so many goes by the topic alone."""
+
+CANDIDATES = 32
+"""Links of which the topic says most, before it counts whether they lead to a page."""
 
 LEAD = 0.05
 """How much better than the best the link is whose turn it is."""
@@ -125,6 +134,9 @@ OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)
 
 _GROUPS = slice(OF_ANCHOR.start, TAGS + 1)
 """Of a line of words the groups of links."""
+
+_OF_TOPIC = TERMS.index("anchor"), slice(TERMS.index("context"), TERMS.index("context meaning") + 1)
+"""Terms by which the topic says something of a link: those after the first one as `SAID` has them."""
 
 _EIGHT = 8
 _LOOKED_UP = (
@@ -191,8 +203,10 @@ class Scent:
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
     a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
-    crawl's threshold. And before the first find every second page is the link that has been open for longest (not
-    unless `lean`): it gets what it lacks to be the best.
+    crawl's threshold. And before the first find every second page is the link that has been open for longest; beside
+    a judge that learns, while there are no more than 30 finds and they are fewer than a sixth of the pages, every
+    fourth page is the link of which the topic says most (anchor, context, address and anchor meaning). It gets
+    what it lacks to be the best. (Neither unless `lean`.)
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
@@ -359,17 +373,41 @@ class Scent:
         return self.elite_.admit(found, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
-        """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest.
+        """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest;
+        while finds are few and doubtful, after each fourth page of the link of which the topic says most.
 
+        A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them.
         Returned are that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
-        if self.lean and not self.finds_ and self.pages_ > UNSMELT and self.pages_ % 2 == 0:
-            while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
-                self.oldest_ += 1
-            if self.oldest_ < len(table):  # one that can't be fetched now, as its host rests, keeps nobody from a turn
-                self.turn_, self.oldest_ = self.oldest_, self.oldest_ + 1
+        if self.lean and self.pages_ > UNSMELT:
+            doubtful = self.probability and self.finds_ <= CERTAIN and WEAK * self.finds_ < self.pages_
+            if not self.finds_ and self.pages_ % 2 == 0:
+                self.turn_ = self._oldest(table)
+            elif self.finds_ and doubtful and self.pages_ % SECOND == 0:
+                self.turn_ = self._most_topical(table)
         return np.array([row for row in (before, self.turn_) if row >= 0], np.intp)
+
+    def _oldest(self, table: Table) -> int:
+        """The link that has been open for longest and had no turn yet; -1 if there is none."""
+        while self.oldest_ < len(table) and table.state[self.oldest_] != OPEN:
+            self.oldest_ += 1
+        if self.oldest_ == len(table):
+            return -1
+        self.oldest_ += 1  # one that can't be fetched now, as its host rests, keeps nobody from a turn
+        return self.oldest_ - 1
+
+    def _most_topical(self, table: Table) -> int:
+        """The link of which the topic says most, whatever was learned from pages; -1 if there is none."""
+        rows = self.elite_.hopeful(table)
+        if not len(rows):
+            return -1
+        of_anchor, of_others = self.mixing_.fixed[_OF_TOPIC[0]], self.mixing_.fixed[_OF_TOPIC[1]]
+        values = of_anchor * table.alpha_max[rows] + self.trails_.known[rows, SAID] @ of_others
+        if len(rows) > CANDIDATES:
+            chosen = np.sort(values.argpartition(len(rows) - CANDIDATES)[len(rows) - CANDIDATES :])
+            rows, values = rows[chosen], values[chosen]
+        return int(rows[self._risked(values, self.trails_.lines(rows), table).argmax()])
 
     def _ends(self, step: Step, table: Table) -> bool:
         """Whether a row's requests have come to an end, with a page or without; for the first time, and for good."""
@@ -626,7 +664,7 @@ class Scent:
             columns[RISK] = np.zeros(len(rows))
             columns[RISK][met] = self._risked(whole[met], lines, table) - whole[met]
         if self.turn_ >= 0:
-            columns[OLDEST] = np.where(rows == self.turn_, self.lead_, 0.0)
+            columns[TURN] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
