@@ -113,7 +113,7 @@ TURN = "turn"
 UNSMELT = 3
 """Pages without a find before the oldest link has a turn."""
 
-WEAK, CERTAIN = 6, 30
+WEAK, CERTAIN = 6, 10
 """Finds are doubtful while fewer than one page in so many is one, and they are no more than that many."""
 
 SECOND = 4
@@ -204,7 +204,7 @@ class Scent:
     a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
     crawl's threshold. And before the first find every second page is the link that has been open for longest; beside
-    a judge that learns, while there are no more than 30 finds and they are fewer than a sixth of the pages, every
+    a judge that learns, while there are no more than ten finds and they are fewer than a sixth of the pages, every
     fourth page is the link of which the topic says most (anchor, context, address and anchor meaning). It gets
     what it lacks to be the best. (Neither unless `lean`.)
 
