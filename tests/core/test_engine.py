@@ -605,3 +605,33 @@ def test_a_seed_out_of_scope_is_left_alone() -> None:
     """A seed that the scope refuses does not join."""
     made = engine(GraphSpace({"a": ["b"]}), scope=lambda node, depth: False)
     assert [] == run(made)
+
+
+def test_what_arrives_together_is_recorded_together() -> None:
+    """All of it is in the log, in order, before anyone hears of the first, and before the next pick. One by one unless
+    told otherwise: whoever breaks off then has heard of all that is recorded."""
+
+    class Prompt(Scripted):
+        """Answers at once, in the order of the questions."""
+
+        async def visit(self, task: Task) -> Page:
+            return self.pages[task.node]
+
+    pages = {"a": ok(*"bcdefg"), "b": ok("h", "i"), **{node: ok() for node in "cdefghi"}}
+    for together, known in ((False, [*range(1, 10)]), (True, [1, *[7] * 6, 9, 9])):
+        made = engine(Prompt(pages), concurrency=7)
+        made.together = together
+
+        async def listen(made: Engine) -> list[tuple[Visit, int, int, int]]:
+            log = made.log
+            return [
+                (visit, made.number, sum(isinstance(event, Visit) for event in log), made.tally.picks)
+                async for visit in made.run()
+            ]
+
+        told = run_virtual(listen(made))
+        events = list(made.log)
+        assert list("abcdefghi") == nodes(visit for visit, *_ in told)
+        assert all(events[number - 1] is visit for visit, number, *_ in told)
+        assert known == [recorded for *_, recorded, _ in told]
+        assert [1, *[7] * 6, 9, 9] == [picks for *_, picks in told]

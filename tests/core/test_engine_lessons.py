@@ -90,6 +90,29 @@ def test_lessons_are_recorded_where_they_were_learned() -> None:
     assert 3 == made.tally.relevant
 
 
+def test_a_lesson_stands_behind_its_pages_where_they_are_recorded_together() -> None:
+    """Pages that arrive together with those of a lesson stand before it or behind it, as they do one by one."""
+
+    class Star(Pages):
+        """All pages are linked on the first."""
+
+        async def visit(self, task: Task) -> Page:
+            links = Links.to(*[name for name in self.texts if name != "a"] if task.node == "a" else ())
+            return Page("ok", 200, marked=self.texts[task.node], links=links)
+
+    told = []
+    for together in (False, True):
+        log = MemoryLog()
+        made = engine(log)
+        made.space = Star(TEXTS)
+        made.picker.concurrency, made.together = 5, together
+        crawled(made)
+        told.append([(type(event).__name__, getattr(event, "beta", 0), getattr(event, "data", 0)) for event in log])
+    assert told[0] == told[1]
+    kinds = ["Seed", *["Visit"] * 4, "Lesson", "Visit", "Visit", "Lesson", "Setting"]
+    assert kinds == [kind for kind, *_ in told[1]]
+
+
 def test_replay_reads_lessons() -> None:
     """A replayed crawl counts and judges as the live one, without learning anything by itself."""
     log = MemoryLog()

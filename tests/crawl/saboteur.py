@@ -18,6 +18,7 @@ from typing import Any
 from lycosa import crawling  # noqa: F401 - loaded once for all
 from lycosa.cli import main
 from lycosa.collection import summary  # noqa: F401
+from lycosa.core import engine
 from lycosa.crawling import crawl_log
 from lycosa.store import directory, log, warc
 from lycosa.topics.probability import judge  # noqa: F401
@@ -71,7 +72,8 @@ def half_a_line(log: Any, *_: Any) -> None:
 
 def uncommitted(log: Any, row: Any) -> None:
     """The row is written in a transaction that is never committed."""
-    log._db.execute("BEGIN")
+    if not log._db.in_transaction:
+        log._db.execute("BEGIN")
     type(log)._insert(log, row)
     die()
 
@@ -91,7 +93,7 @@ def sabotage(point: str, number: int) -> None:
         case "uncommitted":
             before_the(number, log.SqliteLog, "_insert", uncommitted)
         case "committed":
-            after_the(number, log.SqliteLog, "_insert")
+            after_the(number, engine.Engine, "_keep")
         case "created":  # a new archive file, still empty
             before_the(number, archive, "_next_file", lambda self: after_the(1, self, "_open"))
         case "warcinfo":  # a new archive file, half of its first record written

@@ -69,6 +69,7 @@ def hunt(crawl: Crawl, *, quiet: bool = False, json: bool = False, farewell: boo
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     allow_many_files()  # connections to many hosts stay open for a while
+    crawl.together = True
     if os.environ.get("LYCOSA_TELEMETRY"):
         from lycosa.integrations.telemetry import traced
 

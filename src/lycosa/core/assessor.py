@@ -160,10 +160,21 @@ Heed = Callable[[Rows, NDArray[np.floating[Any]]], None]
 class Lessons:
     """The pupil's side of a topic: nothing happens here unless it is a `Learner`."""
 
-    def __init__(self, topic: Topic, judge_name: str, tally: Tally, log: Log, clock: Clock, heed: Heed) -> None:
+    def __init__(
+        self,
+        topic: Topic,
+        judge_name: str,
+        tally: Tally,
+        log: Log,
+        clock: Clock,
+        heed: Heed,
+        keep: Callable[[], None] = lambda: None,
+    ) -> None:
         self.learner = topic if isinstance(topic, Learner) else None
         self.topic, self.judge_name = topic, judge_name
         self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
+        self._keep = keep
+        """Records the pages that a lesson is made of."""
         self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
@@ -273,6 +284,7 @@ class Lessons:
         """Adopt a lesson, and record it; another judge's is left out."""
         if self.learner is None or lesson.judge != self.judge_name:
             return
+        self._keep()
         self.adopt(lesson)
         with self.log.together():
             self.log.append(lesson)

@@ -7,7 +7,8 @@
 5. rank     the links join the frontier; only the rows that changed are scored again
 6. record   the visit is appended to the log
 
-Several visits are in flight at once, but steps 3 to 6 run after every page, in one go and in one thread: no batch.
+Several visits are in flight at once, but steps 3 to 6 run after every page, in one go and in one thread: no batch. Only
+step 6 may wait for the others that have arrived by then, and is done for all of them before the next pick.
 Whatever is learned (4, 5) is learned by `fold`, from the Visit alone; resuming is folding the log again.
 
 Paper items:
@@ -147,7 +148,7 @@ class Engine:
             topic, judge_name, self.table, self.tally,
             reader=reader, warden=self.warden, keeper=self.keeper, mark=self.mark,
         )  # fmt: skip
-        self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider)
+        self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
         cools = cooling(strategy, self.frontier, self.warden) if hot else None
         self.cold = (
             None if cools is None
@@ -160,6 +161,13 @@ class Engine:
         """Why the last run ended; empty while it runs."""
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._arrived: deque[tuple[Task, Page]] = deque()
+        self.together = False
+        """Whether pages that have arrived together are recorded together, before the first of them is told of: for
+        who listens to the end. Else each is recorded when it is told of, and whoever stops listening misses none."""
+        self.number = 0
+        """That of the visit that was told of last, in the log."""
+        self._learned: list[tuple[Visit, Page]] = []  # what the log lacks yet
+        self._kept: list[tuple[Visit, int]] = []  # what it has, and nobody was told of yet
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lanes_seen = 0
@@ -184,7 +192,9 @@ class Engine:
         try:
             while True:
                 while self._arrived:  # all that is known goes into the next pick
-                    yield self._finish(*self._arrived.popleft())  # steps 3 to 6
+                    for visit, number in self._finish():  # steps 3 to 6
+                        self.number = number
+                        yield visit
                 self._launch()  # steps 1 and 2
                 if self._arrived:  # refusals, which need no waiting; but others want a turn, too
                     await asyncio.sleep(0)
@@ -281,17 +291,31 @@ class Engine:
         now = self.clock()
         return Page(outcome, started=now, ended=now, note=why)
 
-    def _finish(self, task: Task, page: Page) -> Visit:
-        """Steps 3 to 6 for what was picked; its lane may be used again."""
-        visit = self.absorb(task, page)
-        self.picker.finish(task)
-        self.frontier.wake(self.space.lane(task.node))
-        if task.origin:
-            self.frontier.wake(self.space.lane(task.origin))
-        return visit
+    def _finish(self) -> list[tuple[Visit, int]]:
+        """Steps 3 to 6 for one that was picked and has arrived, or for all of them: visits and their numbers in the
+        log. Their lanes may be used again."""
+        try:
+            for _ in range(len(self._arrived) if self.together else 1):
+                task, page = self._arrived.popleft()
+                self._learn(task, page)
+                self.picker.finish(task)
+                self.frontier.wake(self.space.lane(task.node))
+                if task.origin:
+                    self.frontier.wake(self.space.lane(task.origin))
+        finally:
+            self._keep()
+        kept, self._kept = self._kept, []
+        return kept
 
     def absorb(self, task: Task, page: Page) -> Visit:
-        """Steps 3 to 6 for one page. Should we die of it, the next run finds its mark."""
+        """Steps 3 to 6 for one page."""
+        visit = self._learn(task, page)
+        self._keep()
+        self._kept.clear()
+        return visit
+
+    def _learn(self, task: Task, page: Page) -> Visit:
+        """Steps 3 to 5 for one page, which is recorded later. Should we die of it, the next run finds its mark."""
         steps, node = self.steps, task.node
         steps.done("visit", node, int(page.started * 1e9), ended=int(page.ended * 1e9), status=page.status)
         with self.mark.on(node):
@@ -299,14 +323,34 @@ class Engine:
             visit = self.assessor.assess(task, page)  # 3. judge
             steps.done("judge", node, began, beta=visit.beta)
             self.fold(visit)  # 4. learn, 5. rank
-            began = steps.now()
-            if self.archive is not None and page.exchange is not None:  # 6. record: first the bytes, then the event
-                visit.place = self.archive.append(visit, page.exchange)
-            self._record(visit)
-            self.lessons.teach()
-            steps.done("record", node, began, outcome=visit.outcome, kind=visit.kind)
+            self._learned.append((visit, page))
+            self.lessons.teach()  # which records what was learned so far, if there is a lesson
         visit.links.read = None
         return visit
+
+    def _keep(self) -> None:
+        """Step 6 for all that was learned and is not in the log. It is before anything that was picked because of it.
+
+        One after the other goes through all of step 6, which takes less than if each went through all six steps.
+        """
+        if not self._learned:
+            return
+        learned, self._learned = self._learned, []
+        steps, began = self.steps, self.steps.now()
+        if self.archive is not None:  # 6. record: first the bytes, then the event
+            for visit, page in learned:
+                if page.exchange is not None:
+                    visit.place = self.archive.append(visit, page.exchange)
+        if len(learned) == 1:
+            numbers = [self.log.append(learned[0][0])]
+        else:
+            with self.log.together():
+                numbers = [self.log.append(visit) for visit, _ in learned]
+        for (visit, _), number in zip(learned, numbers, strict=True):
+            self.recorded(visit, number or 0)
+            self._kept.append((visit, number or 0))
+            steps.done("record", visit.node, began, outcome=visit.outcome, kind=visit.kind)
+            began = steps.now()
 
     def hear(self, labels: Iterable[Label]) -> None:
         """Record what people say of pages, and learn from it at once: also between two visits of a run."""
@@ -349,11 +393,9 @@ class Engine:
         return event if event.number > known else None
 
     def _record(self, event: Event) -> None:
-        number = self.log.append(event)
+        self.log.append(event)
         if isinstance(event, Setting):
             self.fold(event)
-        elif isinstance(event, Visit):
-            self.recorded(event, number or 0)
 
     # -- what is learned ---------------------------------------------------------------------------------------
 

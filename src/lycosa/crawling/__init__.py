@@ -181,6 +181,9 @@ class Crawl:
         self.engine: Engine | None = None
         self.notes: list[str] = request.notes
         """What a person should know: what was moved aside, seeds that lie out of scope."""
+        self.together = False
+        """Whether pages that arrive together are recorded together, which takes less time. For who listens to the end:
+        what was recorded, and not given to who broke off, is given to nobody."""
         self.lessons = 0
         """Labels that the judge has heard."""
         self.lost = ""
@@ -276,6 +279,7 @@ class Crawl:
         try:
             if self._stopping:
                 engine.stop()
+            engine.together = self.together
             async with aclosing(engine.run()) as visits:
                 async for visit in visits:
                     if self._crier is not None and "change" in visit.data:
@@ -283,7 +287,7 @@ class Crawl:
                     if self._snapshots is not None:
                         self._snapshots.visited(visit)
                     if self._crawl_log is not None:
-                        self._crawl_log.visited(visit)
+                        self._crawl_log.visited(visit, engine.number)
                     if self._follower is not None:
                         self._follower.visited(visit)
                     if self._room is not None and (lacking := self._room.visited(visit)):

@@ -85,9 +85,9 @@ class CrawlLog:
                 self._write(seq, visit)
                 tell("writing crawl.log", seq - known, end - known)
 
-    def visited(self, visit: Visit) -> None:
-        """A visit was recorded, the last one in the crawl's log."""
-        self._write(self.log.last_visit, visit)
+    def visited(self, visit: Visit, number: int) -> None:
+        """A visit was recorded, under this number in the crawl's log."""
+        self._write(number, visit)
 
     def close(self) -> None:
         if self._file >= 0:

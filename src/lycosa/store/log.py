@@ -1,4 +1,4 @@
-"""The log is the crawl: events in order, one row each, one commit each, in SQLite.
+"""The log is the crawl: events in order, one row each, in SQLite; one commit each, or for several together.
 
 WAL with `synchronous=NORMAL`: a commit costs 0.03 ms and survives the death of the process at any moment (power loss
 may cost the last commits, never consistency). Readers (`lycosa show`) work beside a running crawl. Who writes holds
@@ -126,8 +126,6 @@ class SqliteLog:
         """What goes on when there is room again: for messages."""
         self._name = str(path)
         self._busy = busy_seconds
-        self.last_visit = 0
-        """The number of the last visit that was appended."""
         self._versions: list[int] | None = None
         self._chained = 0, b""
         if readonly and not path.exists():
@@ -194,10 +192,8 @@ class SqliteLog:
         """Add one event and commit it: when this returns it survives kill -9. Its number."""
         with self._explaining():
             seq = self._insert(_row_of(event))
-        if isinstance(event, Visit):
-            self.last_visit = seq
-            if self._versions is not None and event.is_version:
-                self._versions.append(seq)
+        if isinstance(event, Visit) and self._versions is not None and event.is_version:
+            self._versions.append(seq)
         if not os.path.exists(self._name):
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq
