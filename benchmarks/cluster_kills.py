@@ -30,7 +30,7 @@ from typing import Any
 
 import psutil
 
-from lycosa.cluster.merging import shard_path
+from lycosa.cluster.splitting import shard_path
 from lycosa.core.types import Visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.store.warc import read_record

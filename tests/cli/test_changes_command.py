@@ -12,7 +12,7 @@ import pytest
 
 from lycosa.cli import changes as command
 from lycosa.cli.changes import MARK, changes
-from lycosa.cli.moments import moment
+from lycosa.cli.parameters import moment
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Setting

@@ -22,12 +22,11 @@ from lycosa.cli import refresh
 from lycosa.cluster.coordinator import SECONDS, Coordinator
 from lycosa.cluster.driving import Superseded
 from lycosa.cluster.leasing import Leases, Ledger
-from lycosa.cluster.merging import Merger, make_shards, shard_path, shards_in
 from lycosa.cluster.messages import Report
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.running import ClusterCrawl
 from lycosa.cluster.shard import LEASE, PROMISES, Shard, hear_labels
-from lycosa.cluster.splitting import shards_before, split
+from lycosa.cluster.splitting import Merger, make_shards, shard_path, shards_before, shards_in, split
 from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options

@@ -12,10 +12,10 @@ import pytest
 from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.hosting import ENDED, HostsHere
 from lycosa.cluster.hosts_on_ray import RayHosts
-from lycosa.cluster.merging import shard_path
 from lycosa.cluster.on_ray import COORDINATOR, Actors, Names, Start
 from lycosa.cluster.reaching import Where
 from lycosa.cluster.shard import LEASE
+from lycosa.cluster.splitting import shard_path
 from lycosa.core.options import Options
 from lycosa.core.types import Setting
 from lycosa.spaces.making import wall_clock

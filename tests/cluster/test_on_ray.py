@@ -18,11 +18,10 @@ import pytest
 
 from commands import Command
 from lycosa.cluster import ray_process
-from lycosa.cluster.merging import shard_path
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.ray_process import await_all
 from lycosa.cluster.shard import LEASE
-from lycosa.cluster.splitting import shards_before, split
+from lycosa.cluster.splitting import shard_path, shards_before, split
 from lycosa.core.errors import StoreError
 from lycosa.core.types import Event, Parcel, Setting, Visit
 from lycosa.store.log import NAME, SqliteLog

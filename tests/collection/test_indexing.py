@@ -12,7 +12,7 @@ from lycosa.collection import searching, shelf
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Search
 from lycosa.core.types import Visit
-from lycosa.crawling import following
+from lycosa.crawling import files
 from lycosa.store.directory import Directory
 from lycosa.store.search import building
 from revisited_crawl import html, revisited
@@ -71,18 +71,18 @@ def test_a_large_crawl_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """From some page on a process is started, and again when it has died; it is a real one, and ends by itself."""
     directory = tmp_path / "c"
     _crawl(directory)
-    monkeypatch.setattr(following, "LARGE", 3)
-    monkeypatch.setattr(following, "EVERY", 2)
+    monkeypatch.setattr(files, "LARGE_CRAWL", 3)
+    monkeypatch.setattr(files, "LOOK_EVERY", 2)
     begun: list[subprocess.Popen[bytes]] = []
-    real = following.begin
+    real = files.begin
 
     def begin(place: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
         assert (directory, True) == (place, follow)
         begun.append(started) if (started := real(place, follow=follow)) is not None else None
         return started
 
-    monkeypatch.setattr(following, "begin", begin)
-    follower = following.Follower(directory, 0)
+    monkeypatch.setattr(files, "begin", begin)
+    follower = files.Follower(directory, 0)
     page = Visit(A, "page", "ok", 1)
     for _ in range(2):
         follower.visited(page)

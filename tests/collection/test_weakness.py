@@ -7,8 +7,7 @@ import pytest
 from handmade import FRONT, crawl, html, star
 
 from lycosa.collection.reading import Collection
-from lycosa.collection.summary import summarise
-from lycosa.collection.weakness import told, weakness
+from lycosa.collection.summary import summarise, told, weakness
 
 
 def web(having: int, others: int) -> dict[str, str]:

@@ -21,7 +21,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.state import Grown, Texts, Untold, put_back, state_of
 from lycosa.core.types import Label
-from lycosa.crawling import Crawl, snapshots
+from lycosa.crawling import Crawl, files
 from lycosa.estimators.best_first import BestFirst
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
@@ -160,7 +160,7 @@ class Looking:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = -1
-        take_up = snapshots.take_up
+        take_up = files.take_up
 
         def looked(*given: Any) -> int:
             self.known = take_up(*given)
@@ -202,7 +202,7 @@ def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkey
     assert looking.known == 0
 
     shutil.copytree(as_it_comes, tmp_path / "code")
-    monkeypatch.setattr(snapshots, "code", lambda: "older")
+    monkeypatch.setattr(files, "code", lambda: "older")
     again, _ = taken_up(tmp_path / "code")
     assert looking.known == 0
     assert again == known
@@ -254,7 +254,7 @@ def test_a_made_up_snapshot_is_one_line(as_it_comes: Path, tmp_path: Path) -> No
 
 def test_who_only_looks_reads_what_that_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With a snapshot of the end, `why` does without judge and copies, and says the same; pages need the judge."""
-    monkeypatch.setattr(snapshots, "FOLDING", 1.0)
+    monkeypatch.setattr(files, "FOLDING", 1.0)
     out, told = tmp_path / "crawl", list[Any]()
     begun(out, lambda visits, crawl: None)
     for lacks in (True, False):
@@ -280,12 +280,12 @@ class Stub:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, out: Path, seconds: float) -> None:
         self.now, self.written, self.seconds = 0.0, list[int](), seconds
         self.visits = 0
-        monkeypatch.setattr(snapshots.SnapshotWriter, "spent", 0.0)
-        monkeypatch.setattr(snapshots, "bound_to", lambda *given: {})
+        monkeypatch.setattr(files.SnapshotWriter, "spent", 0.0)
+        monkeypatch.setattr(files, "bound_to", lambda *given: {})
         self.files: Any = type("Files", (), {"judged_by": "", "snapshots": self, "state": dict})()
         self.files.log = SqliteLog(out / "log.sqlite")
         engine: Any = type("Engine", (), {"state": dict})()
-        self.writer = snapshots.SnapshotWriter(Any, self.files, engine, lambda: self.now)  # type: ignore[arg-type]
+        self.writer = files.SnapshotWriter(Any, self.files, engine, lambda: self.now)  # type: ignore[arg-type]
 
     def write(self, about: Any, state: Any) -> None:
         """Take some time."""
@@ -308,9 +308,9 @@ def test_snapshots_take_two_hundredths(monkeypatch: pytest.MonkeyPatch, tmp_path
     """20,000 visits of 5 ms take 100 s; of snapshots that take .1 s there can be 20: 2 s."""
     crawl = Stub(monkeypatch, tmp_path, 0.1)
     crawl.go(20_000, 0.005)
-    assert crawl.written[0] == snapshots.FEWEST  # what it takes is not known yet
+    assert crawl.written[0] == files.FEWEST  # what it takes is not known yet
     assert 17 <= len(crawl.written) <= 20
-    assert snapshots.SnapshotWriter.spent <= snapshots.SHARE * crawl.now + 0.1
+    assert files.SnapshotWriter.spent <= files.SHARE * crawl.now + 0.1
     crawl.files.log.close()
 
 
@@ -358,10 +358,10 @@ def test_a_class_that_learns_otherwise_has_a_state_of_its_own() -> None:
 def test_code_that_can_not_be_read_is_another_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A class from a notebook may have changed since; one of ours is known by the code of its room."""
     own = type("Own", (), {"__module__": "notebook"})()
-    assert snapshots._source(own) != snapshots._source(own)
+    assert files._source(own) != files._source(own)
     monkeypatch.setitem(sys.modules, "notebook", ModuleType("notebook"))
-    assert snapshots._source(own) != snapshots._source(own)
-    assert ["", ""] == [snapshots._source(part) for part in (None, BestFirst())]
+    assert files._source(own) != files._source(own)
+    assert ["", ""] == [files._source(part) for part in (None, BestFirst())]
 
 
 def test_a_part_that_is_gone_does_not_fit() -> None:

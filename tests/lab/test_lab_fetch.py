@@ -20,8 +20,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.lab.corpora import public
-from lycosa.lab.corpora.download import ATTEMPTS, download, recorded_checksum
-from lycosa.lab.corpora.public import CORPORA, fetch, members
+from lycosa.lab.corpora.public import ATTEMPTS, CORPORA, download, fetch, members, recorded_checksum
 
 LOCAL = Options(allow_network=["127.0.0.0/8"])
 

@@ -9,7 +9,7 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.lab.gate import SLACK, Gate, Passed, Sources, check_fingerprint, pinned, read_gates, write_gates
+from lycosa.lab.leaderboard import SLACK, Gate, Passed, Sources, check_fingerprint, pinned, read_gates, write_gates
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ROOT / "benchmarks" / "floors.toml"

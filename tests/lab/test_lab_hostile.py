@@ -16,15 +16,14 @@ from lycosa.lab.corpora.graph import write_graph
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
-from lycosa.lab.gate import read_gates
 from lycosa.lab.guides import Guide, _read, _write
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, unfinished, write_index
-from lycosa.lab.leaderboard import Board
+from lycosa.lab.leaderboard import Board, read_gates
 from lycosa.lab.report.storing import load
 from lycosa.lab.report.writing import write_report
+from lycosa.lab.results import read_run
 from lycosa.lab.running import run
-from lycosa.lab.runs import read_run
 
 NAMES = [f"http://a.example/{number}" for number in range(4)]
 

@@ -24,9 +24,8 @@ from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Figure
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
-from lycosa.lab.results import COLUMNS
+from lycosa.lab.results import COLUMNS, key_of, read_run, strategy_mark, write_run
 from lycosa.lab.running import Results, run
-from lycosa.lab.runs import key_of, read_run, strategy_mark, write_run
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 

@@ -54,8 +54,7 @@ from lycosa.lab.papers.scent.crawls import (
     keywords,
     topics,
 )
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.runs import strategy_mark
+from lycosa.lab.results import Outcome, Results, strategy_mark
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject, subjects_of
 

@@ -14,7 +14,7 @@ import pytest
 
 import commands
 import lycosa
-from lycosa.cli.moments import by_the_end
+from lycosa.cli.parameters import by_the_end
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit

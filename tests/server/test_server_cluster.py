@@ -15,7 +15,7 @@ import lycosa
 from commands import Command
 from held_port import held_port
 from lycosa.cluster.hosting import HostsHere
-from lycosa.cluster.merging import shard_path, shards_in
+from lycosa.cluster.splitting import shard_path, shards_in
 from lycosa.core.types import Label, Lesson, Setting, Visit
 from lycosa.people import crawls, erasing, feedback
 from lycosa.server.crawler import process as process_module

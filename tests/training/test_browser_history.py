@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.training import history as module
-from lycosa.training.history import is_history, read_history
-from lycosa.training.record import Visited
+from lycosa.training import record as module
+from lycosa.training.record import Visited, is_history, read_history
 
 A, B, C, D = (f"http://{name}.test/" for name in "abcd")
 WEBKIT = 11_644_473_600

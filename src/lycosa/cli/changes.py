@@ -15,8 +15,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.moments import moment
-from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.parameters import Dir, Json, moment
 from lycosa.cli.printing import COLOURS, NARROW, crawled, output, wrapped
 from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
@@ -24,9 +23,8 @@ from lycosa.drawing.figure import bar
 from lycosa.drawing.formats import many
 from lycosa.refresh import ledger
 from lycosa.refresh.diff import Excerpts
-from lycosa.refresh.ledger import Told, Wanted
+from lycosa.refresh.ledger import Told, Wanted, counts, day_and_time, facts, name, plain, reasons, share
 from lycosa.refresh.telling import feeds
-from lycosa.refresh.telling.words import counts, day_and_time, facts, name, plain, reasons, share
 from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
 

@@ -15,8 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.moments import by_the_end
-from lycosa.cli.parameters import Dir, Json, WholeText
+from lycosa.cli.parameters import Dir, Json, WholeText, by_the_end
 from lycosa.cli.printing import COLUMN, UNCUT, output, print_json, write_page
 from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, known

@@ -14,8 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.moments import by_the_end
-from lycosa.cli.parameters import Dir, Json, WholeText
+from lycosa.cli.parameters import Dir, Json, WholeText, by_the_end
 from lycosa.cli.printing import heading, pairs, print_json, squeezed, timestamp, wrapped
 from lycosa.collection.estimate import at_least
 from lycosa.collection.reading import Collection

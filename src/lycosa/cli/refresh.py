@@ -26,7 +26,7 @@ from lycosa.crawling import Crawl
 from lycosa.crawling.assembly import refresher_of
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
-from lycosa.refresh.telling.words import day_and_time, plain
+from lycosa.refresh.ledger import day_and_time, plain
 from lycosa.store.directory import SHARDS, Directory
 
 PLAIN_EVERY = 30.0

@@ -14,8 +14,7 @@ from typing import Annotated
 
 import typer
 
-from lycosa.cli.moments import by_the_end
-from lycosa.cli.parameters import AllowNetwork, Quiet, network_options
+from lycosa.cli.parameters import AllowNetwork, Quiet, by_the_end, network_options
 from lycosa.cli.progress import StatusLine
 from lycosa.core.errors import InputError
 from lycosa.core.files import allow_many_files

@@ -12,15 +12,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lycosa.cli.moments import moment
-from lycosa.cli.parameters import Dir, Json
+from lycosa.cli.parameters import Dir, Json, moment
 from lycosa.cli.printing import print_json, squeezed, wrapped
 from lycosa.cli.progress import StatusLine
 from lycosa.collection.querying import Query, joined, parse
 from lycosa.collection.reading import Collection
 from lycosa.collection.searching import Hit, Progress, Results, Search
 from lycosa.collection.words import clean
-from lycosa.crawling.following import begin
+from lycosa.crawling.files import begin
 from lycosa.store.search import NAME
 
 PATIENCE = 4.0

@@ -118,7 +118,7 @@ def mend(directory: Dir) -> None:
 
     The logs of a cluster's shards are repaired with the crawl's own.
     """
-    from lycosa.cluster.merging import shard_path, shards_in
+    from lycosa.cluster.splitting import shard_path, shards_in
     from lycosa.store.directory import whole_of
     from lycosa.store.log import NAME
 

@@ -22,10 +22,10 @@ from typing import Any, Protocol, TypeVar
 from lycosa.cluster import running
 from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.leasing import Ledger
-from lycosa.cluster.merging import Merger
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, ShardActor, Start
 from lycosa.cluster.reaching import Where
 from lycosa.cluster.running import ClusterCrawl
+from lycosa.cluster.splitting import Merger
 from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.types import Label

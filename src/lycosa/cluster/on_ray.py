@@ -17,11 +17,11 @@ from typing import Any
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
 from lycosa.cluster.leasing import Ledger, Term, Want
-from lycosa.cluster.merging import shard_path
 from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.ray_process import load
 from lycosa.cluster.shard import Shard, hear_labels, hear_lesson
+from lycosa.cluster.splitting import shard_path
 from lycosa.core.budget import Budget
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.options import Options

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lycosa.cluster.asking import Answers, ask
-from lycosa.cluster.merging import Merger, make_shards, shards_in
 from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
 from lycosa.cluster.ray_process import await_all, cores, dead_processes, join_ray, keep_signals, load, short
 from lycosa.cluster.reaching import MOST_SHARDS, Where
-from lycosa.cluster.splitting import settle, shards_before, split
+from lycosa.cluster.splitting import Merger, make_shards, settle, shards_before, shards_in, split
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse

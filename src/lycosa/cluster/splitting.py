@@ -1,4 +1,5 @@
-"""The common log shared out among shards anew: a cluster of another size, or one that goes on with a plain crawl.
+"""From the common log to shards and back. It is shared out anew for a cluster of another size, or one that goes on with
+a plain crawl.
 
 Each visit goes to the shard that owns its node now, with words numbered as that shard meets them, and the links that
 others own go to them at once, as if they had been sent and confirmed. Where the bytes of a page lie is what the common
@@ -12,24 +13,32 @@ it goes on.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from heapq import merge
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lycosa.cluster.merging import ONCE, SPLIT, Merger, shards_in
 from lycosa.cluster.outbox import CURSORS, Scope, is_linking, messages
 from lycosa.cluster.owning import Owners
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.types import Event, Place, Seed, Setting, Terms, Visit
+from lycosa.core.types import Event, Lesson, Place, Seed, Setting, Terms, Visit
+from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS, Directory
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
 from lycosa.store.moving import manifest
+from lycosa.topics.around import BETAS
+from lycosa.traps.copies import Copies
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
 
@@ -202,3 +211,293 @@ def _gather(directory: Path) -> None:
         except OSError:  # this file system has none
             shutil.copy2(file, second)
         second.replace(place)
+
+
+# -- the shards' logs as one -------------------------------------------------------------------------------
+
+# The shards' logs as one: the log of the crawl's own directory, which whoever shows or searches it reads.
+#
+# Visits are brought over in the order in which they ended, as far as the shards have got. Words are numbered anew, as
+# each shard numbers its own; the archive's files stay where they are, and have a link in the crawl's archive. What
+# shards say to each other is theirs alone, and so are their judges' lessons: what pages are worth by them is brought
+# over.
+
+MERGED = "merged"
+"""The setting that says how far each shard's log is brought over."""
+
+SPLIT = "split.json"
+"""The file that says how far shards' logs were made from the common one."""
+
+FEWEST = 20
+"""Visits after which it is looked again what pages are worth, at least."""
+
+AT_ONCE = 500
+"""Pages that are asked for in one go."""
+
+ONCE = ("learned", "threshold", "probability")
+"""Settings that are the same for all shards."""
+
+
+def shard_path(directory: Path, number: int) -> Path:
+    """Where a shard of the crawl in a directory lives."""
+    return directory / SHARDS / f"{number:03d}"
+
+
+def shards_in(directory: Path) -> int:
+    """How many shards a directory has; 0 for a crawl that has none."""
+    return len(list((directory / SHARDS).glob("[0-9][0-9][0-9]")))
+
+
+def make_shards(directory: Path, count: int) -> None:
+    """Places for so many shards: all of them, or none."""
+    new = directory / f"{SHARDS}.new"
+    for number in range(count):
+        (new / shard_path(Path(), number).name).mkdir(parents=True, exist_ok=True)
+    new.rename(directory / SHARDS)
+
+
+def _split(directory: Path) -> dict[str, Any]:
+    """Of shards that were made from the common log: where their logs ended then."""
+    file = directory / SHARDS / SPLIT
+    return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+
+
+class Merger:
+    """Brings the log of a directory up to where its shards are. Whoever does that holds the directory's lock."""
+
+    def __init__(self, directory: Path, log: SqliteLog, shards: int, traps: bool = True) -> None:
+        self.directory, self.log, self.shards = directory, log, shards
+        cursors, split = log.setting(MERGED, {}), _split(directory)
+        if split.get("split") != cursors.get("split"):  # these shards were made from this log
+            cursors = split
+        self._split = {"split": split["split"]} if "split" in split else {}
+        self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
+        self._number: dict[str, int] = {}  # of each word
+        self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
+        self._lost: list[str] = []
+        """Words that have a number, but no visit of this log has brought: the next one does."""
+        self._picks = 0
+        self._linked: set[str] = set()
+        self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
+        self._copies = Copies() if traps else None
+        self._same: dict[str, str] = {}
+        """Of pages that repeat another one of any shard: which."""
+        self._twice: list[str] = []
+        """Those that their own shard takes for no copies."""
+        for visit in log.visits(VISITS):
+            self._picks = max(self._picks, visit.pick)
+            for stem in visit.terms.new:
+                self._number.setdefault(stem, len(self._number))
+            if self._copies is not None:
+                self._copies.learn(visit)
+                self._note(visit)
+        self._settle_at = self._later()
+        for shard in range(shards):
+            self._words[shard] = []
+            if self.cursors[shard]:
+                with closing(self._open(shard)) as own:
+                    for visit in own.visits(f"seq <= ? AND {VISITS}", given=(self.cursors[shard],)):
+                        self._words[shard] += [self._numbered(stem) for stem in visit.terms.new]
+                        if visit.is_page and not visit.same_as and visit.node in self._same:
+                            self._twice.append(visit.node)
+
+    def _numbered(self, stem: str) -> int:
+        """The number of a word that was brought over; it has got lost here if this log was mended."""
+        if stem not in self._number:
+            self._lost.append(stem)
+        return self._number.setdefault(stem, len(self._number))
+
+    def _open(self, shard: int) -> SqliteLog:
+        return SqliteLog(shard_path(self.directory, shard) / NAME, readonly=True)
+
+    def bring_over(self) -> int:
+        """What the shards have recorded since; how many events that are."""
+        logs = {n: self._open(n) for n in range(self.shards) if (shard_path(self.directory, n) / NAME).exists()}
+        try:
+            ends = {shard: log.end() for shard, log in logs.items()}
+            count = 0
+            with self.log.together():
+                for _, shard, event in merge(*(self._news(n, log, ends[n]) for n, log in logs.items()), key=_order):
+                    count += self._put(shard, event)
+                if any(ends[shard] > self.cursors[shard] for shard in ends):
+                    self.cursors |= ends
+                    self.log.append(Setting(MERGED, self._cursors()))
+            return count
+        finally:
+            for log in logs.values():
+                log.close()
+
+    def keep_up(self) -> None:
+        """While it runs: what is new; and, whenever it has grown by a tenth, what pages are worth by what judges have
+        learned since, so that those who look see what the shards count."""
+        self.bring_over()
+        if self._picks >= self._settle_at:
+            self._settle_at = self._later()
+            self.settle()
+
+    def _later(self) -> int:
+        return max(self._picks + FEWEST, math.ceil(1.1 * self._picks))
+
+    def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
+        """The events of a shard that are new, each with a time that goes up."""
+        last = -math.inf
+        wanted = f"seq > ? AND seq <= ? AND (kind IN ('seed', 'setting') OR {VISITS})"  # labels came from here
+        for event in log.events(wanted, given=(self.cursors[shard], end)):
+            last = max(last, event.ended if isinstance(event, Visit) else getattr(event, "at", last))
+            yield last, shard, event
+
+    def _put(self, shard: int, event: Event) -> bool:
+        if isinstance(event, Visit):
+            worth = event.rated
+            event = self._compared(self._renumbered(shard, event))
+            number = self.log.append(event)
+            if worth is not None:
+                self.log.settle([(number, worth)])
+        elif isinstance(event, Seed):
+            self.log.append(event)
+        elif isinstance(event, Setting) and event.key in ONCE and self._settings[event.key] != event.value:
+            self._settings[event.key] = event.value
+            self.log.append(event)
+        else:
+            return False
+        return True
+
+    def _renumbered(self, shard: int, visit: Visit) -> Visit:
+        """A visit as this log has it."""
+        words, terms, new = self._words[shard], visit.terms, self._lost
+        self._lost = []
+        for stem in terms.new:
+            if stem not in self._number:
+                self._number[stem] = len(self._number)
+                new.append(stem)
+            words.append(self._number[stem])
+        ids: NDArray[np.uint32] = np.array([words[at] for at in terms.ids.tolist()], np.uint32)
+        order = ids.argsort(kind="stable")
+        marks = terms.marks[order] if len(terms.marks) else terms.marks
+        self._picks += 1
+        place = visit.place
+        if place.file:
+            self._link(shard, place.file)
+        return replace(
+            visit, terms=Terms(ids[order], terms.counts[order], new, marks), pick=self._picks,
+            place=Place(place.file, place.offset, place.length),
+        )  # fmt: skip
+
+    def _compared(self, visit: Visit) -> Visit:
+        """A visit that may repeat a page of another shard: each of them knows its own pages only."""
+        if self._copies is not None:
+            if visit.same_as:  # of a page that may have turned out to repeat another shard's
+                visit.same_as = self._same.get(visit.same_as, visit.same_as)
+            elif visit.is_version and "soft-404" not in visit.flags:
+                visit.same_as = self._copies.original(visit)
+                if visit.same_as and visit.is_page:
+                    self._twice.append(visit.node)
+            self._copies.learn(visit)
+            self._note(visit)
+        return visit
+
+    def _note(self, visit: Visit) -> None:
+        if visit.same_as:
+            self._same[visit.node] = visit.same_as
+        elif visit.is_version:  # it says something else by now
+            self._same.pop(visit.node, None)
+
+    def _link(self, shard: int, file: str) -> None:
+        """A file of a shard's archive, seen from the crawl's."""
+        if file in self._linked:
+            return
+        self._linked.add(file)
+        archive, own = self.directory / "archive", shard_path(Path(), shard) / "archive"
+        archive.mkdir(exist_ok=True)
+        for name in (file, index_of(Path(file)).name):
+            if not os.path.lexists(archive / name):
+                (archive / name).symlink_to(Path("..") / own / name)
+
+    def begin(self) -> dict[int, int]:
+        """At the start of a run, which is noted: of each shard the epoch of its last lease, where it is known that
+        nothing is fetched under it any more, as the run before has ended by itself."""
+        last = next(self.log.rows("node", f"{VISITS} OR node IN ('end', '{MERGED}')", "seq DESC LIMIT 1"), ("",))[0]
+        self.log.append(Setting(MERGED, self._cursors()))
+        over: dict[int, int] = {}
+        for shard in range(self.shards) if last == "end" else ():
+            if (shard_path(self.directory, shard) / NAME).exists():
+                with closing(self._open(shard)) as own:
+                    over[shard] = int(own.setting("lease", {}).get("epoch", 0))
+        return over
+
+    def judged(self) -> dict[int, Lesson]:
+        """Of each shard: what a judge that does not learn has said of its pages since they were fetched, if it was
+        asked last. The common log has the pages of a shard in the shard's own order."""
+        for lesson in self.log.events("kind = 'lesson'", "seq DESC LIMIT 1"):
+            if isinstance(lesson, Lesson) and BETAS in lesson.data:
+                betas, of = lesson.data[BETAS], Owners(self.shards).of
+                nodes = self.log.rows("node", VERSIONS)
+                owners = np.array([of(node) for (node,) in islice(nodes, len(betas))], np.int32)
+                return {
+                    shard: Lesson(lesson.judge, {BETAS: betas[owners == shard]}, lesson.at)
+                    for shard in range(self.shards)
+                }
+        return {}
+
+    def _cursors(self) -> dict[str, Any]:
+        return {**{str(shard): end for shard, end in self.cursors.items()}, **self._split}
+
+    def settle(self) -> None:
+        """What pages are worth by now."""
+        self.bring_over()
+        page_of = dict(self.log.rows("node, seq", VERSIONS))
+        with self.log.together():
+            for shard in range(self.shards):
+                if not (shard_path(self.directory, shard) / NAME).exists():
+                    continue
+                with closing(self._open(shard)) as own:
+                    worths = own.rows("node, worth.worth", f"{VERSIONS} AND worth.worth IS NOT NULL")
+                    self.log.settle([(page_of[node], worth) for node, worth in worths if node in page_of])
+            if self._settings["threshold"] is not None:  # those who look must notice
+                self.log.append(Setting("threshold", self._settings["threshold"]))
+
+    def counts(self) -> dict[str, int]:
+        """Pages so far, and relevant ones, of which copies in two shards are one."""
+        self.bring_over()
+        told = {"pages": int(next(self.log.rows("COUNT(*)", PAGES))[0])}
+        if (threshold := self._settings["threshold"]) is not None:
+            told["relevant"] = int(next(self.log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0])
+        return told
+
+    def counted_twice(self) -> int:
+        """Relevant pages that repeat one of another shard: shards, which can't know that, count both."""
+        threshold, count = self._settings["threshold"], 0
+        for begin in range(0, len(self._twice) if threshold is not None else 0, AT_ONCE):
+            some = self._twice[begin : begin + AT_ONCE]
+            where = f"{PAGES} AND node IN ({', '.join('?' * len(some))}) AND {WORTH} >= ?"
+            count += int(next(self.log.rows("COUNT(*)", where, given=(*some, threshold)))[0])
+        return count
+
+    def finish(self, ending: str, now: float) -> dict[str, Any]:
+        """At the end of a run: what pages are worth by now, and how it ended, which is returned."""
+        ends: list[dict[str, Any]] = []
+        with self.log.together():
+            self.settle()
+            for shard in range(self.shards):
+                with closing(self._open(shard)) as own:
+                    ends.append(own.setting("end", {}))
+            told = _added_up(ends, ending)
+            self.log.append(Setting("end", told, now))
+        return told
+
+
+def _order(news: tuple[float, int, Event]) -> tuple[float, int]:
+    return news[:2]
+
+
+def _added_up(ends: list[dict[str, Any]], ending: str) -> dict[str, Any]:
+    """How a run ended, over all shards."""
+    told: dict[str, Any] = {"reason": ending}
+    for key in ("pages", "requests", "bytes", "pruned", "held"):
+        if any(key in end for end in ends):
+            told[key] = sum(int(end.get(key, 0)) for end in ends)
+    spent: Counter[str] = Counter()
+    for end in ends:
+        spent.update(end.get("spent", {}))
+    groups = [group for end in ends for group in end.get("groups", [])]
+    return told | {"spent": dict(spent), "groups": sorted(groups, key=lambda group: -int(group["addresses"]))[:100]}

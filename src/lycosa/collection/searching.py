@@ -497,7 +497,7 @@ class Ranking:
 # What shows and searches a crawl, brought up to where its log ends: the view (shelf.py) and the search index.
 #
 # Whoever asks brings them up by themselves. For a large crawl that takes minutes, so it is done beforehand: by a
-# process that follows the crawl while it runs (crawling/following.py), or by `lycosa index`. Both work a few seconds at
+# process that follows the crawl while it runs (crawling/files.py), or by `lycosa index`. Both work a few seconds at
 # a time, and let go of what they hold in between.
 
 AT_A_TIME = 4.0

@@ -29,8 +29,7 @@ from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
 from lycosa.crawling.crawl_log import NONE, CrawlLog
-from lycosa.crawling.files import Files, Room
-from lycosa.crawling.following import Follower
+from lycosa.crawling.files import Files, Follower, Room, SnapshotWriter
 from lycosa.crawling.functions import (
     EstimatorFunction,
     SpaceFunction,
@@ -40,7 +39,6 @@ from lycosa.crawling.functions import (
     as_topic,
 )
 from lycosa.crawling.request import Request
-from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.refresh.keeper import Keeping
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory

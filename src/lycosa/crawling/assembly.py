@@ -19,11 +19,10 @@ from lycosa.core.options import HOT
 from lycosa.core.protocols import Space, Strategy
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
-from lycosa.crawling.files import Files
+from lycosa.crawling.files import Files, take_up
 from lycosa.crawling.request import Request
 from lycosa.crawling.requisites import Requisites
 from lycosa.crawling.seeds import SETTING, Asked, ask_engines, read_seeds, settle
-from lycosa.crawling.snapshots import take_up
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.refresh.keeper import Keeper
 from lycosa.refresh.ledger import REFRESHED

@@ -28,8 +28,7 @@ from lycosa.core.state import State
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Parents, SaidByParents
-from lycosa.estimators.present import linked
+from lycosa.estimators.parents import Parents, SaidByParents, linked
 
 
 class Unlearned:

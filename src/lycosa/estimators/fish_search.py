@@ -20,9 +20,8 @@ import numpy as np
 from lycosa.core.columns import learned
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators.parents import Parents
+from lycosa.estimators.parents import Parents, linked
 from lycosa.estimators.personalised import Astray
-from lycosa.estimators.present import linked
 
 
 @dataclass

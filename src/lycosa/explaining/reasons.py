@@ -35,10 +35,9 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Event, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.files import COLD, Files
+from lycosa.crawling.files import COLD, Files, covered
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import node_of
-from lycosa.crawling.snapshots import covered
 from lycosa.explaining.answers import Fetched, Parent, Stop, Why
 from lycosa.explaining.standing import Ranking, Witness, foresight, rankings
 from lycosa.store.directory import Directory

@@ -45,8 +45,17 @@ from lycosa.lab.learning import LearningGuide, Readings, learning_guide
 from lycosa.lab.pool import spread
 from lycosa.lab.preparing import prepare
 from lycosa.lab.reach import FAR, distances_to, leads, linking
-from lycosa.lab.results import Outcome, Results
-from lycosa.lab.runs import corpus_mark, judge_mark, key_of, read_run, strategy_mark, subject_mark, write_run
+from lycosa.lab.results import (
+    Outcome,
+    Results,
+    corpus_mark,
+    judge_mark,
+    key_of,
+    read_run,
+    strategy_mark,
+    subject_mark,
+    write_run,
+)
 from lycosa.lab.simulation import simulate
 from lycosa.lab.strangers import FORFEITED, Stranger
 from lycosa.lab.subjects import Subject, as_published, chance, subjects_from_query, subjects_of

@@ -30,11 +30,11 @@ from lycosa.core.errors import InputError
 from lycosa.replay import pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
+from lycosa.replay.trail import Trail
 from lycosa.web.decoding import charset_of, decode
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.lenient import LenientResponse
-from lycosa.web.urls import canonical, origin
 
 MOST_PAGE = 4_000_000
 """Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""
@@ -313,32 +313,3 @@ def _onward(request: Request, is_page: bool) -> dict[str, str]:
         for name, value in request.headers.items()
         if name.encode("latin-1") not in _HOP and name not in left_out
     }
-
-
-# -- the page before ---------------------------------------------------------------------------------------
-
-# From which page a visitor came.
-
-
-class Trail:
-    """Where visitors came from. Across sites, browsers tell the site only: then it was the last page seen there.
-
-    >>> trail = Trail()
-    >>> trail.step("https://a.example/links", ""), trail.step("https://b.example/", "https://a.example/")
-    ('', 'https://a.example/links')
-    >>> trail.step("https://a.example/more", "https://a.example/")
-    'https://a.example/'
-    """
-
-    def __init__(self) -> None:
-        self._last: dict[str, str] = {}
-
-    def step(self, url: str, referrer: str) -> str:
-        """The page that led to this one, as far as anyone knows; and this is the last of its site now."""
-        came_from, here = canonical(referrer) or "", canonical(url) or ""
-        elsewhere = came_from and not (here and origin(here) == origin(came_from))  # within a site all of it is told
-        if elsewhere and came_from == f"{origin(came_from)}/":
-            came_from = self._last.get(origin(came_from), came_from)
-        if here:
-            self._last[origin(here)] = here
-        return came_from

@@ -41,9 +41,8 @@ from lycosa.core.options import Options
 from lycosa.core.table import MAX_HOPS, OPEN
 from lycosa.core.types import Page, Seed, Task, Visit
 from lycosa.crawling.assembly import assemble
-from lycosa.crawling.files import Files
+from lycosa.crawling.files import Files, SnapshotWriter
 from lycosa.crawling.request import Request as CrawlRequest
-from lycosa.crawling.snapshots import SnapshotWriter
 from lycosa.scrapy.answers import Flight, page_of
 from lycosa.scrapy.requests import Forms, Unkept, node_of
 from lycosa.scrapy.space import NAME, RELEVANCE, REQUESTS, Form, Priorities, ScrapySpace, Waiting, slot_of, told

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from lycosa.refresh.ledger import day_and_time
 from lycosa.refresh.snapshot import main_blocks
-from lycosa.refresh.telling.words import day_and_time
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve

@@ -26,10 +26,9 @@ from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
 from lycosa.training.clusters import KINDS, clusters_of, described, points_of
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
-from lycosa.training.history import is_history, read_history
 from lycosa.training.pages import check_out
 from lycosa.training.quality import Recognised, recognise
-from lycosa.training.record import Record, Visited, add_labels, read_crawl, read_record
+from lycosa.training.record import Record, Visited, add_labels, is_history, read_crawl, read_history, read_record
 from lycosa.training.sources import Look
 
 STATES = 4

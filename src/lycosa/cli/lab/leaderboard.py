@@ -18,8 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES, TRUTH
 from lycosa.lab import leaderboard as boards
 from lycosa.lab.findings import Table
-from lycosa.lab.gate import Passed, hold, raise_floors, read_gates
-from lycosa.lab.leaderboard import BOARDS, Board, Place
+from lycosa.lab.leaderboard import BOARDS, Board, Passed, Place, hold, raise_floors, read_gates
 from lycosa.lab.report import write_report
 
 

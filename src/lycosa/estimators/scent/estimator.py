@@ -13,7 +13,7 @@ from lycosa.core.columns import distinct
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
-from lycosa.estimators.present import linked
+from lycosa.estimators.parents import linked
 from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.elsewhere import Elsewhere
 from lycosa.estimators.scent.meaning import Meaning, meaning_of

@@ -20,9 +20,8 @@ from lycosa.drawing.formats import visible
 from lycosa.drawing.pages import environment, source
 from lycosa.refresh.change import Change
 from lycosa.refresh.diff.rows import BREAK, Diff, Row, Run, cut, diff, joined
-from lycosa.refresh.ledger import Told
+from lycosa.refresh.ledger import Told, plain
 from lycosa.refresh.snapshot import Snapshot
-from lycosa.refresh.telling.words import plain
 from lycosa.store.earlier import Versions
 from lycosa.version import __version__
 from lycosa.web.inflate import BadEncoding, inflate

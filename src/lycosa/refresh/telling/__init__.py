@@ -2,7 +2,6 @@
 
 The log is the queue, so nothing is kept here but how far each target has got. From a change to a person:
 
-    words       a change in a line, for all of them
     feeds       Atom and JSON Feed; their files, brought up to date after each round
     webhook     one target: POST, signed
     mail        another: a digest by SMTP

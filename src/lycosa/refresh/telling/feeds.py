@@ -16,8 +16,23 @@ from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
-from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
-from lycosa.refresh.telling.words import Excerpt, Where, facts, label, name, nothing, plain, stamp, story
+from lycosa.refresh.ledger import (
+    WHAT_MATTERS,
+    Excerpt,
+    Told,
+    Wanted,
+    Where,
+    changes,
+    end,
+    facts,
+    identity,
+    label,
+    name,
+    nothing,
+    plain,
+    stamp,
+    story,
+)
 from lycosa.store.log import SqliteLog
 from lycosa.version import __version__
 from lycosa.web.urls import is_http

@@ -17,12 +17,11 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.protocols import Clock
 from lycosa.refresh.change import KINDS
-from lycosa.refresh.ledger import Wanted
+from lycosa.refresh.ledger import Excerpt, Wanted, nothing
 from lycosa.refresh.telling.feeds import Feeds
 from lycosa.refresh.telling.mail import PASSWORD, Mail, Server
 from lycosa.refresh.telling.outbox import NAME, Outbox, Target
 from lycosa.refresh.telling.webhook import SECRET, Webhook
-from lycosa.refresh.telling.words import Excerpt, nothing
 from lycosa.store.log import SqliteLog
 
 LULL = 5.0

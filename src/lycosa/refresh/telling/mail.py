@@ -21,9 +21,8 @@ from html import escape
 from urllib.parse import unquote, urlsplit
 
 from lycosa.core.errors import InputError
-from lycosa.refresh.ledger import Told
+from lycosa.refresh.ledger import Told, counts, day_and_time, label, name, plain, story
 from lycosa.refresh.telling.outbox import Answer, Delivery, key_of
-from lycosa.refresh.telling.words import counts, day_and_time, label, name, plain, story
 from lycosa.web.urls import is_http
 
 PASSWORD = "LYCOSA_SMTP_PASSWORD"

@@ -26,8 +26,19 @@ from uuid import uuid5
 from lycosa.core.durations import spoken
 from lycosa.core.errors import DamagedError, LockedError, StoreError
 from lycosa.core.protocols import Clock
-from lycosa.refresh.ledger import WHAT_MATTERS, Told, Wanted, changes, end, identity
-from lycosa.refresh.telling.words import Excerpt, counts, nothing, plain, tally
+from lycosa.refresh.ledger import (
+    WHAT_MATTERS,
+    Excerpt,
+    Told,
+    Wanted,
+    changes,
+    counts,
+    end,
+    identity,
+    nothing,
+    plain,
+    tally,
+)
 from lycosa.store.log import SqliteLog, harden
 
 NAME = "told.sqlite"

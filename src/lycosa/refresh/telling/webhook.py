@@ -23,8 +23,8 @@ import aiohttp
 from yarl import URL
 
 from lycosa.core.errors import InputError
+from lycosa.refresh.ledger import facts, plain
 from lycosa.refresh.telling.outbox import Answer, Delivery, key_of
-from lycosa.refresh.telling.words import facts, plain
 from lycosa.version import SOFTWARE
 from lycosa.web.dates import retry_after
 
