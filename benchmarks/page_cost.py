@@ -89,8 +89,7 @@ def watch_parts(watch: Stopwatch) -> None:
     from lycosa.core.picker import Picker
     from lycosa.spaces import web
     from lycosa.store import log, warc
-    from lycosa.text.link_texts import LinkTexts
-    from lycosa.text.vocabulary import Vocabulary
+    from lycosa.text.vocabulary import LinkTexts, Vocabulary
     from lycosa.topics import probability, query
     from lycosa.traps.warden import Warden
     from lycosa.web import html

@@ -44,8 +44,7 @@ from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from lycosa.text.ontology import Ontology
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.around import InLanguage, heeding
-from lycosa.topics.base import FACETS, Judge
+from lycosa.topics.base import FACETS, InLanguage, Judge, heeding
 from lycosa.topics.browsed import Browsed
 from lycosa.topics.classified import Classified
 from lycosa.topics.counting import Keyword, WordFrequency
@@ -54,9 +53,8 @@ from lycosa.topics.meaning import CorleyMihalcea, Ehrig, Ssrm, SynsetExpansion
 from lycosa.topics.model import Model, fitted
 from lycosa.topics.pattern import Pattern
 from lycosa.topics.query import Query, WeightedContent
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 
 REEFS = Ontology.build(

@@ -25,7 +25,7 @@ PLACE = "src/lycosa/text/word_vectors"
 VECTORS, PIECES, LICENCE = "vectors.npy", "pieces.json", "LICENSE"
 SOURCES = ("tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors")
 STEPS = 320
-"""As in lycosa/text/pieces.py, which reads what is made here."""
+"""As in lycosa/text/embeddings.py, which reads what is made here."""
 
 WORD = "\u2581"
 """What the first piece of a word starts with."""

@@ -22,9 +22,8 @@ from lycosa.testing.chance import roll, stir
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.reply import Response as Reply
 from lycosa.testing.simulation import EPOCH, SimTransport, clock
-from lycosa.web.dns import Names
 from lycosa.web.fetch import Limits, Response
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules
 from lycosa.web.urls import lane

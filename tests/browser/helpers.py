@@ -15,9 +15,8 @@ import pytest
 from lycosa.browser import chromium, rendering
 from lycosa.browser.finding import what_is_missing
 from lycosa.spaces.web import WebSpace
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Response
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 
 chromium.PATIENCE = rendering.CLICKING = 180.0  # whatever a busy machine takes: what is tested is not how long it is

@@ -14,7 +14,7 @@ from lycosa.estimators.baselines import BreadthFirst
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.around import InLanguage
+from lycosa.topics.base import InLanguage
 from lycosa.topics.given import Given
 
 TEXTS = {

@@ -14,7 +14,7 @@ from crawl.helpers import run
 from lycosa.core.types import Visit
 from lycosa.crawling import crawl
 from lycosa.testing import Response, Server, serve
-from lycosa.web.dns import Names
+from lycosa.web.guard import Names
 from lycosa.web.urls import check_seed
 
 # Ways to spell an address of this machine, or of the metadata service of a cloud.

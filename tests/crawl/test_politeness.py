@@ -17,10 +17,9 @@ from lycosa.crawling import crawl, resume
 from lycosa.spaces.web import WebSpace
 from lycosa.testing import Hit, Response, Web, gaps, most_at_once, serve
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
 from lycosa.web.fetch import Response as Fetched
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import LONGEST_PAUSE, Politeness
 
 TOPIC = "marine biology/coral reefs"

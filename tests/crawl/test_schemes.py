@@ -7,8 +7,7 @@ import asyncio
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
 from lycosa.crawling.seeds import _answers, as_begun, settle
-from lycosa.web.dns import Names
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 
 OPEN = {("old.test", 80), ("new.test", 443), ("both.test", 80), ("both.test", 443)}
 

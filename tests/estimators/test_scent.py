@@ -20,8 +20,8 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Step, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent
-from lycosa.estimators.scent.elite import PATIENCE, SLICE, TOP, Elite
 from lycosa.estimators.scent.estimator import ANY, RISK, WEIGHTS
+from lycosa.estimators.scent.mixing import PATIENCE, SLICE, TOP, Elite
 from lycosa.estimators.scent.trails import (
     BYTES,
     DIRECTORY,

@@ -19,8 +19,8 @@ from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
 from lycosa.estimators import estimator
 from lycosa.estimators.scent import TERMS, Scent, trails
-from lycosa.estimators.scent.elite import FOREMOST, Elite
 from lycosa.estimators.scent.estimator import WEIGHTS
+from lycosa.estimators.scent.mixing import FOREMOST, Elite
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary

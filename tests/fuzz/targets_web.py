@@ -30,12 +30,10 @@ from lycosa.spaces.web import WebSpace, check_seed
 from lycosa.testing import Web
 from lycosa.web.dates import LONGEST_REST, http_time, retry_after
 from lycosa.web.declared import declare
-from lycosa.web.decoding import decode
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.html import CLOSE, OPEN, read_body
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, decode, inflate
 from lycosa.web.mainpart import MARK, main_part, unmarked
 from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules

@@ -20,9 +20,8 @@ from lycosa.replay.live import Recorder, RecordingProxy
 from lycosa.spaces.making import wall_clock
 from lycosa.training.browse import train_browse
 from lycosa.training.looking import fetched
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 from replay.chromium import chromium
 from replay.helpers import ask, ask_all, running

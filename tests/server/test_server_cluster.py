@@ -22,7 +22,7 @@ from lycosa.server.crawler import process as process_module
 from lycosa.server.crawler.running import recorded
 from lycosa.store.log import NAME, VISITS, SqliteLog
 from lycosa.testing.server import gaps, most_at_once
-from lycosa.topics.around import BETAS
+from lycosa.topics.base import BETAS
 
 SHARDS = 2
 

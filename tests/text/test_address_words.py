@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.text.addresses import MOST, words_of
+from lycosa.text.tokens import MOST, words_of
 from tables import each
 
 

@@ -18,7 +18,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from lycosa.core.errors import InputError
-from lycosa.text import embeddings, pieces
+from lycosa.text import embeddings
 from lycosa.text.background import Background
 from lycosa.text.embeddings import DIMENSIONS, unit, vectors, word_vectors
 
@@ -157,9 +157,9 @@ def test_the_files_are_made_from_wordllama(tmp_path: Path) -> None:
     tool = module_from_spec(spec)
     spec.loader.exec_module(tool)
     tool.make(tmp_path)
-    for name in pieces.FILES:
-        assert (tmp_path / name).read_bytes() == (pieces.HERE / name).read_bytes(), name
-    assert "Lee Miller" in (pieces.HERE / "LICENSE").read_text()
+    for name in embeddings.FILES:
+        assert (tmp_path / name).read_bytes() == (embeddings.HERE / name).read_bytes(), name
+    assert "Lee Miller" in (embeddings.HERE / "LICENSE").read_text()
 
 
 def test_words_are_cut_as_the_vectors_were_made_for() -> None:
@@ -170,14 +170,14 @@ def test_words_are_cut_as_the_vectors_were_made_for() -> None:
     draw = random.Random(7)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789éüñßабвгサンゴ礁中文عربي한국🪸"
     odd = ["".join(draw.choices(letters, k=draw.randint(1, 41))) for _ in range(4_000)]
-    ours = pieces.Pieces.load()
+    ours = embeddings.Pieces.load()
     for word in [*list(Background.load().frequency)[::3], *odd, "a" * 41]:
-        assert [piece.id for piece in cutter.tokenize(pieces.WORD + word)] == ours.cut(word), word
+        assert [piece.id for piece in cutter.tokenize(embeddings.WORD + word)] == ours.cut(word), word
 
 
 def test_broken_files(tmp_path: Path) -> None:
     """Files that are missing, cut off or don't fit together are told in a line, with what to do."""
-    vectors_file, pieces_file = (pieces.HERE / name for name in pieces.FILES)
+    vectors_file, pieces_file = (embeddings.HERE / name for name in embeddings.FILES)
     told = json.loads(pieces_file.read_text("utf-8"))
     short = json.dumps({**told, "pieces": told["pieces"][:10]}).encode()
     for number, (rows, names) in enumerate(
@@ -191,7 +191,7 @@ def test_broken_files(tmp_path: Path) -> None:
     ):
         (place := tmp_path / str(number)).mkdir()
         if rows is not None:
-            (place / pieces.FILES[0]).write_bytes(rows)
-        (place / pieces.FILES[1]).write_bytes(names)
+            (place / embeddings.FILES[0]).write_bytes(rows)
+        (place / embeddings.FILES[1]).write_bytes(names)
         with pytest.raises(InputError, match=r"word vectors in .* cannot be read .*: install lycosa again"):
-            pieces.Pieces.load(place)
+            embeddings.Pieces.load(place)

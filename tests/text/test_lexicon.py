@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.text.lexicon import Lexicon
-from lycosa.text.tokens import fold
+from lycosa.text.tokens import Lexicon, fold
 from tables import each
 
 
@@ -60,7 +59,7 @@ def test_few_tokens_or_none(folded: bytes) -> None:
 
 def test_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """When it is full it forgets and asks again; ids are still right."""
-    monkeypatch.setattr("lycosa.text.lexicon._MOST_TOKENS", 50)
+    monkeypatch.setattr("lycosa.text.tokens._MOST_TOKENS", 50)
     numbers = Numbers()
     lexicon = Lexicon(numbers)
     text = b" ".join(b"word%d" % n for n in range(500))

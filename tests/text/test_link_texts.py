@@ -4,9 +4,8 @@ import numpy as np
 
 from lycosa.core.types import Links, Page
 from lycosa.estimators.scent.words import LinkWords
-from lycosa.text.lexicon import Tokens
-from lycosa.text.link_texts import LinkTexts
-from lycosa.text.vocabulary import Vocabulary
+from lycosa.text.tokens import Tokens
+from lycosa.text.vocabulary import LinkTexts, Vocabulary
 from lycosa.topics.query import Query
 
 LINKS = Links(

@@ -169,7 +169,7 @@ def test_frequency_grows() -> None:
 
 def test_a_full_memo_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory of raw tokens is bounded; ids stay what they were."""
-    monkeypatch.setattr("lycosa.text.lexicon._MOST_TOKENS", 10)
+    monkeypatch.setattr("lycosa.text.tokens._MOST_TOKENS", 10)
     words = Vocabulary()
     text = " ".join(f"w{n}q" for n in range(100))
     first = words.read(page(text)).terms.ids.tolist()

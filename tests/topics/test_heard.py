@@ -3,7 +3,7 @@
 from learning_judge import Learning
 from lycosa.core.protocols import Learner
 from lycosa.core.types import Label, Visit
-from lycosa.topics.around import Heard, heeding
+from lycosa.topics.base import Heard, heeding
 from lycosa.topics.given import Given
 
 

@@ -1,7 +1,7 @@
 """Only pages in the right language count."""
 
 from lycosa.core.types import Links, Page
-from lycosa.topics.around import InLanguage, heeding
+from lycosa.topics.base import InLanguage, heeding
 from lycosa.topics.given import Given
 from lycosa.topics.pattern import Pattern
 

@@ -13,9 +13,8 @@ from lycosa.spaces.making import wall_clock
 from lycosa.testing import Web, serve
 from lycosa.testing.simulation import clock as virtual
 from lycosa.testing.simulation import run_virtual
-from lycosa.web import authority as module
-from lycosa.web.authority import GRACE, Authority, View
-from lycosa.web.politeness import AGAIN, Politeness
+from lycosa.web import politeness as module
+from lycosa.web.politeness import AGAIN, GRACE, Authority, Politeness, View
 
 
 class Time:

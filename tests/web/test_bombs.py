@@ -8,9 +8,8 @@ from crawl.helpers import plant, sim_engine
 from lycosa.core.types import Visit
 from lycosa.testing import Response
 from lycosa.testing.simulation import run_virtual
-from lycosa.web.html import Document, extract
+from lycosa.web.html import FEW, MOST_SOURCE, MOST_TAGS, Document, extract, tame
 from lycosa.web.reading import Readers
-from lycosa.web.taming import FEW, MOST_SOURCE, MOST_TAGS, tame
 from page_bombs import BOMBS
 
 URL = "http://h.test/"

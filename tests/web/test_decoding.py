@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.decoding import DISPROVED, HEADS, decode
 from lycosa.web.html import extract, plain
+from lycosa.web.inflate import DISPROVED, HEADS, decode
 from tables import each
 
 FRENCH = "Les récifs coralliens, déjà blanchis, sont très menacés"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lycosa.core.errors import FetchError
-from lycosa.web.dns import KEEP, KEEP_FAILURE, Names, Resolver
+from lycosa.web.guard import KEEP, KEEP_FAILURE, Names, Resolver
 from tables import each
 
 
@@ -189,7 +189,7 @@ def test_closing_ends_what_is_being_asked() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """When there are too many names all are forgotten, rather than kept for ever."""
-    monkeypatch.setattr("lycosa.web.dns.MOST_NAMES", 3)
+    monkeypatch.setattr("lycosa.web.guard.MOST_NAMES", 3)
 
     async def body(names: Names) -> int:
         for number in range(10):

@@ -8,9 +8,8 @@ import pytest
 
 from held_port import held_port
 from lycosa.core.errors import FetchError
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits, Response
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 from patient_loop import run_patient
 

@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, extract, language_of, plain
-from lycosa.web.taming import tame
+from lycosa.web.html import CLOSE, MOST_LINKS, OPEN, WINDOW, Document, extract, language_of, plain, tame
 from tables import each
 
 URL = "http://a.test/dir/page"

@@ -14,9 +14,8 @@ import lycosa
 from lycosa.core.budget import BYTES_SPENT
 from lycosa.core.errors import FetchError
 from lycosa.core.types import Visit
-from lycosa.web.fetch import HttpTransport, Limits, Response
+from lycosa.web.fetch import MOST_HEAD, HttpTransport, Limits, Response, mend
 from lycosa.web.inflate import inflate
-from lycosa.web.lenient import MOST_HEAD, mend
 
 START = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

@@ -4,8 +4,7 @@ from time import process_time
 
 import pytest
 
-from lycosa.web.rendering import Look
-from lycosa.web.scripts import LATER, SOME, scripts_of
+from lycosa.web.rendering import LATER, SOME, Look, scripts_of
 
 RUNS = "<script></script>"
 

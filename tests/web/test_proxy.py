@@ -13,11 +13,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from lycosa.core.errors import FetchError, InputError
-from lycosa.web.dns import Names
-from lycosa.web.fetch import HttpTransport, Response
-from lycosa.web.guard import Guard
+from lycosa.web.fetch import HttpTransport, Proxy, Response
+from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
-from lycosa.web.proxy import Proxy
 from tables import each
 
 HEADERS = {"User-Agent": "Lycosa"}

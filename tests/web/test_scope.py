@@ -3,7 +3,7 @@
 import pytest
 
 from lycosa.core.errors import InputError
-from lycosa.web.scope import Scope
+from lycosa.web.urls import Scope
 from tables import each
 
 

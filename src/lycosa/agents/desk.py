@@ -34,9 +34,8 @@ from lycosa.refresh import ledger
 from lycosa.spaces.making import guard_of, wall_clock
 from lycosa.store.directory import CONFIG, Directory, is_running
 from lycosa.store.log import NAME as LOG
-from lycosa.web.authority import Authority
-from lycosa.web.dns import Names
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
+from lycosa.web.politeness import Authority
 from lycosa.web.urls import check_seed, host
 
 HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")

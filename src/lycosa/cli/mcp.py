@@ -63,7 +63,7 @@ def mcp(
             "--http needs --tokens FILE, with a name and a token per line, for example: ada $(openssl rand -hex 24)"
         )
     from lycosa.spaces.making import wall_clock
-    from lycosa.web.authority import Authority
+    from lycosa.web.politeness import Authority
 
     authority = Authority(wall_clock())
     serve_http(

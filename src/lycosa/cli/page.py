@@ -26,9 +26,8 @@ from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Exchange, Visit
 from lycosa.drawing.formats import many
 from lycosa.refresh.change import change_of
-from lycosa.web.decoding import charset_of, decode
 from lycosa.web.html import Document
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
 LARGEST = 100_000_000
 """Bytes of a body that --raw writes: beyond that it is a bomb."""

@@ -25,8 +25,8 @@ from lycosa.replay.pages import NOWHERE, how_to
 from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
 from lycosa.spaces.making import guard_of, wall_clock
-from lycosa.web.dns import Names
 from lycosa.web.fetch import HttpTransport, Limits
+from lycosa.web.guard import Names
 from lycosa.web.politeness import Politeness
 
 

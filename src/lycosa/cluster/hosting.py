@@ -2,7 +2,7 @@
 
 A process hosts the shards of one number, of whatever crawls there are. As all crawls have as many shards, a domain
 belongs to the same number in each of them: its hosts are asked by one process, in which the crawls take turns
-(`web/authority.py`); and so does an address that hosts of several numbers share, of which one process has a lease for
+(`web/politeness.py`); and so does an address that hosts of several numbers share, of which one process has a lease for
 all crawls. One more process hosts the coordinators. All of them are started once, not once a crawl. A
 *session* is one run of a crawl: when it is opened again, that is another one.
 """
@@ -32,7 +32,7 @@ from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.log import news_of
-from lycosa.web.authority import Authority
+from lycosa.web.politeness import Authority
 
 ENDED = "it was ended"
 

@@ -30,8 +30,8 @@ from lycosa.crawling import Crawl
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import CONFIG
-from lycosa.web.authority import Authority
-from lycosa.web.scope import Scope
+from lycosa.web.politeness import Authority
+from lycosa.web.urls import Scope
 
 Call = Callable[..., Awaitable[Any]]
 """Takes the number of a shard, the name of a method, and what that is given."""

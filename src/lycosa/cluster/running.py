@@ -24,7 +24,7 @@ from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, located
 from lycosa.store.log import SqliteLog
-from lycosa.web.scope import Scope
+from lycosa.web.urls import Scope
 
 T = TypeVar("T")
 

@@ -37,7 +37,7 @@ from lycosa.store.cdxj import index_of
 from lycosa.store.directory import SHARDS, Directory
 from lycosa.store.log import FIRSTS, NAME, PAGES, VERSIONS, VISITS, WORTH, SqliteLog
 from lycosa.store.moving import manifest
-from lycosa.topics.around import BETAS
+from lycosa.topics.base import BETAS
 from lycosa.traps.copies import Copies
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"

@@ -33,7 +33,7 @@ from lycosa.store import codec
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, OTHERS, SqliteLog
 from lycosa.store.snapshots import Snapshots
-from lycosa.web.scope import Scope
+from lycosa.web.urls import Scope
 
 PAGE_SIZE, LARGE = 16_384, 8_000_000
 """Bytes of a page of the new file, and of a log from which on such pages save room."""

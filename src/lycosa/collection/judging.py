@@ -36,7 +36,7 @@ from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
 from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import DEFAULT, FORMER, TOPICS
-from lycosa.topics.around import BETAS, Heard, InLanguage, heeding
+from lycosa.topics.base import BETAS, Heard, InLanguage, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, learning_key, make_topic
 from lycosa.web.html import page_in

@@ -44,7 +44,7 @@ from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import Directory
 from lycosa.store.earlier import sources_of
 from lycosa.store.log import SqliteLog, labels_in
-from lycosa.web.authority import Authority
+from lycosa.web.politeness import Authority
 
 if TYPE_CHECKING:
     from lycosa.crawling.keywords import CrawlOptions

@@ -29,8 +29,7 @@ from lycosa.refresh.ledger import REFRESHED
 from lycosa.spaces.web import source_page
 from lycosa.store.log import SqliteLog
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics.around import InLanguage, heeding
-from lycosa.topics.base import ask
+from lycosa.topics.base import InLanguage, ask, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import fingerprint, judge_of, read_terms
 from lycosa.traps.warden import Warden

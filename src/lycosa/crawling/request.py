@@ -36,9 +36,9 @@ from lycosa.store.moving import check_address
 from lycosa.text.keywords import keywords
 from lycosa.topics import DEFAULT, FORMER, TOPICS
 from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
-from lycosa.web.authority import Authority
 from lycosa.web.credentials import Credentials
-from lycosa.web.scope import Scope
+from lycosa.web.politeness import Authority
+from lycosa.web.urls import Scope
 
 
 @dataclass

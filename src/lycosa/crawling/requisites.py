@@ -32,8 +32,7 @@ from lycosa.store.earlier import Versions
 from lycosa.web.html import HTML
 from lycosa.web.inflate import source_of
 from lycosa.web.rendering import Asked
-from lycosa.web.scope import compiled
-from lycosa.web.urls import MAX_LENGTH, is_http, parse
+from lycosa.web.urls import MAX_LENGTH, compiled, is_http, parse
 
 KIND: Kind = "requisite"
 

@@ -26,14 +26,12 @@ from lycosa.core.spec import parse
 from lycosa.core.types import Event, Exchange, Kind, Setting, Visit
 from lycosa.spaces import SPACES
 from lycosa.spaces.making import guard_of
-from lycosa.web.dns import Names
-from lycosa.web.guard import Guard
+from lycosa.web.guard import Guard, Names
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.scope import Scope
 from lycosa.web.sources import results as answers
 from lycosa.web.sources.files import read_lines, read_seed_file
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import check_seed, host, is_http, lane
+from lycosa.web.urls import Scope, check_seed, host, is_http, lane
 
 if TYPE_CHECKING:
     from lycosa.crawling.request import Request

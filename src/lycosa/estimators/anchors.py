@@ -23,12 +23,12 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.text import nearness
+from lycosa.text.background import Idf, Rarity
 from lycosa.text.expansion import Expansion
 from lycosa.text.glossary import Glossary
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
-from lycosa.text.rarity import Idf, Rarity
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 

@@ -35,8 +35,7 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Links, Rows, Scores, Step, Visit
 from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.estimators.redirects import Redirects, check_rounds
-from lycosa.text.addresses import words_of
-from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
 
 LEAST = 0.5
 """The paper's limit for a classifier's score."""

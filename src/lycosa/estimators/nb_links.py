@@ -19,8 +19,7 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.frontier import PRUNED
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
-from lycosa.text.addresses import words_of
-from lycosa.text.tokens import fold, stem_all
+from lycosa.text.tokens import fold, stem_all, words_of
 
 ROWS_A_PAGE = 2000
 """Rows that are scored anew for each page learned, on average and at most: large frontiers wait longer."""

@@ -31,8 +31,7 @@ from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.subjects import Subject
-from lycosa.text.embeddings import digest
-from lycosa.text.pieces import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS, digest
 from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability

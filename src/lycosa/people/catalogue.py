@@ -16,8 +16,7 @@ from contextlib import suppress
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken, new_id
 from lycosa.people.typed import line
-from lycosa.text.addresses import words_of
-from lycosa.text.tokens import stems
+from lycosa.text.tokens import stems, words_of
 
 MOST = 5_000
 """Entries."""

@@ -38,7 +38,7 @@ from lycosa.refresh.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedu
 from lycosa.refresh.snapshot import Snapshot, inflated
 from lycosa.refresh.validators import CUT, NEVER_CACHED, proves, remark
 from lycosa.store.earlier import Versions
-from lycosa.web.decoding import charset_of, decode
+from lycosa.web.inflate import charset_of, decode
 from lycosa.web.reading import read_again
 
 ROUND = 64

@@ -23,8 +23,7 @@ from lycosa.core.types import Visit
 from lycosa.drawing.formats import clip, visible
 from lycosa.refresh.change import KINDS, Change, What, change_of
 from lycosa.store.log import SqliteLog
-from lycosa.web.scope import compiled, typed_host
-from lycosa.web.urls import host
+from lycosa.web.urls import compiled, host, typed_host
 
 WHATS: tuple[str, ...] = get_args(What)
 

@@ -42,7 +42,7 @@ from lycosa.core.spec import Entry, Registry, check_parts, parse
 from lycosa.core.strategies import GOLDEN, splitmix
 from lycosa.core.types import Rows
 from lycosa.refresh.rates import Floats, Histories, Posterior, Rates, allocate, claim, gain, waiting
-from lycosa.web.scope import compiled
+from lycosa.web.urls import compiled
 
 LEAST = 600.0
 """No page is looked at more often than this."""

@@ -19,9 +19,8 @@ import numpy as np
 from lycosa.core.types import Exchange
 from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
-from lycosa.web.decoding import charset_of, decode
 from lycosa.web.html import HTML
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 from lycosa.web.reading import read_again
 from lycosa.web.tree import Tree, base_of, images, tree_of
 from lycosa.web.urls import resolve

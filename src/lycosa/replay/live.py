@@ -31,10 +31,8 @@ from lycosa.replay import pages
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, mark
 from lycosa.replay.trail import Trail
-from lycosa.web.decoding import charset_of, decode
-from lycosa.web.fetch import HttpTransport
-from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.lenient import LenientResponse
+from lycosa.web.fetch import HttpTransport, LenientResponse
+from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
 MOST_PAGE = 4_000_000
 """Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""

@@ -33,8 +33,7 @@ from lycosa.topics import TOPICS
 from lycosa.topics import describe as judge_parameters
 from lycosa.topics.making import make_topic
 from lycosa.topics.taxonomy import wanted
-from lycosa.web.scope import Scope
-from lycosa.web.urls import check_seed
+from lycosa.web.urls import Scope, check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}

@@ -16,14 +16,11 @@ from lycosa.core.spec import check_parts, parse, spell
 from lycosa.spaces import SPACES
 from lycosa.spaces.web import WebSpace
 from lycosa.version import SOFTWARE
-from lycosa.web.authority import Authority
 from lycosa.web.credentials import Credentials
-from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import chosen
-from lycosa.web.fetch import HttpTransport, Limits
-from lycosa.web.guard import Guard
-from lycosa.web.politeness import Politeness
-from lycosa.web.proxy import LOGIN, Proxy
+from lycosa.web.fetch import LOGIN, HttpTransport, Limits, Proxy
+from lycosa.web.guard import Guard, Names
+from lycosa.web.politeness import Authority, Politeness
 from lycosa.web.robots import product
 from lycosa.web.signing import Identity, Signer
 

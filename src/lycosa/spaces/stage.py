@@ -18,9 +18,20 @@ from lycosa.web.fetch import Response
 from lycosa.web.html import DOM, HTML
 from lycosa.web.inflate import source_of
 from lycosa.web.reading import LARGE
-from lycosa.web.rendering import AMPLE, FEW_LINKS, MOST_ASKED, SHELL_WORDS, Asked, Fetch, Look, Rendered, Renderer
+from lycosa.web.rendering import (
+    AMPLE,
+    FEW_LINKS,
+    LATER,
+    MOST_ASKED,
+    SHELL_WORDS,
+    Asked,
+    Fetch,
+    Look,
+    Rendered,
+    Renderer,
+    scripts_of,
+)
 from lycosa.web.robots import Rules
-from lycosa.web.scripts import LATER, scripts_of
 from lycosa.web.urls import canonical, lane, origin, parse
 from lycosa.web.walls import Wall
 

@@ -35,9 +35,9 @@ from lycosa.drawing.formats import printable
 from lycosa.spaces.stage import BUSY, REDIRECTS, Resources, Stage, as_visit
 from lycosa.web.credentials import Credentials
 from lycosa.web.dates import retry_after
-from lycosa.web.dns import Names
 from lycosa.web.documents.kinds import NONE, REGISTERED, SCANNED, TEXTLESS, VAGUE, by_address, chosen, kind_of, types_of
 from lycosa.web.fetch import Response, Transport
+from lycosa.web.guard import Names
 from lycosa.web.html import HTML, Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate, source_of
 from lycosa.web.optouts import MOST_BYTES as MOST_OF_POLICY
@@ -46,11 +46,10 @@ from lycosa.web.politeness import Politeness
 from lycosa.web.reading import JOBS, LARGE, ReaderPool, Unreadable, read_elsewhere
 from lycosa.web.rendering import Renderer
 from lycosa.web.robots import MAX_BYTES, Rules, product, verdict
-from lycosa.web.scope import Scope
 from lycosa.web.signing import Signer
 from lycosa.web.sources import MOST_BYTES
 from lycosa.web.sources.source import Source
-from lycosa.web.urls import canonical, check_seed, is_http, origin, parse, resolve, routed
+from lycosa.web.urls import Scope, canonical, check_seed, is_http, origin, parse, resolve, routed
 from lycosa.web.urls import lane as lane_of
 from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.types import Terms
+from lycosa.text.background import Rarity
 from lycosa.text.glossary import Glossary, Words, stems_of
 from lycosa.text.languages import ENGLISH
-from lycosa.text.rarity import Rarity
 from lycosa.text.vocabulary import Vocabulary
 
 Numbers = NDArray[np.float64]

@@ -18,10 +18,9 @@ from lycosa.core.columns import fit
 from lycosa.core.errors import InputError
 from lycosa.text.bags import Bags
 from lycosa.text.languages import ENGLISH
-from lycosa.text.lexicon import Lexicon
 from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import Likeness, Measure
-from lycosa.text.tokens import OPEN_TOKEN, fold_all, stem_all
+from lycosa.text.tokens import OPEN_TOKEN, Lexicon, fold_all, stem_all
 from lycosa.text.vocabulary import Vocabulary
 
 LANGUAGES = 8

@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.text.background import Rarity
 from lycosa.text.bags import Bags
 from lycosa.text.glossary import Words
-from lycosa.text.rarity import Rarity
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 

@@ -1,13 +1,19 @@
-"""What judges have in common."""
+"""What judges have in common, and what is put around each so that it heeds labels."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from typing import Any
 
-from lycosa.core.protocols import Topic
-from lycosa.core.state import State
-from lycosa.core.types import Links, Visit
-from lycosa.text.addresses import words_of
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lycosa.core.protocols import Learner, Topic
+from lycosa.core.state import State, restore, state_of
+from lycosa.core.types import Judgement, Label, Lesson, Links, Page, Seed, Visit, settled
+from lycosa.text.tokens import words_of
 
 FACETS = ("context", "url")
 CONTEXT_SCORE = "context_score"
@@ -55,3 +61,184 @@ def asked(topic: Topic, wants: Sequence[str]) -> tuple[str, ...]:
 def facet_texts(links: Links, facet: str) -> list[str]:
     """What a facet of links is told by: the words around each, or those of its address."""
     return links.contexts if facet == "context" else [words_of(url) for url in links.urls]
+
+
+# -- around any judge --------------------------------------------------------------------------------------
+
+# Judges around another judge: only pages in the right language count, and a label settles what its page is worth.
+
+BETAS = "betas"
+"""In a lesson: what is said of each version of a page so far."""
+
+
+class Around:
+    """Base of topics that ask another one first; they add `judge` and `learn`."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.topic = topic
+        self.threshold = topic.threshold
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """Those of the topic inside."""
+        return getattr(self.topic, "facets", ())
+
+    @facets.setter
+    def facets(self, names: tuple[str, ...]) -> None:
+        if hasattr(self.topic, "facets"):
+            self.topic.facets = names
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Those that the topic inside can tell."""
+        return getattr(self.topic, "offers", FACETS)
+
+
+# -- languages --------------------------------------------------------------------------------------------------
+
+
+class InLanguage(Around):
+    """Another topic's judgement, but pages that the space has flagged as being in a wrong language are worth nothing.
+
+    >>> from lycosa.topics.pattern import Pattern
+    >>> InLanguage(heeding(Pattern("coral"))).judge(Page("ok", marked="coral", flags=["language"]), None).beta
+    0.0
+    """
+
+    topic: Learner
+
+    def __init__(self, topic: Learner) -> None:
+        super().__init__(topic)
+        self._right = bytearray()
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Judge, then look at the flag; links keep their alpha, since they may lead to the right language."""
+        judgement = self.topic.judge(page, reading)
+        if "language" in page.flags:
+            judgement.beta = 0.0
+        return judgement
+
+    def learn(self, visit: Visit) -> None:
+        """Pass it on, but keep in mind which pages can't count."""
+        if visit.is_version:
+            self._right.append("language" not in visit.flags)
+        self.topic.learn(visit)
+
+    def state(self) -> State:
+        """What the judge has learned, and which pages can't count."""
+        return {"topic": state_of(self.topic), "right": bytes(self._right)}
+
+    def restore(self, state: State) -> None:
+        """Pass it on."""
+        restore(self.topic, state["topic"])
+        self._right = bytearray(state["right"])
+
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        """What the judge has to learn."""
+        return self.topic.lesson(now, force)
+
+    def adopt(self, lesson: Lesson) -> None:
+        """Pass it on."""
+        self.topic.adopt(lesson)
+
+    def start(self, seed: Seed) -> None:
+        """Pass it on."""
+        self.topic.start(seed)
+
+    def hear(self, label: Label) -> None:
+        """Pass it on."""
+        self.topic.hear(label)
+
+    def worths(self) -> NDArray[np.floating[Any]]:
+        """Those of the judge, and 0."""
+        worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
+        worths[~np.frombuffer(self._right, np.bool_)] = 0.0
+        return worths
+
+
+# -- labels -----------------------------------------------------------------------------------------------------
+
+
+class Heard(Around):
+    """A judge that does not learn, but hears what people say: a label settles what its own page is worth, no other's.
+
+    The judgement is another topic's; what pages are worth is what it said of them, unless somebody knew better.
+
+    >>> from lycosa.topics.pattern import Pattern
+    >>> topic = Heard(Pattern("coral"))
+    >>> topic.learn(Visit("a", "page", "ok", 1, beta=.9)); topic.learn(Visit("b", "page", "ok", 2, beta=.1))
+    >>> topic.hear(Label("a", False)); topic.hear(Label("b", True)); topic.worths().round(2).tolist()
+    [0.5, 0.5]
+    >>> topic.worths() >= topic.threshold
+    array([False,  True])
+    """
+
+    def __init__(self, topic: Topic) -> None:
+        super().__init__(topic)
+        self._betas = array("d")
+        self._nodes = array("q")  # hashes: names of a million pages would take a hundred megabytes
+        self._labels: dict[int, bool] = {}
+
+    def judge(self, page: Page, reading: Any) -> Judgement:
+        """Ask the topic."""
+        return self.topic.judge(page, reading)
+
+    def learn(self, visit: Visit) -> None:
+        """Keep what was said of it; pass it on, unless the topic has learned from this page before."""
+        if visit.is_version:
+            self._betas.append(visit.beta)
+            self._nodes.append(_hash(visit.node))
+        if visit.kind != "revisit":
+            self.topic.learn(visit)
+
+    def state(self) -> State:
+        """What was said of pages, by the topic and by people."""
+        topic = state_of(self.topic)
+        return {"topic": topic, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
+
+    def restore(self, state: State) -> None:
+        """Know of that."""
+        restore(self.topic, state["topic"])
+        self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
+        self._labels = dict(state["labels"])
+
+    def lesson(self, now: float, force: bool = False) -> Lesson | None:
+        """There is nothing to learn."""
+        return None
+
+    def said_anew(self, now: float) -> Lesson:
+        """What it says of all pages, for a log in which another topic was asked about them."""
+        return Lesson("", {BETAS: np.array(self._betas)}, now)
+
+    def adopt(self, lesson: Lesson) -> None:
+        """The pages so far were judged anew."""
+        betas = lesson.data[BETAS]
+        self._betas[: len(betas)] = array("d", betas.tolist())
+
+    def start(self, seed: Seed) -> None:
+        """Where a crawl starts says nothing to a judge that does not learn."""
+
+    def hear(self, label: Label) -> None:
+        """Somebody's word on a page; the last counts."""
+        self._labels.pop(_hash(label.node), None)
+        if label.relevant is not None:
+            self._labels[_hash(label.node)] = label.relevant
+
+    def worths(self) -> NDArray[np.float64]:
+        """What was said, or what somebody said instead."""
+        worths = np.array(self._betas)
+        if self._labels:
+            nodes = np.array(self._nodes)
+            for at in np.flatnonzero(np.isin(nodes, np.array(list(self._labels)))).tolist():
+                worths[at] = settled(float(worths[at]), self._labels[int(nodes[at])], self.threshold)
+        return worths
+
+
+def _hash(node: str) -> int:
+    """The same in every process, unlike Python's own."""
+    return xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) - 2**63
+
+
+def heeding(topic: Topic) -> Learner:
+    """The topic itself if it learns, or one around it that at least hears labels."""
+    return topic if isinstance(topic, Learner) else Heard(topic)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page, Visit
-from lycosa.text.embeddings import digest, unit, vectors
+from lycosa.text.embeddings import DIMENSIONS, digest, unit, vectors
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.pieces import DIMENSIONS
 from lycosa.text.vocabulary import Reading
 from lycosa.topics.base import Judge, facet_texts
 

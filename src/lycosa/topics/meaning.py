@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from lycosa.core.types import Judgement, Page
 from lycosa.text import nearness
-from lycosa.text.background import Background
+from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.expansion import Expansion
 from lycosa.text.glossary import Glossary
 from lycosa.text.meanings import ontology as ontology_at
 from lycosa.text.ontology import Ontology
-from lycosa.text.rarity import Idf, Rarity
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Reading
 from lycosa.topics.base import Judge, facet_texts

@@ -27,13 +27,10 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit, runs
 from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
-from lycosa.text.background import Background
+from lycosa.text.background import Background, Idf, Rarity
 from lycosa.text.languages import ENGLISH
-from lycosa.text.lexicon import Tokens, new_among
-from lycosa.text.link_texts import LinkTexts
-from lycosa.text.rarity import Idf, Rarity
-from lycosa.text.tokens import stems
-from lycosa.text.vocabulary import Reading, Vocabulary
+from lycosa.text.tokens import Tokens, new_among, stems
+from lycosa.text.vocabulary import LinkTexts, Reading, Vocabulary
 from lycosa.topics.base import Judge
 
 THRESHOLD = 0.1

@@ -31,8 +31,8 @@ from lycosa.replay.trail import Trail
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
 from lycosa.training.sources import HTML, end_of, events_of, page_of, read_table
-from lycosa.web.decoding import charset_of, decode
 from lycosa.web.html import extract, plain
+from lycosa.web.inflate import charset_of, decode
 from lycosa.web.urls import canonical
 
 MOST_RECORD = 2_000_000_000

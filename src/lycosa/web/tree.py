@@ -24,7 +24,7 @@ from itertools import islice
 
 from turbohtml import TokenType, tokenize
 
-from lycosa.web.taming import MOST_SOURCE
+from lycosa.web.html import MOST_SOURCE
 from lycosa.web.urls import resolve
 
 MOST_TOKENS = 200_000

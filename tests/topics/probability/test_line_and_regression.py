@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from lycosa.topics.probability.asking import asked
-from lycosa.topics.probability.line import expected, heaps, line, moved, prevalence
-from lycosa.topics.probability.regression import fitted, sigmoid
+from lycosa.topics.probability.judge import asked
+from lycosa.topics.probability.line import expected, fitted, heaps, line, moved, prevalence, sigmoid
 
 
 def test_a_share_that_explains_the_odds() -> None:

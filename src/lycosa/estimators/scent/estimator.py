@@ -14,10 +14,8 @@ from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.parents import linked
-from lycosa.estimators.scent.elite import Elite
 from lycosa.estimators.scent.elsewhere import Elsewhere
-from lycosa.estimators.scent.meaning import Meaning, meaning_of
-from lycosa.estimators.scent.mixing import Mixing
+from lycosa.estimators.scent.mixing import Elite, Mixing
 from lycosa.estimators.scent.paths import PATHS, Paths
 from lycosa.estimators.scent.risk import Risk
 from lycosa.estimators.scent.sharpening import Sharpening
@@ -51,7 +49,7 @@ from lycosa.estimators.scent.trails import (
     Trails,
     fill,
 )  # fmt: skip
-from lycosa.estimators.scent.words import SLOTS, LinkWords
+from lycosa.estimators.scent.words import SLOTS, LinkWords, Meaning, meaning_of
 from lycosa.text.tokens import stems as stems_of
 
 WEIGHTS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
-from lycosa.core.state import State, plain
+from lycosa.core.errors import InputError
+from lycosa.core.state import Grown, State, Texts, plain, put_back
 from lycosa.core.types import Links
-from lycosa.text.addresses import words_of
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.lexicon import Tokens, new_among
-from lycosa.text.link_texts import LinkTexts
+from lycosa.text.tokens import Tokens, new_among, words_of
+from lycosa.text.vocabulary import LinkTexts
 
 SLOTS = 1 << 18
 """Places for stems, chosen by a hash: what is learned of words takes the same memory however long a crawl is. With
@@ -130,3 +130,171 @@ class LinkWords:
             numbers = slots.tolist()
             self._meet([tokens[n].decode("utf-8", "ignore") for n in worded], [numbers[n] for n in worded])
         return slots
+
+
+# -- meaning -----------------------------------------------------------------------------------------------
+
+# What words mean, in numbers: how near a link's words are to the topic, and to what turned out to be good.
+
+DIMENSIONS = 64
+"""Of the 256 that the vectors have, the first: they were trained so that the first ones say the most."""
+
+MOST_TERMS = 40
+"""Terms of example pages that make up the topic's vector."""
+
+RIDGE = 3.0
+"""How many pages it takes to be half sure of a direction."""
+
+PERIOD, WORDS_A_PAGE = 16, 4096
+"""The direction is brought up to date after every 16 pages, or with many words after one page for every 4,096."""
+
+Matrix = NDArray[np.float32]
+
+
+class Meaning:
+    """A vector for each word met in links, the topic's vector, and the direction that outcomes point to.
+
+    The direction is a ridge regression of what pages turned out to be, less their mean, on the vectors of the anchors
+    that led to them: w = (sum e e' + 3 I)^-1 sum e (b - m0), brought up to date with every page.
+
+    >>> meaning = Meaning("coral reef")
+    >>> meaning.meet(["corals", "train"], [1, 2])
+    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))[0]
+    >>> bool(near > .3 > far)
+    True
+    """
+
+    def __init__(self, words: str = "", terms: Mapping[str, float] | None = None) -> None:
+        from lycosa.text.embeddings import vectors, word_vectors  # reads 8 MB: only where a crawl is made
+
+        self._vectors, self._word_vectors = vectors, word_vectors
+        self.topic = self._topic(words, terms or {})
+        self._words: dict[int, str] = {}
+        """The word of each slot that was met."""
+        self._place = np.zeros(SLOTS, np.int32)
+        """Of each slot the line of its vector; 0 where it was not looked up."""
+        self._lines = np.zeros((1024, DIMENSIONS), np.float32)
+        self._toward = np.zeros(1024, np.float32)
+        """How far each word points in the direction that was learned."""
+        self._count = 1
+        self._inverse = np.eye(DIMENSIONS) / RIDGE
+        self._outcomes = np.zeros(DIMENSIONS)
+        self._total = np.zeros(DIMENSIONS)
+        self._mean = 0.0
+        self._due = PERIOD
+
+    def meet(self, words: list[str], slots: list[int]) -> None:
+        """Remember words, which are looked up when someone asks; of several words in one slot the first one counts."""
+        for slot, word in zip(slots, words, strict=True):
+            self._words.setdefault(slot, word)
+
+    def sums(self, slots: Slots, counts: NDArray[np.intp], begins: NDArray[np.intp]) -> Matrix:
+        """The sum of each text's words: how many it has, and where among the slots they begin."""
+        worded = counts.nonzero()[0]
+        summed = np.zeros((len(counts), DIMENSIONS), np.float32)
+        if len(worded):
+            lines = self._lines_of(slots)
+            summed[worded] = np.add.reduceat(self._lines.take(lines, axis=0), begins.take(worded), axis=0)
+        return summed
+
+    def _lines_of(self, slots: Slots) -> Slots:
+        """Where the vectors of words are that were met; 0 for no word."""
+        lines = self._place.take(slots)
+        if new := [slot for slot in new_among(slots, lines, 0) if slot in self._words]:
+            self._look_up(new)
+            lines = self._place.take(slots)
+        return lines
+
+    def _look_up(self, slots: list[int]) -> None:
+        """The vectors of words that were met."""
+        begin, end = self._count, self._count + len(slots)
+        self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
+        words = [self._words[slot] for slot in slots]
+        vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
+        self._place[slots] = np.arange(begin, end)
+        self._count = end
+        if self._total.any():
+            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
+
+    def similar(self, summed: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The cosine of each text with the topic, and 1 / length; 0 for a text without a word."""
+        length = np.sqrt(np.einsum("ij,ij->i", summed, summed))
+        inverse = 1.0 / np.maximum(length, 1e-6)
+        inverse[length == 0.0] = 0.0
+        return (summed @ self.topic) * inverse, inverse
+
+    def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
+        """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
+        lines = self._lines_of(slots)
+        sums: NDArray[np.float32] = self._toward.take(lines).sum(axis=1)
+        return sums
+
+    def learn(self, slots: Slots, outcome: float, mean: float) -> None:
+        """An anchor of these words has led to a page of this outcome; `mean` is m0.
+
+        All words get to know the new direction now and then only, as there may be many of them.
+        """
+        self._mean = mean
+        self._due -= 1
+        lines = self._lines_of(slots)
+        vector = self._lines[lines].sum(axis=0, dtype=np.float64)
+        length = float(np.sqrt(vector @ vector))
+        if length > 0.0:
+            vector /= length
+            turned = self._inverse @ vector
+            self._inverse -= np.outer(turned, turned) / (1.0 + vector @ turned)
+            self._outcomes += outcome * vector
+            self._total += vector
+        if self._due <= 0:
+            self._due = max(PERIOD, self._count // WORDS_A_PAGE)
+            self._toward[: self._count] = self._lines[: self._count] @ self._direction()
+
+    def relearn(self, slots: Slots, outcomes: NDArray[np.float64], mean: float) -> None:
+        """The same anchors, a line of slots for each, have led to something else."""
+        lines = self._lines_of(slots)
+        vectors = self._lines[lines].sum(axis=1, dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+        self._mean = mean
+        self._toward[: self._count] = self._lines[: self._count] @ self._direction()
+
+    def state(self) -> State:
+        """All but where vectors come from."""
+        words = {
+            "slots": Grown(self._words, lambda some: np.array(some, np.int32)),
+            "words": Texts(self._words.values()),
+        }
+        return {**words, "numbers": plain(self, "_vectors", "_word_vectors", "_words")}
+
+    def restore(self, state: State) -> None:
+        """Know that."""
+        self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
+        put_back(self, state["numbers"])
+
+    def _direction(self) -> NDArray[np.float32]:
+        direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
+            np.float32
+        )
+        return direction
+
+    def _topic(self, words: str, terms: Mapping[str, float]) -> NDArray[np.float32]:
+        if words:
+            vector = self._vectors([words])[0]
+        else:
+            heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:MOST_TERMS]
+            vector = np.zeros(DIMENSIONS, np.float32)
+            if heavy:
+                vector = np.array([weight for _, weight in heavy]) @ self._vectors([term for term, _ in heavy])
+        vector = vector[:DIMENSIONS].astype(np.float32)
+        unit: NDArray[np.float32] = vector / max(float(np.sqrt(vector @ vector)), 1e-6)
+        return unit
+
+
+def meaning_of(words: str, terms: Mapping[str, float]) -> Meaning | None:
+    """None where the vectors cannot be read: scent then goes by the words alone."""
+    try:
+        return Meaning(words, terms)
+    except InputError:
+        return None

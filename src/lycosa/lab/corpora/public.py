@@ -35,8 +35,7 @@ from lycosa.spaces.making import guard_of, user_agent, wall_clock
 from lycosa.store.unpacking import DAMAGE, BadArchive, plain_files
 from lycosa.topics.taxonomy import path_of
 from lycosa.training.sources import page_of, unpacked
-from lycosa.web.dns import Names, Resolver
-from lycosa.web.guard import is_refusal
+from lycosa.web.guard import Names, Resolver, is_refusal
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical, resolve
 

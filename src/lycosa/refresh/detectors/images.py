@@ -29,7 +29,7 @@ from lycosa.refresh.detectors import judge_change
 from lycosa.refresh.snapshot import Picture, Snapshot, inflated
 from lycosa.refresh.validators import Honesty, Validators, proves
 from lycosa.text.fingerprint import distance
-from lycosa.web.decoding import decode
+from lycosa.web.inflate import decode
 from lycosa.web.tree import images as images_in
 from lycosa.web.tree import tree_of
 

@@ -26,9 +26,8 @@ from lycosa.server.guards import CrawlAccess, crawl_to
 from lycosa.server.pages import theme_of
 from lycosa.server.results import CachedView, Labelled, Page, PageFilter, Teller, choose, collection_of, explained
 from lycosa.store.log import VERSIONS
-from lycosa.web.decoding import charset_of, decode
 from lycosa.web.html import HTML
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
 router = APIRouter(tags=["pages"])
 

@@ -39,7 +39,7 @@ from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading, Vocabulary
 from lycosa.topics import DEFAULT, FORMER
 from lycosa.topics.making import make_topic
-from lycosa.topics.probability.asking import asked
+from lycosa.topics.probability.judge import asked
 from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["suggestions"])

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.engine import Engine
 from lycosa.core.frontier import PARKED, WAITING, Lane
-from lycosa.web.authority import View
+from lycosa.web.politeness import View
 
 NAME = "live.json"
 STALE = 10.0

@@ -55,7 +55,7 @@ from lycosa.spaces.making import wall_clock
 from lycosa.store import heirs
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
-from lycosa.web.authority import Authority
+from lycosa.web.politeness import Authority
 
 NAME = "crawler"
 """Of the process, in the database."""

@@ -39,7 +39,7 @@ from lycosa.store import heirs
 from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, news_of, set_labels
 from lycosa.topics import DEFAULT
-from lycosa.web.authority import Authority
+from lycosa.web.politeness import Authority
 
 PATIENCE = 1.0
 """Seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long."""

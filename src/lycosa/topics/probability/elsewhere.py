@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lycosa.text.pieces import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.probability.evidence import ANSWERS, FEATURES, SLOTS, Evidence
 from lycosa.topics.probability.pages import Pages
 

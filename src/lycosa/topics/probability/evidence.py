@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import State, Texts, plain, put_back
 from lycosa.core.types import ADDRESS, HEADING, LEAD, TITLE, Terms
-from lycosa.text.addresses import words_of
 from lycosa.text.background import Background
+from lycosa.text.embeddings import DIMENSIONS
 from lycosa.text.languages import ENGLISH
-from lycosa.text.pieces import DIMENSIONS
-from lycosa.text.tokens import stems
+from lycosa.text.tokens import stems, words_of
 from lycosa.topics.embedding import STEPS
 
 ANSWERS = ("body", "head", "lead", "meaning")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,22 +15,20 @@ from lycosa.core.errors import InputError
 from lycosa.core.nodes import Known, Nodes
 from lycosa.core.state import State, Untold, plain, put_back
 from lycosa.core.types import Judgement, Label, Lesson, Page, Seed, Terms, Visit
-from lycosa.text.addresses import words_of
-from lycosa.text.embeddings import digest, unit, vector, vector_from
+from lycosa.text.embeddings import DIMENSIONS, digest, unit, vector, vector_from
 from lycosa.text.languages import ENGLISH, code_of
-from lycosa.text.pieces import DIMENSIONS
 from lycosa.text.quality import quality, repeats
 from lycosa.text.tokens import stems as stems_of
+from lycosa.text.tokens import words_of
 from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
 from lycosa.topics.counting import Phrases, folded
 from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
-from lycosa.topics.probability.asking import asked
 from lycosa.topics.probability.elsewhere import packed as told_of
 from lycosa.topics.probability.elsewhere import unpacked
 from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
+from lycosa.topics.probability.line import FURTHEST, sigmoid
 from lycosa.topics.probability.pages import Pages
-from lycosa.topics.probability.regression import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
     AGAINST,
     ANSWER,
@@ -79,7 +79,7 @@ class Probability:
 
         c d + ANSWER . (body, head, lead, meaning) - line
 
-    d is learned (regression.py): positives are the start pages, as far as the words agree, examples and pages that
+    d is learned (line.py): positives are the start pages, as far as the words agree, examples and pages that
     somebody said yes to; negatives are drawn from the pages so far, less those that look relevant, and what somebody
     said no to. Where nobody has shown a page, the ten that answer the words best stand in, by what each says itself.
     The line is drawn where line.py expects as many pages above it as are relevant. Both happen after 10 pages, 15,
@@ -498,3 +498,55 @@ def _example(kept: Mapping[str, Any], looking: Looking) -> Evidence:
         marks=np.array(kept["marks"], np.uint8),
     )
     return looking.see(slots, terms, str(kept["node"]), kept["links"], str(kept["language"]), kept)
+
+
+# -- what was asked for ------------------------------------------------------------------------------------
+
+# A topic as it was typed: words, "phrases in quotes", and -words that speak against.
+
+_PART = re.compile(r'(?<!\S)(-?)"([^"]+)"|(?<!\S)(-?)(\S+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person asked for."""
+
+    words: Mapping[str, float] = field(default_factory=dict)
+    """Texts to look for, with their weights; those of a phrase are among them."""
+    phrases: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The words, as other parts of a crawl want them."""
+        return " ".join(self.words)
+
+
+def asked(topic: str | Mapping[str, float]) -> Asked:
+    """Read a topic.
+
+    >>> asked('"great barrier reef" bleaching -hotel').words
+    {'great barrier reef': 1.0, 'bleaching': 1.0}
+    >>> asked('"great barrier reef" bleaching -hotel').against
+    ('hotel',)
+    >>> asked("sea-level rise").text
+    'sea-level rise'
+    """
+    if isinstance(topic, Mapping):
+        return Asked({text: float(weight) for text, weight in topic.items()})
+    words: dict[str, float] = {}
+    phrases, against = [], []
+    for match in _PART.finditer(topic):
+        minus, text = match[1] or match[3], match[2] or match[4]
+        text = " ".join(text.replace('"', " ").split())
+        if minus and any(map(str.isalnum, text)):
+            against.append(text)
+        elif text:
+            words[text] = words.get(text, 0.0) + 1.0
+            if match[2] and " " in text:
+                phrases.append(text)
+    if against and not words:
+        raise InputError(
+            f"the topic {topic!r} only says what is not wanted: say in a few words what is, for example 'reef -hotel'"
+        )
+    return Asked(words, tuple(phrases), tuple(against))

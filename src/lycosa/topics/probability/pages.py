@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.columns import Spilled, fit
-from lycosa.text.pieces import DIMENSIONS
+from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.embedding import STEPS
 from lycosa.topics.probability.evidence import ANSWERS, FEATURES, PARTS, SHARES, TENTHS, Evidence
 

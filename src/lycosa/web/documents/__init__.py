@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lycosa.web.decoding import charset_of
 from lycosa.web.documents.docx import read_docx
 from lycosa.web.documents.epub import read_epub
 from lycosa.web.documents.kinds import TYPES, kind_of
@@ -20,6 +19,7 @@ from lycosa.web.documents.package import Flawed
 from lycosa.web.documents.pdf import read_pdf
 from lycosa.web.documents.rtf import read_rtf
 from lycosa.web.html import Document, extract, read_body
+from lycosa.web.inflate import charset_of
 
 READERS: dict[str, Callable[[bytes, str], Document]] = {
     "pdf": read_pdf,

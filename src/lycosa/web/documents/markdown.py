@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from lycosa.web.decoding import decode
 from lycosa.web.documents.sheet import describe, line
 from lycosa.web.html import Document, extract
+from lycosa.web.inflate import decode
 
 MOST_SOURCE = 1_000_000
 """Characters of a file that are read."""

@@ -8,9 +8,8 @@ from html import escape
 from itertools import groupby
 from operator import itemgetter
 
-from lycosa.web.declared import LONGEST
+from lycosa.web.declared import LONGEST, href_of, mentions
 from lycosa.web.html import CLOSE, OPEN, Document, extract
-from lycosa.web.mentions import href_of, mentions
 
 MOST_TEXT = 2_500_000
 """Characters of a document that are read, markup included: less than of a page, so that none is cut twice."""

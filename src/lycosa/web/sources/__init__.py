@@ -16,9 +16,8 @@ import json
 import re
 from collections.abc import Callable
 
-from lycosa.web.decoding import charset_of, declared_in_xml
-from lycosa.web.decoding import decode as decode_as_browsers
-from lycosa.web.inflate import BadEncoding, inflate
+from lycosa.web.inflate import BadEncoding, charset_of, declared_in_xml, inflate
+from lycosa.web.inflate import decode as decode_as_browsers
 from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
 from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml, read_sitemap
 from lycosa.web.sources.lists import is_markdown, read_list

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus, urlsplit
 
-from lycosa.web.decoding import charset_of
 from lycosa.web.html import extract
+from lycosa.web.inflate import charset_of
 from lycosa.web.sources import decode, read_source
 from lycosa.web.sources.markup import attributes, local, pieces
 from lycosa.web.urls import canonical, resolve, site
