@@ -23,7 +23,9 @@ from lycosa.core.files import read_input
 from lycosa.core.types import Links, Page
 from lycosa.web.declared import META, declare, href_of, mentions, tell
 from lycosa.web.inflate import charset_of, decode
-from lycosa.web.mainpart import CLOSE, OPEN, main_part, mark, unmarked
+from lycosa.web.mainpart import CLOSE as CLOSE
+from lycosa.web.mainpart import OPEN as OPEN
+from lycosa.web.mainpart import main_part, mark, unmarked
 from lycosa.web.rendering import has_scripts
 from lycosa.web.tagpaths import TagPaths
 from lycosa.web.urls import resolve, routed
