@@ -61,3 +61,22 @@ def test_a_site_that_has_changed_is_noticed() -> None:
     assert crawl(needs, "changed.test", SHELL, 20, more=400)[:1] == ["shell"]
     assert len(crawl(needs, "changed.test", SHELL, 20, more=400)) == 20
     assert crawl(needs, "grown.test", RICH, 2_500, more=400)[:3] == ["sample", "kind", "kind"]
+
+
+def test_the_scripts_of_a_few_pages_of_a_kind_are_read() -> None:
+    """Whether they add something later is asked of the first ten; one that does is tried, as is one of another kind."""
+    asked: list[int] = []
+
+    def look(page: int, adds: bool) -> Look:
+        def later() -> bool:
+            asked.append(page)
+            return adds
+
+        return Look(900, 40, scripts=True, later=later)
+
+    needs = Needs()
+    assert not any(needs.wants(f"http://a.test/posts/{page}", look(page, False)) for page in range(100))
+    assert list(range(10)) == asked
+    assert "" == needs.wants("http://a.test/posts/100", look(100, True))
+    assert "thin" == needs.wants("http://a.test/lists/1", look(101, True))
+    assert 101 == asked[-1]
