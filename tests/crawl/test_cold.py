@@ -37,7 +37,7 @@ from lycosa.store.snapshots import NAME
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
 from lycosa.topics.given import Given
-from lycosa.topics.probability import pages
+from lycosa.topics.probability import evidence
 from lycosa.traps.warden import Warden as TrapWarden
 
 WEB = Remembered(Web(pages=400, hosts=30))
@@ -166,7 +166,7 @@ def test_a_file_that_is_lost_cut_or_damaged(tmp_path: Path) -> None:
 def test_what_is_remembered_of_pages_may_be_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge's evidence and the words of pages: the same crawl as with all of it in memory, also when resumed."""
     in_memory = crawled(tmp_path / "memory", 30, budget=PAGES)
-    monkeypatch.setattr(pages, "IN_MEMORY", 7)
+    monkeypatch.setattr(evidence, "IN_MEMORY", 7)
     monkeypatch.setattr(sharpening, "IN_MEMORY", 500)
     place = tmp_path / "crawl"
     assert in_memory == crawled(place, 30, (40,), budget=PAGES)

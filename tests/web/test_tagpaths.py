@@ -1,8 +1,7 @@
 """Where links stand in a document: exact paths of markup made by hand, and bounds that hostile markup can't pass."""
 
 from lycosa.core.types import Links
-from lycosa.web.html import extract
-from lycosa.web.tagpaths import DEEPEST, MOST_PATH, MOST_PATHS
+from lycosa.web.html import DEEPEST, MOST_PATH, MOST_PATHS, extract
 from tables import each
 
 

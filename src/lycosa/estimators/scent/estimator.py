@@ -15,9 +15,8 @@ from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.parents import linked
 from lycosa.estimators.scent.elsewhere import Elsewhere
-from lycosa.estimators.scent.mixing import Elite, Mixing
+from lycosa.estimators.scent.mixing import Elite, Mixing, Risk
 from lycosa.estimators.scent.paths import PATHS, Paths
-from lycosa.estimators.scent.risk import Risk
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
     ANCHOR_NEAR,

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.text.embeddings import DIMENSIONS
-from lycosa.topics.probability.evidence import ANSWERS, FEATURES, SLOTS, Evidence
-from lycosa.topics.probability.pages import Pages
+from lycosa.topics.probability.evidence import ANSWERS, FEATURES, SLOTS, Evidence, Pages
 
 _NUMBERS = struct.Struct(f"<{len(ANSWERS) + 4}f?B")
 """Answers, what speaks against it, quality, what it is worth, the words of a usual page; whether it is a start page;

@@ -26,9 +26,8 @@ from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
 from lycosa.topics.probability.elsewhere import packed as told_of
 from lycosa.topics.probability.elsewhere import unpacked
-from lycosa.topics.probability.evidence import LINK, Evidence, Looking, slot_of, slots_of
+from lycosa.topics.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
 from lycosa.topics.probability.line import FURTHEST, sigmoid
-from lycosa.topics.probability.pages import Pages
 from lycosa.topics.probability.study import (
     AGAINST,
     ANSWER,

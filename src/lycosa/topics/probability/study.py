@@ -21,9 +21,8 @@ from lycosa.core.errors import DamagedError
 from lycosa.core.state import State
 from lycosa.text.embeddings import DIMENSIONS, unit
 from lycosa.topics.embedding import COMMON, STEPS
-from lycosa.topics.probability.evidence import PARTS, SHARES, SLOTS, Evidence
+from lycosa.topics.probability.evidence import AT_ONCE, PARTS, SHARES, SLOTS, VECTOR, Evidence, Pages, placed
 from lycosa.topics.probability.line import LARGE, expected, fitted, line, moved, sigmoid
-from lycosa.topics.probability.pages import AT_ONCE, VECTOR, Pages, placed
 
 SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
 """Log odds for each unit of likeness to pages that were shown, or that were taken for relevant as none was."""
