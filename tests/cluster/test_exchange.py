@@ -42,7 +42,7 @@ from lycosa.testing.simulation import ADDRESS, EPOCH, clock, run_virtual
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.probability import Probability
 from lycosa.topics.probability.elsewhere import packed, unpacked
-from lycosa.topics.probability.pages import Pages
+from lycosa.topics.probability.evidence import Pages
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, PAUSE = 3, 0.2
