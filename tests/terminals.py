@@ -176,11 +176,11 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
     ours = [module.name for module in pkgutil.walk_packages(lycosa.__path__, "lycosa.")]
     for name in (*HEAVY, *(name for name in ours if name.startswith(LOADED))):
         import_module(name)
-    from lycosa.cli import hunting, progress
+    from lycosa.cli import hunting, live, progress
     from lycosa.cli.search import Telling
 
     # All is over here before it would be time to tell how far it is.
-    hunting.EVERY = hunting.EVERY = hunting.PLAIN_EVERY = 0.01
+    hunting.EVERY = live.EVERY = live.PLAIN_EVERY = 0.01
     Telling.PATIENCE = progress.LIVE_EVERY = 0.0
     told = {}
     for kind, commands in task["commands"].items():
