@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lycosa.core.state import State
 from lycosa.core.types import Outcome, Resource, Visit
-from lycosa.web.fetch import Response
 
-Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple[Response, Resource]]]
+if TYPE_CHECKING:  # whoever reads a page does not load what fetches them
+    from lycosa.web.fetch import Response
+
+Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple["Response", Resource]]]
 """Sends a page's request as the crawl sends its own (guard, robots.txt, pauses): the answer, and what is archived of
 it. Raises FetchError."""
 
