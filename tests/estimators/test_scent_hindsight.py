@@ -262,10 +262,10 @@ def test_while_nothing_was_found_every_second_page_is_the_oldest_link() -> None:
         said = np.sum(list(scent.terms(rows, table).values()), axis=0)
         if scent.turn_ >= 0:
             assert rows[0] == scent.turn_ == rows[scent.score(rows, table).argmax()]
-            assert "turn" in scent.explain(scent.turn_, table)
+            assert scent.explain(scent.turn_, table)["turn of the oldest"] == scent.lead_
             assert said[0] == pytest.approx(scent.score(rows, table)[0], abs=0.01)
         else:
-            assert "turn" not in scent.explain(int(rows[0]), table)
+            assert not any(name.startswith("turn") for name in scent.explain(int(rows[0]), table))
     assert [-1, -1, -1, 4, -1, -1, -1] == turns
 
 
@@ -290,7 +290,10 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(judge: dic
             rows = table.rows()
             assert table.nodes[scent.turn_] == "http://poor.test/x"
             assert scent.turn_ == rows[scent.score(rows, table).argmax()]
-            assert "turn" in scent.explain(scent.turn_, table)
+            told = scent.explain(scent.turn_, table)
+            ordered = [abs(told[name]) for name in told if name != "any link"]
+            assert told["turn by topic"] == scent.lead_
+            assert ordered == sorted(ordered, reverse=True)
             had.append(scent.pages_)
     assert turns == had
 

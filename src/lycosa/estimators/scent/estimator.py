@@ -104,7 +104,7 @@ RISK = "no page"
 SMELT = 3
 """Finds after which looking at new places counts half."""
 
-TURN = "turn"
+BY_AGE, BY_TOPIC = "turn of the oldest", "turn by topic"
 """What a score has more as it is its turn: as the oldest link, or as the one of which the topic says most."""
 
 UNSMELT = 3
@@ -661,13 +661,13 @@ class Scent:
             columns[RISK] = np.zeros(len(rows))
             columns[RISK][met] = self._risked(whole[met], lines, table) - whole[met]
         if self.turn_ >= 0:
-            columns[TURN] = np.where(rows == self.turn_, self.lead_, 0.0)
+            columns[BY_TOPIC if self.finds_ else BY_AGE] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The terms of one row's score and what each contributes: the largest first, what any link has last."""
+        """The terms of one row's score and what each contributes: the largest first, what changes all links' last."""
         values = {name: float(column[0]) for name, column in self.terms(np.array([row]), table).items()}
-        return dict(sorted(values.items(), key=lambda term: (term[0] not in WEIGHTS, -abs(term[1]))))
+        return dict(sorted(values.items(), key=lambda term: (term[0] in (RISK, "any link"), -abs(term[1]))))
 
     def _features(self, lines: Lines, table: Table | Aside) -> Column:
         """The terms, not weighted: a line for each, in the order of TERMS."""
