@@ -17,7 +17,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.weighing import size
-from lycosa.lab.report import publishing
+from lycosa.lab.report import publishing, writing
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_what_cannot_be_made(
 
 def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who lacks plotly hears so before hours of experiments."""
-    monkeypatch.setattr(publishing, "find_spec", lambda name: None if name == "plotly" else sys)
+    monkeypatch.setattr(writing, "find_spec", lambda name: None if name == "plotly" else sys)
     with pytest.raises(InputError, match=r"need plotly: pip install 'lycosa\[lab\]'"):
         publishing.publish(["otie"], tmp_path)
     assert [] == papers

@@ -21,7 +21,7 @@ from lycosa.lab.benchmark.corpora import DEVELOPMENT, REPORT, places
 from lycosa.lab.benchmark.entrants import chosen
 from lycosa.lab.findings import Findings, Table
 from lycosa.lab.papers import QUICK
-from lycosa.lab.report import write_report
+from lycosa.lab.report import need, write_report
 
 
 def benchmark(
@@ -85,6 +85,7 @@ def benchmark(
     entrants = chosen(strategy or [], also or [], rival or [], quick=quick, full=full)
     for name in [*(strategy or []), *(also or [])]:
         STRATEGIES.maker(name.partition(",")[0])
+    need("matplotlib", "plotly")
     half = DEVELOPMENT if develop else REPORT
     try:
         with progress(quiet or json) as tell:

@@ -5,6 +5,6 @@ tables/KEY.tex and .csv, report.json (all that a rerun gives again, to the byte)
 """
 
 from lycosa.lab.report.comparing import compare
-from lycosa.lab.report.writing import write_report
+from lycosa.lab.report.writing import need, write_report
 
-__all__ = ["compare", "write_report"]
+__all__ = ["compare", "need", "write_report"]

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, findings
 from lycosa.lab.report.page import WARNING, About, render
-from lycosa.lab.report.writing import PAGE, write_files, write_report
+from lycosa.lab.report.writing import PAGE, need, write_files, write_report
 
 EMBEDDED = 3000
 """Pages of the embedded web, where no other corpus is named."""
@@ -74,9 +73,7 @@ def publish(
             raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
     if wanted.get("topics") and not set(names) & set(BY_TOPICS):
         raise InputError(f"{names[0]} chooses its topics itself: --topics is for {', '.join(BY_TOPICS)}")
-    for package in ("matplotlib", "plotly", "pyarrow", "sklearn"):
-        if find_spec(package) is None:  # said now, not after hours of experiments
-            raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
+    need("matplotlib", "plotly", "pyarrow", "sklearn")
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
         raise InputError(f"{', '.join(names)} has a web of its own, which changes: leave out --corpus")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.errors import StoreError
+from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
 from lycosa.drawing.pictures import pictures
 from lycosa.lab.findings import Figure, Findings, Table
@@ -27,6 +28,13 @@ from lycosa.lab.report.page import (
 from lycosa.lab.report.storing import REPORT, TIMES, dumped, stored
 
 PAGE = "index.html"
+
+
+def need(*packages: str) -> None:
+    """Ask for what a report needs before its experiments are run, not after hours of them."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
 
 
 def write_report(findings: Findings | list[Findings], out: Path, command: str) -> Path:
