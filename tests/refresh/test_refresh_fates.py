@@ -58,7 +58,8 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
 
 def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path) -> None:
     """The common log of shards has what pages are worth by the judge of each, but no lesson: nothing changes if nothing
-    is due, and which pages are watched goes by it; one judge learns from all of them with the first look."""
+    is due, and which pages are watched goes by it; one judge learns from all of them with the first look. What a judge of
+    another topic has said does not stand."""
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 
@@ -97,3 +98,9 @@ def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path)
     relevant = sum(worth > 0.5 for worth in before[0].values())
     assert relevant <= looked(2 * DAYS, everything=True) <= relevant + 3, "what was relevant, and the seeds"
     assert told()[1] > 0
+    learned = told()
+    config = (out / "crawl.toml").read_text("utf-8")
+    (out / "crawl.toml").write_text(config.replace(web.query(topic), web.query(web.topics[1])), "utf-8")
+    assert looked(3 * DAYS, schedule="fixed,every=30d") == 0
+    assert told()[1] == learned[1] + 1, "by the new topic, though nothing was due"
+    assert told()[0] != learned[0]

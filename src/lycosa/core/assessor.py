@@ -179,7 +179,7 @@ class Lessons:
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
         self._said = array("d")  # until there is a lesson: what versions of pages are worth, as the log has it
-        self._rated = False  # whether somebody has said that of any of them
+        self._rated = False  # whether this judge has said that of any of them
         self.adopted = 0
         """How many lessons were adopted by this process."""
         self._taught = 0  # pages that there were at the last lesson
@@ -203,7 +203,7 @@ class Lessons:
             self._counts.append(visit.is_page and not visit.same_as)
             if self.learner is not None and not self.adopted:
                 self._said.append(visit.worth)
-                self._rated = self._rated or visit.rated is not None
+                self._rated = self._rated or (visit.rated is not None and visit.judge == self.judge_name)
 
     def take(self, node: str, told: bytes, stands: int, row: int) -> None:
         """A page that another shard has fetched, and its row."""

@@ -44,7 +44,7 @@ class Host:
     latency: float = 0.0
     crawl_delay: float = 0.0
     delay: float = 0.0
-    """What the others want who ask it, see authority.py."""
+    """What the others want who ask it, see `Authority`."""
 
 
 class Leases(Protocol):
