@@ -1,4 +1,5 @@
-"""Figures as data: curves or bars over axes, histograms, ticks, and how curves look. What draws them is beside this."""
+"""Figures as data: curves or bars over axes, histograms, ticks, and how curves look; and as block characters, for a
+terminal. What else draws them is beside this."""
 
 from __future__ import annotations
 

@@ -7,22 +7,21 @@ How data flows:
     index        memory-mapped columns: names, links, words, texts, classes
     subjects     what is hunted: which pages are relevant (truth), and what a guide is told of it (words, examples)
     preparing    what strategies are trained with, made of pages of the index
-    seeds        where crawls start
     guides       what a judge, told words, examples or a model, says of every page and link: found once
     hunters      the production strategies, given all that they ask for
-    simulation   the loop on rows of the index: pick, look up, learn, rank; table: those rows
-    experiments  strategies x subjects x seed sets x repetitions, in a file; settings: reads such files
-    running      all of it on all cores (pool), what is done is kept; runs: a finished crawl as a file
-    results      tables, curves and remarks, made of all of them
+    simulation   the loop on rows of the index: pick, look up, learn, rank; and those rows
+    experiments  strategies x subjects x seed sets x repetitions, in a file, which it reads
+    running      all of it on all cores (pool), what is done is kept; where crawls start
+    results      a finished crawl as a file; tables, curves and remarks, made of all of them
     measures     what came of a run; certainty: how sure that is
     findings     tables, figures, claims: what a report is made of
-    leaderboard  all strategies on a set of corpora; gate: floors that they must not fall below
+    leaderboard  all strategies on a set of corpora; floors that they must not fall below (Gate)
     papers/      the experiments of five papers, and ours on scent
     report/      pages, pictures, tables for LaTeX
 
 Beside that: reach (what can be reached from where, and what no crawl can beat), anatomy (what an index holds),
-neighbourhood and watching (how well features and estimators tell what a node is worth), evaluator (any crawl against
-relevant pages; resemblance compares them).
+watching (how well estimators tell what a node is worth), evaluator (any crawl against relevant pages, which it
+compares).
 
 The judge is never the guide: what counts as found is decided by the subject's truth, which no strategy sees.
 """
