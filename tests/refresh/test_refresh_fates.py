@@ -58,8 +58,8 @@ def test_pages_that_moved_or_vanished_are_told_as_such(tmp_path: Path) -> None:
 
 def test_what_shards_said_of_pages_stands_until_one_is_looked_at(tmp_path: Path) -> None:
     """The common log of shards has what pages are worth by the judge of each, but no lesson: nothing changes if nothing
-    is due, and which pages are watched goes by it; one judge learns from all of them with the first look. What a judge of
-    another topic has said does not stand."""
+    is due, and which pages are watched goes by it; one judge learns from all of them with the first look. What a judge
+    of another topic has said does not stand."""
     web = Web(seed=3, pages=60, hosts=4, traps=())
     topic, out = web.topics[0], tmp_path / "c"
 
