@@ -174,3 +174,12 @@ def test_a_store_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ]:  # fmt: skip
             with pytest.raises(InputError, match=why):
                 crawl(server, tmp_path / "d", archive_to=address)
+
+
+@pytest.mark.parametrize(("address", "extra"), [("s3://bucket/x", "s3"), ("sftp://host/x", "remote")])
+def test_without_fsspec_it_names_the_extra_that_is_enough(
+    address: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(InputError, match=rf"needs fsspec: pip install 'lycosa\[{extra}\]'"):
+        moving.check_address(address)

@@ -55,14 +55,14 @@ def check_address(address: str) -> None:
 
 def _store(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
+    scheme = address.partition("://")[0]
     try:
         import fsspec
     except ImportError as error:
-        raise InputError(f"{address} needs fsspec: pip install 'lycosa[remote]'") from error
+        raise InputError(f"{address} needs fsspec: pip install 'lycosa[{_extra(scheme)}]'") from error
     try:
         store, path = fsspec.core.url_to_fs(address)
     except ImportError as error:
-        scheme = address.partition("://")[0]
         raise InputError(f"{scheme}:// needs a library: pip install 'lycosa[{_extra(scheme)}]' ({error})") from error
     except (ValueError, OSError) as error:
         raise InputError(f"cannot use {address}: {error}") from error
