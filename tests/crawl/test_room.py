@@ -57,3 +57,11 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
     assert ["", ""] == [watched.visited(small) for _ in range(2)]
     assert "nearly full, 100 MB are left: free some space" in watched.visited(large)
     assert "" == Room(tmp_path / "none").lacking()
+
+
+def test_without_room_for_a_page_no_host_is_said_to_wait_for_nothing(tmp_path: Path, command: Command) -> None:
+    with serve(Web(pages=60), record=False) as server:
+        words = ["--allow-network", "127.0.0.0/8", "--delay", 0, "--per-host", 4, "--max-disk", 1]
+        said = command("crawl", "coral", "--seed", server.web.seeds(TOPIC)[0], *words, "--out", tmp_path / "c")
+    assert "Ended: stopped." in said.out
+    assert "waits: \n" not in said.out

@@ -125,7 +125,7 @@ class Progress(Onlooker):
     def _what_is_left(self, engine: Engine, console: Console) -> None:
         """Addresses that were known and not fetched: those that wait, were pruned, or are held back."""
         if engine.ending in (HOSTS_SPENT, LEFT_ALONE) or not engine.tally.pages:
-            for lane in engine.frontier.waiting()[:5]:
+            for lane in [lane for lane in engine.frontier.waiting() if lane.why][:5]:
                 print(f"  {lane.name} still has links, but waits: {lane.why}")
         pruned = engine.frontier.pruned()
         if pruned:
