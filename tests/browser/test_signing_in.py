@@ -18,7 +18,14 @@ from lycosa.store.log import SqliteLog
 
 SENT = {"cookie": "sent-cookie-1", "profile": "sent-profile-2", "header": "sent-header-3"}
 GIVEN = ("given-by-page-4", "given-by-data-5")
-REEFS = "Coral reefs are home to a quarter of the species of the sea, and coral reefs grow slowly. " * 9
+REEFS = (
+    "Coral reefs are home to a quarter of the species of the sea, though they cover less than a hundredth of it. "
+    "Polyps build them, small animals that live together with algae; the algae feed them and colour them. "
+    "Where water grows too warm, a coral loses its algae and turns white, called bleaching. A reef can recover "
+    "from that within ten years if nothing else happens, but storms, starfish and dirt from rivers often do. Fish that "
+    "graze on seaweed keep a reef clean; where these were caught, seaweed takes its place. Most reefs lie between the "
+    "tropics, in clear and shallow water, and some grow in the dark of the deep sea, without any algae at all."
+)
 APP = (
     "<!DOCTYPE html><title>Reefs</title><link rel=stylesheet href=/a.css><div id=root></div>"
     "<script>fetch('/data').then(r => r.text())"
