@@ -265,6 +265,7 @@ class Scent:
     finds_: int = field(default=0, init=False, repr=False, compare=False)
     oldest_: int = field(default=0, init=False, repr=False, compare=False)  # rows before it had their turn
     turn_: int = field(default=-1, init=False, repr=False, compare=False)  # whose turn it is; -1 for nobody's
+    by_topic_: bool = field(default=False, init=False, repr=False, compare=False)  # and why; else for its age
     lead_: float = field(default=0.0, init=False, repr=False, compare=False)  # what that one has more
 
     def __post_init__(self) -> None:
@@ -374,7 +375,8 @@ class Scent:
         while finds are few and doubtful, after each fourth page of the link of which the topic says most.
 
         A judge that learns may take the wrong pages for relevant, and then all that was learned leads to more of them.
-        Returned are that link and the one before, which may still be open: both have another score now.
+        A turn lasts until the page has come, or the next one has its turn: its host may rest meanwhile. Returned are
+        that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
         if self.lean and self.pages_ > UNSMELT:
@@ -382,8 +384,11 @@ class Scent:
             if not self.finds_ and self.pages_ % 2 == 0:
                 self.turn_ = self._oldest(table)
             elif self.finds_ and doubtful and self.pages_ % SECOND == 0:
-                self.turn_ = self._most_topical(table)
-        return np.array([row for row in (before, self.turn_) if row >= 0], np.intp)
+                self.turn_ = self._most_topical(table, before)
+            elif before >= 0 and table.state[before] == OPEN and self.by_topic_ == bool(self.finds_ and doubtful):
+                self.turn_ = before
+            self.by_topic_ = self.finds_ > 0
+        return np.array([row for row in {before, self.turn_} if row >= 0], np.intp)
 
     def _oldest(self, table: Table) -> int:
         """The link that has been open for longest and had no turn yet; -1 if there is none."""
@@ -391,12 +396,16 @@ class Scent:
             self.oldest_ += 1
         if self.oldest_ == len(table):
             return -1
-        self.oldest_ += 1  # one that can't be fetched now, as its host rests, keeps nobody from a turn
+        self.oldest_ += 1  # one that can't be fetched for long, as its host rests, keeps nobody from a turn
         return self.oldest_ - 1
 
-    def _most_topical(self, table: Table) -> int:
-        """The link of which the topic says most, whatever was learned from pages; -1 if there is none."""
+    def _most_topical(self, table: Table, before: int) -> int:
+        """The link of which the topic says most, whatever was learned from pages; -1 if there is none.
+
+        Not the one that had the last turn: it is on its way, or its host rests.
+        """
         rows = self.elite_.hopeful(table)
+        rows = rows[rows != before]
         if not len(rows):
             return -1
         of_anchor, of_others = self.mixing_.fixed[_OF_TOPIC[0]], self.mixing_.fixed[_OF_TOPIC[1]]
@@ -661,7 +670,7 @@ class Scent:
             columns[RISK] = np.zeros(len(rows))
             columns[RISK][met] = self._risked(whole[met], lines, table) - whole[met]
         if self.turn_ >= 0:
-            columns[BY_TOPIC if self.finds_ else BY_AGE] = np.where(rows == self.turn_, self.lead_, 0.0)
+            columns[BY_TOPIC if self.by_topic_ else BY_AGE] = np.where(rows == self.turn_, self.lead_, 0.0)
         return columns | {"any link": np.full(len(rows), ANY)}
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
