@@ -48,7 +48,6 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
 NEEDS = {
     "src/lycosa/text/embeddings.py": "wordllama",
     "src/lycosa/topics/embedding.py": "wordllama",
-    "src/lycosa/text/skos.py": "rdflib",
 }
 """Files whose doctests need an extra: left out where it is not installed."""
 

@@ -97,7 +97,6 @@ EXTRAS = (
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
     ("browser", "playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
     ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
-    ("meaning", "rdflib", "ontologies in SKOS (--ontology FILE)"),
     ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),
     ("server", "fastapi", "the API and the pages for many people (lycosa serve)"),
     ("server", "plotly", "curves in the pages (lycosa serve)"),

@@ -83,7 +83,7 @@ def wordnet(
         list[str] | None, typer.Argument(metavar="WORD", help="A word to look up, or two to compare.")
     ] = None,
     ontology: Annotated[
-        str, typer.Option(metavar="PLACE", help="A directory of WordNet's files, or a thesaurus (SKOS, TSV) instead.")
+        str, typer.Option(metavar="PLACE", help="A directory of WordNet's files, or a table (TSV) of relations.")
     ] = "",
     fetch: Annotated[bool, typer.Option("--fetch", help="Download WordNet: Debian's package, with apt-get.")] = False,
     source: Annotated[

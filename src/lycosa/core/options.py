@@ -109,7 +109,7 @@ class Options:
     ontology: str = option(
         "",
         "Word meanings, for judges and strategies that use them: a directory of WordNet's files, or your "
-        "own ontology (SKOS, or a TSV of relations). Default: WordNet, if installed (see 'lycosa "
+        "own ontology (a TSV of relations). Default: WordNet, if installed (see 'lycosa "
         "wordnet').",
         metavar="FILE",
     )

@@ -30,7 +30,7 @@ class CrawlOptions(TypedDict, total=False):
     """Word statistics to weight words by, made by 'lycosa train background'. Default: learned from the pages."""
     ontology: str | Path
     """Word meanings, for judges and strategies that use them: a directory of WordNet's files, or your own ontology
-    (SKOS, or a TSV of relations). Default: WordNet, if installed (see 'lycosa wordnet')."""
+    (a TSV of relations). Default: WordNet, if installed (see 'lycosa wordnet')."""
     whole_text: bool
     """Judge the whole page, including menus, footers and comments, instead of its main content."""
     threshold: float

@@ -9,7 +9,7 @@ from lycosa.text.ontology import Ontology
 
 
 def ontology(place: str = "") -> Ontology:
-    """WordNet where it is found; of a directory, WordNet's files there; of a file, a thesaurus (SKOS or TSV).
+    """WordNet where it is found; of a directory, WordNet's files there; of a file, a table of relations (TSV).
 
     It is read once in a process, a file again when it has changed. `lycosa wordnet --fetch` gets WordNet.
     """
