@@ -107,7 +107,6 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "lab",
         "browser",
         "images",
-        "meaning",
         *("server",) * 6,
         "cluster",
         "mcp",
