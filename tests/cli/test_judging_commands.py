@@ -69,12 +69,22 @@ def test_kept(command: Command, crawl: Path) -> None:
 
 def test_the_judge_learns_from_labels_at_once(command: Command, crawl: Path) -> None:
     """Everyone tells the new numbers as soon as something was said."""
-    told = command.out("label", crawl, f"{HOST}ring0", "--no")
+    told = command.out("label", crawl, "--no", f"{HOST}ring0")
     assert told.startswith("1 labelled as irrelevant; now 0 yes, 1 no.\n4 of 11 pages relevant; before: 7 of 11")
     assert 4 == summarise(crawl).relevant
     assert 4 == command.json("judge", crawl)["after"]["relevant"]
-    command.out("label", crawl, f"{HOST}ring0", "--yes")
+    command.out("label", crawl, "--yes", f"{HOST}ring0")
     assert 7 == summarise(crawl).relevant
+
+
+def test_label_several_of_each_kind(command: Command, crawl: Path) -> None:
+    """Each page has the label of the option before it, in any order."""
+    pages = [f"{HOST}{name}" for name in ("reef0", "train0", "reef1", "train1")]
+    told = command.out("label", crawl, "--yes", pages[0], "--no", pages[1], "--yes", pages[2], "--no", pages[3])
+    assert told.startswith("2 labelled as relevant, 2 labelled as irrelevant; now 2 yes, 2 no.\n")
+    log = SqliteLog(crawl / NAME, readonly=True)
+    assert labels_in(log) == {pages[0]: True, pages[1]: False, pages[2]: True, pages[3]: False}
+    log.close()
 
 
 def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
@@ -82,7 +92,7 @@ def test_pages_to_ask_about(command: Command, crawl: Path) -> None:
     command.out("judge", crawl, "coral polyps gold1", "--keep")
     told = command.out("label", crawl)
     assert "Labelling these pages would help most:\n" in told
-    assert f"lycosa label {crawl} URL --yes" in told
+    assert f"lycosa label {crawl} --yes URL" in told
     asked = command.json("label", crawl)["questions"]
     assert {"url", "title", "worth"} == set(asked[0])
 
@@ -105,4 +115,3 @@ def test_errors(command: Command, crawl: Path) -> None:
     """One line that says what to do."""
     assert "judging fetches nothing" in command.complaint("judge", crawl, "--example", "http://elsewhere.test/")
     assert "contains no crawl" in command.complaint("judge", str(crawl / "nowhere"), "x")
-    assert "--yes or --no" in command.complaint("label", crawl, f"{HOST}ring0")

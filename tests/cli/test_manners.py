@@ -58,7 +58,7 @@ RUN = {
         *("lab", "run", "--corpus", "{mine}/small.index", "--topic", "marine biology/coral reefs", "--budget", "10"),
         *("--strategy", "best-first", "--seed-sets", "1", "--workers", "1", "--out", "{mine}/lab"),
     ],
-    "label": ["label", "{crawl}", "{seed}", "--yes"],
+    "label": ["label", "{crawl}", "--yes", "{seed}"],
     "label ask": ["label", "{crawl}", "--json"],
     "judge": ["judge", "{crawl}", "{query}", "--threshold", "0.2"],
     "mend": ["mend", "{crawl}"],

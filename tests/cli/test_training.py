@@ -198,6 +198,11 @@ def test_errors_are_one_line(
     assert told in command.complaint("train", *words)
 
 
+def options(name: str, values: list[str]) -> list[str]:
+    """An option, repeated for each value."""
+    return [word for value in values for word in (name, value)]
+
+
 def test_labels_go_into_the_log_and_make_a_model(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
@@ -207,10 +212,10 @@ def test_labels_go_into_the_log_and_make_a_model(
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=40, **LOCAL) if visit.is_page]
     good = [url for url in pages if server.web.topic(url) == TOPIC][:8]
     bad = [url for url in pages if server.web.topic(url) != TOPIC][:8]
-    told = command.out("label", out, *good, "--yes")
+    told = command.out("label", out, *options("--yes", good))
     assert f"{len(good)} labelled as relevant; now {len(good)} yes, 0 no." == told.split("\n")[0]
-    command.out("label", out, *bad, good[0], "--no")
-    told = command.out("label", out, good[0] + "#top", "--yes")
+    command.out("label", out, *options("--no", [*bad, good[0]]))
+    told = command.out("label", out, "--yes", good[0] + "#top")
     assert f"Train with them: lycosa train {out}" in told.split("\n")
     assert PAGES_SPENT == summarise(out).ending  # a label does not make it a crawl that was interrupted
     log = SqliteLog(out / NAME, readonly=True)
@@ -233,11 +238,14 @@ def test_labels_that_cannot_be_given(
     seeds = server.web.seeds(TOPIC)
     pages = [visit.node for visit in lycosa.crawl("coral reef", seeds, out=out, budget=3, **LOCAL) if visit.is_page]
     unknown = "http://elsewhere.test/"
-    assert f"has not fetched {unknown}" in command.complaint("label", out, pages[0], unknown, "--yes")
-    assert "contains no crawl" in command.complaint("label", tmp_path / "nowhere", pages[0], "--yes")
-    assert "say whether the pages are relevant: --yes or --no\n" in command.complaint("label", out, pages[0])
+    assert f"has not fetched {unknown}" in command.complaint("label", out, "--yes", pages[0], "--yes", unknown)
+    assert "contains no crawl" in command.complaint("label", tmp_path / "nowhere", "--yes", pages[0])
+    both = ("--yes", pages[0], "--no", pages[1], "--no", pages[0] + "#top")
+    assert f"{pages[0]}#top is labelled with both --yes and --no: choose one\n" in command.complaint(
+        "label", out, *both
+    )
     held = Directory.open(out)
-    assert "is in use by a running crawl" in command.complaint("label", out, pages[0], "--yes")
+    assert "is in use by a running crawl" in command.complaint("label", out, "--yes", pages[0])
     held.close()
     log = SqliteLog(out / NAME, readonly=True)
     assert not list(log.events("kind = 'label'"))

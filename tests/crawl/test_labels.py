@@ -169,7 +169,7 @@ def test_a_judge_that_has_met_nothing_to_learn_from_waits_in_the_next_run(tmp_pa
     list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=whole, budget=55, concurrency=1))
     list(lycosa.crawl("coral reef", ["0"], space=Elsewhere(), out=parts, budget=12, concurrency=1))
     list(lycosa.resume(parts, space=Elsewhere(), budget=20))
-    keep_labels(parts, {"0": False})
+    keep_labels(parts, [("0", False)])
     with closing(SqliteLog(parts / NAME, readonly=True)) as log:
         assert next(log.visits("node = '0'")).worth == 0.0
     list(lycosa.resume(parts, space=Elsewhere(), budget=55))

@@ -96,7 +96,7 @@ def test_a_cluster_is_mended_with_its_shards(crawl: Path, capsys: pytest.Capture
     for write in (
         lambda: list(lycosa.resume(shards[0])),
         lambda: compact(shards[0]),
-        lambda: keep_labels(shards[0], {}),
+        lambda: keep_labels(shards[0], []),
     ):
         with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: name that directory"):
             write()

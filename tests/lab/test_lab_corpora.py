@@ -182,7 +182,7 @@ def test_a_past_crawl_is_a_corpus(server: Server, tmp_path: Path, monkeypatch: p
     (tmp_path / "labels.tsv").write_text(f"{first}\tSea\n")
     assert [] == make_index([str(path)], tmp_path / "x", labels=tmp_path / "labels.tsv").facts["notes"]
     for url, answer in ((first, "--no"), (first, "--yes"), (second, "--no")):
-        assert 0 == run(monkeypatch, "label", str(path), url, answer)
+        assert 0 == run(monkeypatch, "label", str(path), answer, url)
     index = make_index([str(path)], tmp_path / "x")
     assert (30, ["irrelevant", "relevant"]) == (len(index), index.classes)
     assert [[first], [second]] == [

@@ -258,8 +258,8 @@ def test_labels_of_a_crawl(crawl: tuple[Path, list[str]], capsys: pytest.Capture
     out, found = crawl
     with pytest.raises(InputError, match="has no labels yet: give some with 'lycosa label"):
         read([str(out)], no_pages, tell)
-    give_label(out, found[:4], relevant=True)
-    give_label(out, found[3:7], relevant=False)
+    give_label(out, yes=found[:4])
+    give_label(out, no=found[3:7])
     corpus = read([str(out)], no_pages, tell)
     assert {"relevant": 3, "irrelevant": 4} == labels(corpus)
     archived = Corpus()

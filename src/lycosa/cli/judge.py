@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -118,34 +118,38 @@ def _list(console: Console, heading: str, pages: Sequence[Moved], count: int) ->
 
 def label(
     directory: Dir,
-    urls: Annotated[
+    yes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL", help="Pages the crawl has fetched. Default: ask about the least certain ones."),
+        typer.Option("--yes", metavar="URL", help="A relevant page that the crawl has fetched; repeatable."),
     ] = None,
-    relevant: Annotated[bool | None, typer.Option("--yes/--no", help="Whether the pages are relevant.")] = None,
+    no: Annotated[
+        list[str] | None,
+        typer.Option("--no", metavar="URL", help="An irrelevant page that the crawl has fetched; repeatable."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Label pages as relevant or not, so that the judge learns.
 
-    Without URL, asks about the ten pages whose labels would help most. The judge learns immediately, and uses what it
-    learned when the crawl is resumed. If a page has several labels, the last one counts. 'lycosa train DIR' trains a
-    model on the labels.
+    Without --yes and --no, asks about the ten pages whose labels would help most. The judge learns immediately, and
+    uses what it learned when the crawl is resumed. If a page was labelled before, the new label counts. 'lycosa train
+    DIR' trains a model on the labels.
     """
-    if not urls:
+    if not yes and not no:
         _ask_where_it_helps(directory, json=json)
         return
-    if relevant is None:
-        raise InputError("say whether the pages are relevant: --yes or --no")
     crawled(directory)
-    keep_labels(directory, dict.fromkeys(urls, relevant))
+    keep_labels(directory, [*((url, True) for url in yes or ()), *((url, False) for url in no or ())])
 
 
-def keep_labels(directory: Path, said: dict[str, bool]) -> None:
-    """Keep what was said of pages, have the judge learn from it, and tell what there is now."""
+def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
+    """Record labels of pages, have the judge learn from them, and print the new counts."""
     opened = Directory.open(directory)
     try:
         with closing(opened.log()) as log:
-            nodes = {_known(directory, log, url): relevant for url, relevant in said.items()}
+            nodes: dict[str, bool] = {}
+            for url, relevant in labels:
+                if nodes.setdefault(_known(directory, log, url), relevant) != relevant:
+                    raise InputError(f"{url} is labelled with both --yes and --no: choose one")
             now = time.time()
             with log.together():
                 for node, relevant in nodes.items():
@@ -155,9 +159,9 @@ def keep_labels(directory: Path, said: dict[str, bool]) -> None:
     finally:
         opened.close()
     good, console = sum(given.values()), output()
-    kinds = [RELEVANT] * (True in said.values()) + [IRRELEVANT] * (False in said.values())
-    told = f"{len(said)} labelled as {' or '.join(kinds)}; now {good} yes, {len(given) - good} no."
-    console.print(told)
+    counts = {RELEVANT: sum(nodes.values()), IRRELEVANT: len(nodes) - sum(nodes.values())}
+    kinds = ", ".join(f"{count} labelled as {kind}" for kind, count in counts.items() if count)
+    console.print(f"{kinds}; now {good} yes, {len(given) - good} no.")
     console.print(f"{judged.after.told}; before: {judged.before.told}.")
     if good >= 3 and len(given) - good >= 3:
         print(f"Train with them: lycosa train {shlex.quote(str(directory))}")
@@ -181,7 +185,7 @@ def _ask_where_it_helps(directory: Path, *, json: bool) -> None:
     for question in found:
         _show(console, question)
     name = shlex.quote(str(directory))
-    print(f"Label them with: lycosa label {name} URL --yes, or lycosa label {name} URL --no")
+    print(f"Label them with: lycosa label {name} --yes URL, or --no URL; both are repeatable")
 
 
 def _show(console: Console, question: Question) -> None:
@@ -205,7 +209,7 @@ def _ask(console: Console, directory: Path, found: Sequence[Question]) -> None:
         if typed in ("y", "n"):
             said[question.url] = typed == "y"
     if said:
-        keep_labels(directory, said)
+        keep_labels(directory, said.items())
 
 
 def _known(directory: Path, log: SqliteLog, url: str) -> str:

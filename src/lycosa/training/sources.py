@@ -295,7 +295,7 @@ def read_crawl(path: Path, corpus: Corpus) -> None:
     with closing(open_log(path)) as log:
         labels = labels_in(log)
     if not labels:
-        raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} URL --yes' (and --no)")
+        raise InputError(f"{path} has no labels yet: give some with 'lycosa label {path} --yes URL --no URL'")
     stems: list[str] = []
     visits: dict[str, Visit] = {}
     for event in events_of(path, stems, silent):
