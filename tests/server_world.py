@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ class World:
             "secretwords",
             "alices-page",
             "Alice's reefs",
-            *(self.ids[n] for n in ("interest", "crawl", "comparison", "model")),
+            *(self.ids[n] for n in ("interest", "crawl", "model")),
         ]
 
 
@@ -75,14 +74,6 @@ def make_world(database_address: str, path: Path) -> World:
     )
     assert 201 == entry.status_code, entry.text
     ids["entry"] = entry.json()["id"]
-    ids["comparison"] = new_id()
-    site.database.insert(
-        "comparison",
-        {
-            "id": ids["comparison"], "interest": ids["interest"], "crawl": ids["crawl"], "state": "finished",
-            "strategies": json.dumps(["breadth-first"]), "result": "{}", "created": EPOCH, "ended": EPOCH,
-        },
-    )  # fmt: skip
     table = {"file": ("secretwords.tsv", b"http://reefs.example/alices-page\tSea/Reefs\n")}
     uploaded = alice.post("/api/v1/models", files=table)
     assert 201 == uploaded.status_code, uploaded.text

@@ -46,7 +46,6 @@ LONGEST_LINE = 320
 NAMES = {
     "POST /interests": ("INTEREST", "id"),
     "POST /interests/$INTEREST/crawls": ("CRAWL", "id"),
-    "POST /interests/$INTEREST/comparisons": ("COMPARISON", "id"),
 }
 """What later calls take from the answers of earlier ones."""
 
@@ -317,9 +316,6 @@ def _settle(server: Running, call: Call, known: dict[str, str]) -> None:
     """Wait for what a call has begun: later ones show what came of it."""
     if re.search(r"/(crawls|refresh|more)$", call.path) and call.method == "POST":
         server.wait(known["CRAWL"])
-    if call.path.endswith("/comparisons") and call.method == "POST":
-        while server.ask("GET", f"/comparisons/{known['COMPARISON']}")["state"] in ("queued", "running"):
-            time.sleep(0.3)
 
 
 def _shortened(text: str) -> str:

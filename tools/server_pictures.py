@@ -94,15 +94,6 @@ def _take(server: Running, browser: Browser, out: Path) -> None:
     dark.mouse.click(x, y)
     dark.evaluate("document.querySelector('.tabs').scrollIntoView({behavior: 'instant'})")
     _keep(dark, out / "serve-graph.png", 760)
-    compared = {"crawl": crawl, "strategies": ["scent", "best-first", "shark-search", "breadth-first"]}
-    comparison = server.ask("POST", f"/interests/{interest}/comparisons", compared)["id"]
-    while server.ask("GET", f"/comparisons/{comparison}")["state"] in ("queued", "running"):
-        time.sleep(0.3)
-    _show(server, dark, interest, "compare")
-    dark.evaluate(
-        "document.querySelector('#panel-compare figure')?.scrollIntoView({behavior: 'instant', block: 'center'})"
-    )
-    _keep(dark, out / "serve-compare.png", 860)
     dark.close()
     _phones(server, browser, out / "serve-phone.png", interest)
 

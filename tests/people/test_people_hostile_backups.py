@@ -168,7 +168,6 @@ WRONG: list[tuple[str, str, object, str]] = [
         '{"words": "x", "seeds": ["https://a.example/"], "examples": ["/etc/passwd"]}',
         "address",
     ),
-    ("comparison", "strategies", '["os:system"]', "no strategy"),
     ("feedback", "person", "nobody", "no person"),
     ("crawl", "budget", 10**12, "whole number"),
     ("crawl", "created", 1e300, "a number"),

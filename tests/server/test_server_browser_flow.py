@@ -411,7 +411,6 @@ def test_parts_of_an_interest(crawled: Crawled) -> None:
         ("#changes", ".change >> text=<img src=x"),
         ("#feedback", ".labels li >> text=<script>"),
         ("#suggestions", ".suggestions li"),
-        ("#compare", "h2"),
         ("#sharing", "h2"),
         ("#settings", "h2"),
         ("/edit", "input[name=preferences]"),

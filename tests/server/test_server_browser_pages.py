@@ -27,7 +27,7 @@ from site_maker import PASSWORD, SiteUnderTest, make_site
 
 HOSTILE = "<img src=x onerror=alert(1)><svg/onload=alert(2)> {{7*7}}"
 HUB, PAGE, LONG = (f"http://reefs.example/{name}" for name in ("", "polyps", "long"))
-PARTS = ("live", "results", "graph", "changes", "feedback", "suggestions", "compare", "sharing", "settings")
+PARTS = ("live", "results", "graph", "changes", "feedback", "suggestions", "sharing", "settings")
 PATHS = (
     "/",
     "/interests/new",

@@ -110,7 +110,7 @@ def test_a_revoked_token_opens_nothing(world: World) -> None:
 
 def test_what_is_alices_does_not_exist_for_others(world: World) -> None:
     """Another member, a reader and the admin get 403 or 404 for each thing of hers, and nothing has changed after."""
-    theirs = ("{interest}", "{crawl}", "{comparison}", "{model}", "{token}", "{session}", "{notice}")
+    theirs = ("{interest}", "{crawl}", "{model}", "{token}", "{session}", "{notice}")
     asked = [name for name in _all(world) if any(part in name for part in theirs)]
     assert len(asked) > 25
     before = everything(world)
@@ -190,7 +190,6 @@ def test_the_owner_may_change_what_others_may_not(own_world: World) -> None:
     last = ("DELETE /interests/{interest}", "DELETE /session", "DELETE /me", "DELETE /me/sessions/{session}")
     mine = [name for name in _all(world) if not name.startswith("GET ") and name not in OPEN]
     gone = (  # what others hang on goes last
-        "DELETE /comparisons/{comparison}",
         "DELETE /models/{model}",
         "DELETE /crawls/{crawl}",
         "DELETE /me/tokens/{token}",

@@ -16,8 +16,8 @@ import pytest
 from crawl_on_site import WISHES, CrawlOnSite
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import models, suggestions
-from lycosa.server import child, training
 from lycosa.server import models as files
+from lycosa.server import training
 from lycosa.text.bags import Bags
 from lycosa.topics.model import Model, fitted
 from revisited_crawl import html
@@ -204,7 +204,7 @@ def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> 
     monkeypatch.setattr(training.child, "ask", here)
     answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
-    row = child.take(crawl.site.database, "model")
+    row = models.take(crawl.site.database)
     assert row is not None
     asyncio.run(training.Training(crawl.site.settings, crawl.site.database).do(row))
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()

@@ -59,7 +59,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
 
 
 def erase_crawl(database: Database, crawl: str) -> None:
-    """One crawl, and the comparisons that were made on it."""
+    """Delete one crawl."""
     with database.transaction():
         if held(database, crawl) is not None:
             database.delete("crawl", crawl)
@@ -136,7 +136,7 @@ def _throw(database: Database, crawl: str) -> None:
 # hash, and the digests of tokens, sessions and feeds, are of no use to anyone but a thief.
 
 _SECRET = frozenset({"password", "digest", "previous", "feed", "folded"})
-_JSON = frozenset({"wishes", "preferences", "strategies", "result", "sources", "about"})
+_JSON = frozenset({"wishes", "preferences", "sources", "about"})
 
 
 def data_of_person(database: Database, person: str) -> dict[str, Any]:
@@ -174,7 +174,6 @@ def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
     for name, table, order in (
         ("crawls", "crawl", "number"),
         ("labels", "feedback", "at, url"),
-        ("comparisons", "comparison", "created, id"),
     ):
         rows = database.rows(f"SELECT * FROM {table} WHERE interest = ? ORDER BY {order}", interest)
         of[name] = [_shown(row) for row in rows]

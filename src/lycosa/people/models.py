@@ -97,6 +97,20 @@ def remove(database: Database, owner: str, model: str) -> None:
 # -- training, by the crawl process ----------------------------------------------------------------------------
 
 
+def requeue(database: Database) -> None:
+    """Queue again what an earlier process did not finish."""
+    database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
+
+
+def take(database: Database) -> Row | None:
+    """Return the model that has waited longest, its state now `training`; None if none waits."""
+    row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
+    start = "UPDATE model SET state = 'training' WHERE id = ? AND state = 'queued'"
+    if row is None or not database.run(start, row["id"]):
+        return None
+    return database.get("model", row["id"])
+
+
 def end(database: Database, now: float, model: str, state: str, about: dict[str, Any], **fields: Any) -> bool:
     """How training ended: `ready` with its file, or `failed` with the reason. False if it was deleted meanwhile."""
     changes = {"state": state, "about": _text(about, LONGEST_ABOUT), "ended": now, **fields}

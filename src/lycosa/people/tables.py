@@ -30,7 +30,7 @@ MOST_ROWS = 10_000_000
 """Of one table."""
 
 LONGEST_ROW = 8 << 20
-"""Bytes of a row as JSON. The longest are results of comparisons."""
+"""Bytes of a row as JSON."""
 
 LONGEST_TEXT = 100_000
 """Characters of a text of which nothing else is known; an address may be as long as the web made it."""
@@ -164,26 +164,6 @@ def _is_texts(value: Any) -> bool:
     return isinstance(kept, list) and len(kept) <= 100 and all(isinstance(text, str) for text in kept)
 
 
-def _result(value: Any) -> None:
-    """What a comparison came to: nothing yet, or curves over numbers of pages."""
-    kept = read_json(value, LONGEST_ROW)
-    if kept == {}:
-        return
-    if not isinstance(kept, dict) or kept.keys() != {"pages", "curves", "recorded"}:
-        raise ValueError("it is not a result of a comparison")
-    curves = kept["curves"]
-    if not isinstance(curves, list) or any(
-        not isinstance(curve, dict)
-        or curve.keys() != {"strategy", "found", "share"}
-        or not isinstance(curve["strategy"], str)
-        for curve in curves
-    ):
-        raise ValueError("it has a curve that is none")
-    columns = [kept["pages"], kept["recorded"], *(curve[name] for curve in curves for name in ("found", "share"))]
-    if not all(isinstance(one, list) and all(type(at) in (int, float) for at in one) for one in columns):
-        raise ValueError("it has a curve that is not a list of numbers")
-
-
 _ID = _rule(is_id, "it is not an id")
 _DIGEST = _like("[0-9a-f]{64}", "digest")
 _TRUTH = _one_of(0, 1)
@@ -228,9 +208,6 @@ RULES: dict[str, Rule] = {
     "model.sources": _object(models.LONGEST_SOURCES),
     "model.about": _object(models.LONGEST_ABOUT),
     "model.size": _from(0, models.LARGEST),
-    "comparison.strategies": _rule(_is_texts, "it is not a JSON list of texts"),
-    "comparison.state": _one_of("queued", "running", "finished", "failed"),
-    "comparison.result": _result,
 }
 """What is known of a column beyond its type, by its name, with that of its table where it is not the same in all."""
 

@@ -33,7 +33,7 @@ SCOPES = {
     "read": "see interests, pages and changes, and search",
     "feedback": "label pages and answer suggestions",
     "write": "create, change, share and delete interests",
-    "run": "start, pause and stop crawls and comparisons",
+    "run": "start, pause and stop crawls",
     "account": "change, export and delete the account",
     "admin": "manage accounts, invitations, the seed catalogue and the audit log",
     "metrics": "read the server's metrics",
@@ -116,13 +116,6 @@ class CrawlAccess(InterestAccess):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonAccess(InterestAccess):
-    """A comparison of such an interest."""
-
-    comparison: Row
-
-
-@dataclass(frozen=True, slots=True)
 class ModelAccess:
     """A model of someone's own."""
 
@@ -155,20 +148,11 @@ def interest_to(mode: Mode, scope: str) -> Any:
 def crawl_to(mode: Mode, scope: str) -> Any:
     def guard(request: Request, crawl: str) -> CrawlAccess:
         person = _with_scope(request, scope)
-        access, row = _of_interest(person, "crawl", crawl, mode)
+        access, row = _crawl_of(person, crawl, mode)
         directory = person.site.settings.crawl_directory(row["id"])
         return CrawlAccess(person, access.interest, access.mode, row, directory)
 
     return _guard(guard, "crawl", mode, scope)
-
-
-def comparison_to(mode: Mode, scope: str) -> Any:
-    def guard(request: Request, comparison: str) -> ComparisonAccess:
-        person = _with_scope(request, scope)
-        access, row = _of_interest(person, "comparison", comparison, mode)
-        return ComparisonAccess(person, access.interest, access.mode, row)
-
-    return _guard(guard, "comparison", mode, scope)
 
 
 def model_to(scope: str) -> Any:
@@ -198,15 +182,15 @@ def _with_scope(request: Request, scope: str) -> Person:
     return person
 
 
-def _of_interest(person: Person, table: str, key: str, mode: Mode) -> tuple[InterestAccess, Row]:
-    """A row that belongs to an interest, if the person may go so far with that; else there is no such row."""
-    row = person.site.database.get(table, key)
+def _crawl_of(person: Person, crawl: str, mode: Mode) -> tuple[InterestAccess, Row]:
+    """Return a crawl's row and the access to its interest; 404 if the person may not know of it."""
+    row = person.site.database.get("crawl", crawl)
     if row is None:
-        raise HTTPException(404, f"no such {table}")
+        raise HTTPException(404, "no such crawl")
     try:
         return may(person, row["interest"], mode), row
     except HTTPException as error:
-        detail = f"no such {table}" if error.status_code == 404 else error.detail
+        detail = "no such crawl" if error.status_code == 404 else error.detail
         raise HTTPException(error.status_code, detail) from None
 
 

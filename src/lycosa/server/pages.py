@@ -36,7 +36,7 @@ from lycosa.version import __version__
 
 SIGN_IN = "/sign-in"
 THEMES = ("system", "light", "dark")
-TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "compare", "settings", "sharing")
+TABS = ("live", "graph", "results", "search", "changes", "feedback", "suggestions", "settings", "sharing")
 
 PROBLEMS = {
     403: ("No access", "You do not have access to this page. An administrator of this server can change that."),

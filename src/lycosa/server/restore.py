@@ -25,7 +25,7 @@ from lycosa.people.tables import LONGEST_ROW, PASSING, Checker, read_json, rows_
 from lycosa.server.backup import FORM, MANIFEST, Told, is_passing
 from lycosa.server.models import inspect
 from lycosa.server.settings import Settings
-from lycosa.server.validation import TAUGHT, check_strategy, harmless, harmless_wishes
+from lycosa.server.validation import TAUGHT, harmless, harmless_wishes
 from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.earlier import located
 from lycosa.store.log import NAME as LOG
@@ -212,9 +212,6 @@ def _check_row(checker: Checker, table: str, row: Any, members: dict[str, dict[s
         raise InputError(f"the model {row['id']} is not what its row tells of")
     if table == "interest":
         harmless_wishes(row["wishes"])
-    elif table == "comparison":
-        for text in read_json(row["strategies"], LONGEST_ROW):
-            check_strategy(text)
 
 
 def _lines(content: IO[bytes]) -> Iterator[bytes]:

@@ -6,19 +6,23 @@ they said yes to, or opened more than once and said nothing of; a no is a no.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lycosa.core.errors import InputError
+from lycosa.core.errors import InputError, LycosaError
 from lycosa.people import feedback, interests, models, suggestions
-from lycosa.people.database import Row
+from lycosa.people.database import Database, Row
 from lycosa.server import child
+from lycosa.server.logs import log
 from lycosa.server.models import digest_of, inspect, pages_of, room, sweep
-from lycosa.server.settings import without_place
+from lycosa.server.settings import Settings, without_place
 from lycosa.store.log import NAME
 
 LONGEST = 1_800.0
@@ -31,13 +35,62 @@ REFUSED = "irrelevant"
 """The class of what got a no: beside `relevant`, or beside the classes that interests are."""
 
 
-class Training(child.Job):
-    """In the crawl process."""
+EVERY = 1.0
+"""Seconds between two looks at the queue."""
 
-    table, name, longest = "model", "training", LONGEST
+TIDY = 3_600.0
+"""Seconds between two sweeps of files that belong to no model."""
 
-    def tidy(self) -> None:
-        sweep(self.settings, self.database, time.time())
+
+class Training:
+    """Train queued models one at a time: part of the crawl process, the work itself runs in a child process."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.settings, self.database = settings, database
+        self.place = settings.data / "training"
+
+    async def run_queued(self) -> None:
+        """Train what is queued until cancelled. While the database is away, wait."""
+        started, tidied = False, -TIDY
+        while True:
+            try:
+                if time.monotonic() > tidied + TIDY:
+                    await asyncio.to_thread(sweep, self.settings, self.database, time.time())
+                    tidied = time.monotonic()
+                if not started:
+                    await asyncio.to_thread(shutil.rmtree, self.place, ignore_errors=True)
+                    await asyncio.to_thread(models.requeue, self.database)
+                    started = True
+                row = await asyncio.to_thread(models.take, self.database)
+                if row is not None:
+                    await self.do(row)
+                    continue
+            except LycosaError as error:
+                log("training waits", "warning", why=str(error))
+                started = False  # the last result may not have been written
+            await asyncio.sleep(EVERY)
+
+    async def do(self, row: Row) -> None:
+        """Train one model and record the result or the reason of its failure."""
+        log("training started", job=row["id"])
+        task: dict[str, Any] = {}
+        try:
+            task = await asyncio.to_thread(self.gather, row)
+            answer = await child.ask(__name__, task, partial(self._deleted, row["id"]), LONGEST)
+            await asyncio.to_thread(self.end, row, task, *answer)
+            reason = answer[1]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            reason = without_place(self.settings, str(error))
+            await asyncio.to_thread(self.end, row, task, None, reason)
+        finally:
+            shutil.rmtree(self.place, ignore_errors=True)
+        log("training ended", job=row["id"], reason=reason)
+
+    async def _deleted(self, model: str) -> bool:
+        try:
+            return await asyncio.to_thread(self.database.get, "model", model) is None
+        except LycosaError:
+            return False
 
     def gather(self, row: Row) -> dict[str, Any]:
         """The crawls of the person's own interests, and what was said of their pages."""

@@ -121,6 +121,11 @@ CREATE TABLE crawl (
     started DOUBLE PRECISION,
     ended DOUBLE PRECISION,
     due DOUBLE PRECISION,                  -- when it is to be looked at again
+    judging TEXT NOT NULL DEFAULT '',      -- judge its pages again after a change of: labels, threshold, topic
+    asked INTEGER NOT NULL DEFAULT 0,      -- how often that was requested
+    judging_failed TEXT NOT NULL DEFAULT '',
+    everything INTEGER NOT NULL DEFAULT 1, -- a refresh visits all pages, or only those that are due
+    look_first TEXT NOT NULL DEFAULT '[]', -- JSON list: parts of addresses that a refresh visits first
     UNIQUE (interest, number)
 );
 CREATE INDEX crawl_state ON crawl (state);
@@ -133,6 +138,8 @@ CREATE TABLE feedback (
     title TEXT NOT NULL DEFAULT '',
     person TEXT REFERENCES person (id) ON DELETE SET NULL,
     at DOUBLE PRECISION NOT NULL,
+    worth DOUBLE PRECISION,                -- the page's score just before, and the threshold of that time
+    threshold DOUBLE PRECISION,
     PRIMARY KEY (interest, url)
 );
 
@@ -177,18 +184,22 @@ CREATE TABLE notice (
 );
 CREATE INDEX notice_person ON notice (person, at);
 
--- Strategies compared on a recorded crawl, in the lab.
-CREATE TABLE comparison (
+-- Trained or uploaded models. The content is a file of its own.
+CREATE TABLE model (
     id TEXT PRIMARY KEY,
-    interest TEXT NOT NULL REFERENCES interest (id) ON DELETE CASCADE,
-    crawl TEXT NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
-    strategies TEXT NOT NULL,              -- JSON list
-    state TEXT NOT NULL,                   -- queued, running, finished, failed
+    owner TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,                    -- classifier, rules, browsing, directory
+    state TEXT NOT NULL,                   -- queued, training, ready, failed
     reason TEXT NOT NULL DEFAULT '',
-    result TEXT NOT NULL DEFAULT '{}',
+    sources TEXT NOT NULL DEFAULT '{}',    -- JSON: what it is trained from; empty if it was uploaded
+    about TEXT NOT NULL DEFAULT '{}',      -- JSON: classes, pages, how good it is
+    size INTEGER NOT NULL DEFAULT 0,       -- bytes of the file
+    digest TEXT,                           -- SHA-256 of the file; null as long as there is none
     created DOUBLE PRECISION NOT NULL,
     ended DOUBLE PRECISION
 );
+CREATE INDEX model_owner ON model (owner, created);
 
 -- Directories whose rows are gone and that are still to be removed: also after a crash.
 CREATE TABLE rubbish (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 RESOURCES = (
     "session me people interests catalogue strategies models crawls live pages search feedback suggestions changes "
-    "comparisons exports health"
+    "exports health"
 ).split()
 
 

@@ -36,7 +36,6 @@ from lycosa.people import catalogue, crawls, erasing, feedback, models, notices
 from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
-from lycosa.server.comparing import Comparison
 from lycosa.server.crawler import live
 from lycosa.server.crawler.clustered import RunningOnCluster
 from lycosa.server.crawler.running import (
@@ -142,10 +141,7 @@ class CrawlProcess:
                 "directory"
             ) from error
         log("crawl process started", data=str(self.settings.data))
-        beside = {
-            asyncio.create_task(_keep_going(job(self.settings, self.database).run_queued))
-            for job in (Comparison, Training)
-        }
+        beside = {asyncio.create_task(_keep_going(Training(self.settings, self.database).run_queued))}
         if self.around.hosts is not None:
             beside.add(asyncio.create_task(_open_hosts(self.around.hosts)))
         try:

@@ -60,7 +60,7 @@ function layout(spec, narrow) {
     dragmode: false,
     showlegend: false,
     xaxis: { ...axis, title: { text: spec.across, standoff: 8 }, tickformat: ",d" },
-    yaxis: { ...axis, title: { text: spec.up, standoff: 4 }, tickformat: spec.percent ? ".0%" : ",d" },
+    yaxis: { ...axis, title: { text: spec.up, standoff: 4 }, tickformat: ",d" },
   };
 }
 
@@ -115,12 +115,6 @@ export async function draw(place, spec) {
     scrollZoom: false,
     doubleClick: false,
   });
-}
-
-export function forget(place) {
-  drawn.delete(place);
-  const plot = place.querySelector(".plot");
-  if (plot && window.Plotly) window.Plotly.purge(plot);
 }
 
 function again() {

@@ -3,7 +3,6 @@
 
 import { newest, session } from "./api.js";
 import * as changes from "./changes.js";
-import * as compare from "./compare.js";
 import * as feedback from "./feedback.js";
 import * as graph from "./graph.js";
 import * as settings from "./interest_settings.js";
@@ -14,7 +13,7 @@ import * as sharing from "./sharing.js";
 import { ask, badge } from "./shell.js";
 import * as suggestions from "./suggestions.js";
 
-const PARTS = { live, results, graph, changes, feedback, suggestions, compare, sharing, settings };
+const PARTS = { live, results, graph, changes, feedback, suggestions, sharing, settings };
 const UNDER_WAY = ["queued", "running", "paused"];
 const SAID = { queued: "is queued", running: "is running", paused: "is paused", stopped: "was stopped", finished: "has finished", failed: "has failed" };
 
