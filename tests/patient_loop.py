@@ -18,7 +18,7 @@ class _Patient(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """What is ready; if nothing is, time passes."""
-        events = super().select(None if timeout is None or self.loop.threads else min(timeout, GRACE))
+        events = super().select(None if timeout is None or self.loop.threads else min(timeout, self.loop.grace))
         if not events and timeout:
             self.loop.now += timeout
         return events
@@ -26,6 +26,8 @@ class _Patient(selectors.DefaultSelector):
 
 class PatientLoop(asyncio.SelectorEventLoop):
     """An event loop whose clock stands still while anything happens, and jumps to the next timer when nothing does."""
+
+    grace = GRACE
 
     def __init__(self) -> None:
         selector = _Patient()

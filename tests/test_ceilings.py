@@ -1,0 +1,80 @@
+"""Lycosa is not larger, and a page not dearer, than tools/ceilings.toml allows."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from test_docs import ROOT, _tool
+
+TOOL = _tool("size")
+CEILINGS = tomllib.loads((ROOT / "tools" / "ceilings.toml").read_text("utf-8"))
+HELP = "lower it, or let the first commit of a feature that needs more raise the ceiling in tools/ceilings.toml"
+
+
+def excesses(part: str, figures: dict[str, float], ceilings: dict[str, float]) -> list[str]:
+    """Return a line for each figure above its ceiling, and for each ceiling without a figure."""
+    tolerance = ceilings.get("tolerance_percent", 0) / 100
+    lines = [f"{part}.{name}: has no ceiling in tools/ceilings.toml" for name in figures if name not in ceilings]
+    for name, ceiling in ceilings.items():
+        if name == "tolerance_percent":
+            continue
+        if name not in figures:
+            lines.append(f"{part}.{name}: there is no such figure any more: delete its ceiling")
+        elif figures[name] > ceiling * (1 + tolerance * name.endswith("_calls")):
+            excess = round(figures[name] - ceiling, 1)
+            lines.append(f"{part}.{name}: {figures[name]:,} is {excess:,} above {ceiling:,}: {HELP}")
+    return lines
+
+
+def test_lines_by_folder() -> None:
+    """Neither the whole nor a folder has more lines than its ceiling."""
+    assert [] == excesses("lines", TOOL.lines_by_folder(ROOT), CEILINGS["lines"])
+
+
+def test_size() -> None:
+    """Tests, docs, commands, options and the other counts stay below their ceilings."""
+    measured = TOOL.size(ROOT)
+    limited = {name: measured[name] for name in measured if name not in ("modules", "dataclasses", "protocols")}
+    assert [] == excesses("size", limited, CEILINGS["size"])
+
+
+def test_walk() -> None:
+    """A page, a revisit and `lycosa show` take no more calls and pass no more files than their ceilings."""
+    assert [] == excesses("walk", TOOL.walk(ROOT), CEILINGS["walk"])
+
+
+@pytest.mark.parametrize(
+    ("figures", "ceilings", "expected"),
+    [
+        ({"web": 10}, {"web": 10}, []),
+        ({"web": 12}, {"web": 10}, [f"lines.web: 12 is 2 above 10: {HELP}"]),
+        ({"web": 10, "cli": 1}, {"web": 10}, ["lines.cli: has no ceiling in tools/ceilings.toml"]),
+        ({}, {"web": 10}, ["lines.web: there is no such figure any more: delete its ceiling"]),
+        ({"page_calls": 102, "page_files": 50}, {"page_calls": 100, "page_files": 50, "tolerance_percent": 2}, []),
+        (
+            {"page_calls": 103, "page_files": 51},
+            {"page_calls": 100, "page_files": 50, "tolerance_percent": 2},
+            [f"lines.page_calls: 103 is 3 above 100: {HELP}", f"lines.page_files: 51 is 1 above 50: {HELP}"],
+        ),
+    ],
+)
+def test_excesses(figures: dict[str, float], ceilings: dict[str, float], expected: list[str]) -> None:
+    """Each figure above its ceiling is named, with both numbers; tolerance is for calls only."""
+    assert expected == excesses("lines", figures, ceilings)
+
+
+def test_dialect_of_a_module() -> None:
+    """Words of the dialect count in docstrings of modules, functions and attributes, not in code or comments."""
+    tree = TOOL.ast.parse(
+        '"""What nobody reads."""\nx = 1  # what\n"""Two words."""\ndef what(): """Four other words here"""'
+    )
+    assert 222.2 == TOOL.dialect([tree])
+
+
+def test_constants_of_a_module() -> None:
+    """Names in capitals count, annotated ones and those of a tuple too; others and those inside functions do not."""
+    tree: Any = TOOL.ast.parse("A = 1\nB: int = 2\nC, _D = 3, 4\nother = 5\ndef f():\n    E = 6\n")
+    assert ["A", "B", "C", "_D"] == list(TOOL.constants(tree))

@@ -1,0 +1,195 @@
+"""Count the Python calls and the files of Lycosa that one page, one revisit and one `lycosa show` pass.
+
+    python tools/walk.py [--json]
+
+Crawl the embedded web over loopback in virtual time, one request at a time, else with the defaults of the command
+line; then revisit its pages, each with a new paragraph. The first visits are not counted: caches fill and modules are
+imported meanwhile. A page's walk reaches from the end of the visit before to its own: pick, fetch, judge, learn,
+record. The figures are medians over pages. `lycosa show` is run several times, and the least of
+the later ones counts.
+
+A call is a function of src/lycosa that starts, not one that resumes. Comprehensions and generator expressions are not
+counted, as later Pythons run some of them without a frame of their own; neither is the embedded web (lycosa/testing).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import io
+import json
+import os
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import lycosa
+from lycosa.cli import main as command_line
+from lycosa.testing import Server, Web
+from lycosa.testing.reply import Document
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from patient_loop import PatientLoop
+
+SOURCE = f"{Path(lycosa.__file__).parent}{os.sep}"
+EMBEDDED_WEB = f"{SOURCE}testing{os.sep}"
+NOT_COUNTED = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>"}
+
+WARM_UP_VISITS = 20
+COUNTED_PAGES = 60
+SHOWN_PAGES = 40
+SHOW_RUNS = 6
+START, DAY = 1_700_000_000.0, 86_400.0
+PORTS = range(18_765, 18_865)  # of equal length, as addresses are cut into tokens
+PARAGRAPH = b"<p>Since last week there is a new section about divers, boats and tides.</p>"
+
+
+class Walk(NamedTuple):
+    """Python calls, and the files whose functions were called."""
+
+    calls: int
+    files: int
+
+
+class CallCounter:
+    """Counts calls in this thread and in those that start while it counts."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._files: set[str] = set()
+        self._is_counted: dict[CodeType, bool] = {}
+
+    def __enter__(self) -> CallCounter:
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+
+    def lap(self) -> Walk:
+        """Return what was counted since the last lap."""
+        walk = Walk(self._calls, len(self._files))
+        self._calls, self._files = 0, set()
+        return walk
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event != "call":
+            return
+        code = frame.f_code
+        counted = self._is_counted.get(code)
+        if counted is None:
+            file = code.co_filename
+            counted = file.startswith(SOURCE) and not file.startswith(EMBEDDED_WEB) and code.co_name not in NOT_COUNTED
+            self._is_counted[code] = counted
+        if counted and code.co_code[frame.f_lasti + 1] == 0:  # RESUME 0: the function's start; 1 to 3: yield, await
+            self._calls += 1
+            self._files.add(code.co_filename)
+
+
+class ChangedWeb(Web):
+    """The embedded web with a new paragraph on every page."""
+
+    def _clean(self, page: int) -> Document:
+        before = super()._clean(page)
+        return replace(before, body=before.body.replace(b"</body>", PARAGRAPH + b"</body>"), tag="changed", modified=0)
+
+
+class QuickLoop(PatientLoop):
+    """Virtual time that passes after a millisecond of silence: the server runs in the same loop, so data is there."""
+
+    grace = 0.001
+
+
+def measure() -> dict[str, Walk]:
+    """Return the walks by name: page, revisit, show."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as directory:
+        crawl, short = Path(directory) / "crawl", Path(directory) / "short"
+        page = run(crawled(crawl, port, WARM_UP_VISITS + COUNTED_PAGES))
+        revisit = run(revisited(crawl, port))
+        run(crawled(short, port, SHOWN_PAGES))
+        return {"page": page, "revisit": revisit, "show": show(short)}
+
+
+def free_port() -> int:
+    """Return the first port that can be bound; raise OSError if there is none."""
+    for port in PORTS:
+        with socket.socket() as attempt, contextlib.suppress(OSError):
+            attempt.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"no free port from {PORTS[0]} to {PORTS[-1]}")
+
+
+def run(walk: Coroutine[Any, Any, Walk]) -> Walk:
+    with asyncio.Runner(loop_factory=QuickLoop) as runner:
+        return runner.run(walk)
+
+
+async def crawled(directory: Path, port: int, budget: int) -> Walk:
+    """Crawl into a new directory; return the median walk of its pages."""
+    time = asyncio.get_running_loop().time
+    async with Server(Web(traps=()), port=port, record=False) as server:
+        topic = server.web.topics[0]
+        crawl = lycosa.crawl(
+            server.web.query(topic), server.web.seeds(topic), out=directory, budget=budget, concurrency=1, delay=0.0,
+            allow_network=["127.0.0.0/8"], clock=lambda: START + time(),
+        )  # fmt: skip
+        return await median(crawl)
+
+
+async def revisited(directory: Path, port: int) -> Walk:
+    """Revisit all pages of a directory; return the median walk of those that changed."""
+    time = asyncio.get_running_loop().time
+    async with Server(ChangedWeb(traps=()), port=port, record=False):
+        return await median(lycosa.revisit(directory, everything=True, clock=lambda: START + DAY + time()))
+
+
+async def median(crawl: lycosa.Crawl) -> Walk:
+    """Run a crawl as `lycosa crawl --quiet` does; return the median calls and files of pages after the warm-up."""
+    crawl.together = True
+    walks: list[Walk] = []
+    with CallCounter() as counter:
+        async for visit in crawl:
+            walk = counter.lap()
+            if visit.outcome == "ok" and visit.kind in ("page", "revisit"):
+                walks.append(walk)
+    calls, files = zip(*walks[WARM_UP_VISITS:], strict=True)
+    return Walk(statistics.median_high(calls), statistics.median_high(files))
+
+
+def show(directory: Path) -> Walk:
+    """Return the least walk of several `lycosa show`, which reads the log in slices of time."""
+    sys.argv = ["lycosa", "show", str(directory)]
+    walks = []
+    for _ in range(SHOW_RUNS):
+        with CallCounter() as counter, contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            command_line()
+        walks.append(counter.lap())
+    return Walk(min(walk.calls for walk in walks[1:]), min(walk.files for walk in walks[1:]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    as_json = parser.parse_args().json
+    walks = measure()
+    if as_json:
+        print(json.dumps({name: walk._asdict() for name, walk in walks.items()}))
+        return
+    for name, walk in walks.items():
+        print(f"{name:8} {walk.calls:6,} calls through {walk.files} files")
+
+
+if __name__ == "__main__":
+    main()
