@@ -32,7 +32,7 @@ from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Setting, Shared, Terms, Visit
-from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES, PAGES
+from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
@@ -199,10 +199,6 @@ def levelled(shard: Shard) -> None:
         mixing.shifted, mixing.ahead = mixing.fixed + more, True
         assert (mixing.level > 0.1) == (more > 0.0)
         assert shard.report().promises == pytest.approx([0.9 - mixing.level] * PROMISES)
-    of_before = {"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": heard[:OF_PAGES]}
-    scent.share(of_before, shard.engine.table)
-    assert mixing.elsewhere == 0, "a log of before says nothing of terms"
-    assert scent.pages_ == round(own[PAGES] + heard[PAGES])
 
 
 def labels_reach_everybody(web: Web, logs: list[MemoryLog], patch: pytest.MonkeyPatch) -> None:
@@ -548,7 +544,7 @@ def test_pages_that_were_heard_of_count_until_more_are_told_of(web: Web) -> None
             return [scent.pages_, scent.sum_, scent.positives_, scent.positive_sum_, scent.finds_]
 
         def told(*numbers: float) -> None:
-            pages = np.array([*numbers, 0, 0, 0, 0], np.float64)
+            pages = np.array([*numbers, *[0.0] * (OF_PAGES - len(numbers) + len(scent.mixing_.sums))])
             shard.hear({"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": pages})
 
         shard.engine.take_in(sent[:3])

@@ -47,7 +47,6 @@ KINDS = (
 """One for each kind of frontier (heaps, batches, scans, arms), and for each kind of knowledge that a strategy needs."""
 
 VARIANTS = (
-    "scent-1",
     "mab_discounted",
     "hybrid-anchor,file={browsing}",
     "best-first,batch=20,dry=random",

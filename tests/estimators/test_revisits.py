@@ -362,7 +362,7 @@ def test_a_revisit_is_no_page_of_a_batch() -> None:
 
 def scent() -> Crawl:
     """A page that led to a good one, with words."""
-    crawl = Crawl(Scent(words="coral", vectors=False, lean=False), "http://a.test/")
+    crawl = Crawl(Scent(words="coral", vectors=False), "http://a.test/")
     crawl.page("http://a.test/", 0.5, {"http://a.test/b": 0.5, "http://a.test/c": 0.0}, terms=crawl.words("coral"))
     crawl.page("http://a.test/b", 0.9, {"http://a.test/d": 0.1}, terms=crawl.words("coral", "reef"))
     return crawl
@@ -381,14 +381,13 @@ def test_scent_has_one_outcome_for_each_page() -> None:
 
 
 def test_scent_scores_a_new_link_as_one_of_its_page() -> None:
-    """Beside a fetched link of outcome b, a new one knows its sibling as an old one does."""
+    """Beside a fetched link of outcome b, a new one knows its neighbour as an old one does."""
     crawl = scent()
     links = {"http://a.test/e": 0.0, "http://a.test/b": 0.5, "http://a.test/c": 0.0}
     crawl.page("http://a.test/", 0.5, links, again=True, terms=crawl.words("coral"))
     rows = np.array([crawl.table.row_of["http://a.test/c"], crawl.table.row_of["http://a.test/e"]])
     terms = crawl.estimator.terms(rows, crawl.table)
-    for name in ("siblings", "neighbours"):
-        assert terms[name][0] == terms[name][1] > 0
+    assert terms["neighbours"][0] == terms["neighbours"][1] > 0
 
 
 def test_scent_of_a_page_that_moved_after_it_was_fetched() -> None:

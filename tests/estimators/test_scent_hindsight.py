@@ -17,9 +17,7 @@ from lycosa.core.protocols import Space, Strategy
 from lycosa.core.strategies import steer
 from lycosa.core.table import Table
 from lycosa.core.types import Lesson, Links, Page, Seed, Task, Terms, Visit
-from lycosa.estimators import estimator
-from lycosa.estimators.scent import TERMS, Scent, trails
-from lycosa.estimators.scent.estimator import WEIGHTS
+from lycosa.estimators.scent import Scent, trails
 from lycosa.estimators.scent.mixing import FOREMOST, Elite
 from lycosa.store.log import MemoryLog
 from lycosa.testing.simulation import clock, run_virtual
@@ -68,14 +66,14 @@ def judged(seed: int) -> dict[str, float]:
 
 def test_what_links_know_is_summed_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are of whole pages, however small: 208 links at once, and some seven at a time, give the same sums."""
-    scent, table = taught(judged(1), vectors=False, lean=False)
+    scent, table = taught(judged(1), vectors=False)
     scent.trails_.retell(table.edges)
     at_once = scent.trails_.known.copy()
-    scent.trails_.known[:, trails.OUTCOMES] = scent.trails_.known[:, trails.SIBLINGS] = -1.0
+    scent.trails_.known[:, trails.OUTCOMES] = scent.trails_.known[:, trails.NEIGHBOURS] = -1.0
     monkeypatch.setattr(trails, "BLOCK", 7)
     scent.trails_.retell(table.edges)
     assert np.allclose(at_once, scent.trails_.known, atol=1e-5)
-    assert at_once[:, trails.SIBLINGS].any()
+    assert at_once[:, trails.NEIGHBOURS].any()
 
 
 def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
@@ -98,10 +96,9 @@ def test_what_led_to_pages_is_as_if_their_worth_had_been_known() -> None:
     assert np.allclose(scent.score(rows, table), known.score(rows, table), atol=0.02)
 
 
-@pytest.mark.parametrize("lean", [True, False])
-def test_the_same_worth_changes_nothing(lean: bool) -> None:
+def test_the_same_worth_changes_nothing() -> None:
     """Sums that were added up page by page are those that are made at once: no own reading, so betas are outcomes."""
-    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False, lean=lean)
+    plain = Scent(words="", probability=True, threshold=0.5, adapt=False, vectors=False)
     fresh = Table()
     fresh.add_seed(SEED)
     links = Links.to("http://b.test/x", "http://b.test/y", "http://b.test/z", anchors=["sea sea", "sea", "rail"])
@@ -120,7 +117,7 @@ def test_the_same_worth_changes_nothing(lean: bool) -> None:
     for was, now in zip(before, (plain.trails_.known, plain.groups_), strict=True):
         assert np.allclose(was, now, atol=1e-6)
     # z stands on two pages, .8 and .6; its neighbour y is not fetched, x (moved, .6) is two places away.
-    assert plain.trails_.known[fresh.row_of["http://b.test/z"], 0] == pytest.approx(1.4)
+    assert plain.trails_.known[fresh.row_of["http://b.test/z"], trails.OUTCOMES] == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize("options", [{"hindsight": False}, {"probability": False}])
@@ -205,23 +202,6 @@ def test_a_crawl_tells_scent_whether_its_judge_is_exact(judge: str, exact: bool)
     assert (exact, judge == "probability") == (guide.exact, guide.probability)
 
 
-def test_scent_1_is_scent_with_all_that_is_new_switched_off() -> None:
-    made: Any = estimator("scent-1", words="coral", exact=True, probability=True)
-    assert (False, False, True) == (made.hindsight, made.exact, made.probability)
-    assert {"place": 0.0} | {name: WEIGHTS[name] for name in WEIGHTS if name != "place"} == weights(made)
-
-
-def test_lean_leaves_out_five_terms() -> None:
-    """And counts new places twice; what is left out is not looked at either."""
-    made: Any = estimator("scent", words="coral")
-    left_out = {name for name, weight in weights(made).items() if not weight}
-    assert left_out == {"many pages", "learned meaning", "siblings", "context meaning", "address words"}
-    assert 2 * WEIGHTS["new places"] == weights(made)["new places"]
-    assert not made.trails_.siblings
-    assert not made.directed_
-    assert not made.around_
-
-
 @pytest.mark.parametrize(
     ("url", "names"),
     [
@@ -303,17 +283,6 @@ def test_while_finds_are_doubtful_every_fourth_page_goes_by_the_topic(
     assert turns == had
 
 
-def test_scent_1_gives_no_link_a_turn() -> None:
-    made: Any = estimator("scent-1", words="coral")
-    table = Table()
-    table.add_seed("http://a.test/")
-    table.add_seed("http://b.test/")
-    for name in "ab":
-        visit = Visit(f"http://{name}.test/", "page", "ok", 1, links=Links.to(f"http://{name}/1"))
-        made.learn(table.absorb(visit), table)
-        assert made.turn_ == -1
-
-
 def test_a_link_that_cannot_be_fetched_keeps_nobody_from_a_turn() -> None:
     """Its host rests, or it is in flight: it keeps its turn until the next one, which is another link's."""
     scent, table = Scent(vectors=False, adapt=False, threshold=0.5), Table()
@@ -324,7 +293,3 @@ def test_a_link_that_cannot_be_fetched_keeps_nobody_from_a_turn() -> None:
         scent.learn(table.absorb(Visit(f"http://{number}.test/", "page", "ok", 1)), table)
         turns.append(scent.turn_)
     assert [-1, -1, -1, 0, 0, 1, 1, 2] == turns
-
-
-def weights(made: Scent) -> dict[str, float]:
-    return dict(zip(TERMS, made.mixing_.fixed.tolist(), strict=True))

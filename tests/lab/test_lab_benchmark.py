@@ -95,12 +95,12 @@ def test_politeness_takes_time() -> None:
 
 def test_everyone_on_the_list_is_there() -> None:
     """But for what was never named so; programs and oracles are told apart."""
-    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, *entrants.FORMER, "disco", "crawl4ai", "qmin"}
+    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, "disco", "crawl4ai", "qmin"}
     assert named <= set(STRATEGIES)
     assert [entrants.kind(name) for name in ("oracle", "craw4llm", "scent", "disco", "fl_n")] == [
         "oracle", "oracle", "ours", "modern", "published",
     ]  # fmt: skip
-    assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm", *entrants.FORMER))
+    assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm"))
 
 
 def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:

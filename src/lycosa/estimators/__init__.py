@@ -41,10 +41,6 @@ ENTRIES = {
         "learns from every page which link texts, places and neighbours lead to relevant pages; needs no training",
         "ours", TOPIC,
     ),
-    "scent-1": Entry(
-        "scent", "Scent", "an earlier version of scent, for comparison: no hindsight, tag paths or exact judges",
-        "ours", TOPIC, arguments={"hindsight": False, "exact": False, "lean": False, "without": "place"},
-    ),
     "best-first": Entry(
         "best_first", "BestFirst",
         "ranks links by the mean relevance of the linking page and the link text",
@@ -308,7 +304,7 @@ GROUPS = {
         "backlink", "pagerank", "opic", "opic-original", "opic-alpha", "otie", "nr", "fl_deg", "fl_n", "fl_e", "fl_ne",
         "sl_n", "sl_e", "sl_ne", "url-depth", "out-links",
     ),
-    "Baselines and upper bounds": ("random", "scent-1", "oracle", "craw4llm"),
+    "Baselines and upper bounds": ("random", "oracle", "craw4llm"),
 }  # fmt: skip
 """Strategies as they are listed for people: by what they go by, the default first."""
 

@@ -92,15 +92,13 @@ class Elsewhere:
         """These are what others have learned, all of it."""
         scent.groups_[self.groups] -= self.sums
         groups, told, pages = sums["groups"], sums["sums"], np.array(sums["pages"])
-        if len(groups) != len(told) or len(pages) < OF_PAGES or groups.max(initial=0) >= len(scent.groups_):
+        whole = OF_PAGES + len(scent.mixing_.sums)
+        if len(groups) != len(told) or len(pages) != whole or groups.max(initial=0) >= len(scent.groups_):
             raise ValueError("these are no sums of scent")
-        before, whole = self.pages, OF_PAGES + len(scent.mixing_.sums)
-        if len(pages) != whole:  # from a log of before, when terms were not in it
-            pages = pages[:OF_PAGES]
+        before = self.pages
         self.groups, self.sums, self.pages = groups, told, pages
         scent.groups_[self.groups] += self.sums
-        more = np.zeros(whole)
-        more[: len(pages)] += pages
+        more = pages.copy()
         more[: len(before)] -= before
         _add(scent, more[:OF_PAGES])
         scent.mixing_.add(more[OF_PAGES:])

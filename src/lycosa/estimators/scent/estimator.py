@@ -20,9 +20,7 @@ from lycosa.estimators.scent.paths import PATHS, Paths
 from lycosa.estimators.scent.sharpening import Sharpening
 from lycosa.estimators.scent.trails import (
     ANCHOR_NEAR,
-    ANCHOR_SCALE,
     CONTEXT,
-    CONTEXT_NEAR,
     DEEPEST,
     DEPTH,
     DIRECTORY,
@@ -33,7 +31,6 @@ from lycosa.estimators.scent.trails import (
     IN_TEXT,
     NEIGHBOUR_WEIGHT,
     NEIGHBOURS,
-    OF_ADDRESS,
     OF_ANCHOR,
     OF_CONTEXT,
     OUTCOMES,
@@ -41,8 +38,6 @@ from lycosa.estimators.scent.trails import (
     PROMISE,
     ROOTS,
     SAID,
-    SIBLING_COUNT,
-    SIBLINGS,
     TAGS,
     Lines,
     Trails,
@@ -53,35 +48,23 @@ from lycosa.text.tokens import stems as stems_of
 
 WEIGHTS = {
     "pages": 0.4,
-    "many pages": 0.15,
     "popularity": -0.1,
     "promise": 0.15,
     "anchor": 0.3,
     "context": 0.3,
     "address": 0.5,
     "anchor meaning": 0.8,
-    "context meaning": 0.4,
-    "learned meaning": 0.4,
-    "siblings": 0.3,
     "neighbours": 0.5,
     "directory": 0.3,
     "anchor words": 0.3,
     "anchor in pages": 0.4,
     "context in pages": 0.4,
-    "address words": 0.2,
-    "new places": 0.3,
+    "new places": 0.6,
     "place": 0.6,
 }
 """The terms of a score, and how much each counts at first."""
 
 TERMS = tuple(WEIGHTS)
-
-LEAN = {
-    **dict.fromkeys(("many pages", "learned meaning", "siblings", "context meaning", "address words"), 0.0),
-    "new places": 0.6,
-}
-"""Of these five terms nothing is lost if they are left out, beside hindsight and places; and from start pages that are
-off the topic more curiosity finds more."""
 
 SHRINK = 3.0
 """A group of so many pages is half known: lifts and means are shrunk towards what is known without them."""
@@ -129,10 +112,10 @@ Groups = NDArray[np.float32]
 OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)
 """Of the groups those of pages, by their words."""
 
-_GROUPS = slice(OF_ANCHOR.start, TAGS + 1)
+_GROUPS = np.array([*range(OF_ANCHOR.start, OF_ANCHOR.stop), *range(DIRECTORY, TAGS + 1)])
 """Of a line of words the groups of links."""
 
-_OF_TOPIC = TERMS.index("anchor"), slice(TERMS.index("context"), TERMS.index("context meaning") + 1)
+_OF_TOPIC = TERMS.index("anchor"), slice(TERMS.index("context"), TERMS.index("anchor meaning") + 1)
 """Terms by which the topic says something of a link: those after the first one as `SAID` has them."""
 
 _EIGHT = 8
@@ -140,14 +123,13 @@ _LOOKED_UP = (
     (OF_ANCHOR.start, OF_ANCHOR.stop, 0, SHRINK),
     (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
     (OF_CONTEXT.start, OF_CONTEXT.start + _EIGHT, IN_TEXT, SHRINK),
-    (OF_ADDRESS.start, OF_ADDRESS.stop, 0, SHRINK),
     (OF_CONTEXT.start + _EIGHT, OF_CONTEXT.stop, IN_TEXT, SHRINK),
     (DIRECTORY, HOST + 1, 0, SHRINK),
     (PATH, TAGS + 1, 0, PLACE_SHRINK),
 )
-"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk. The first four are eight words
-each, in the order of the terms that they are summed up for."""
-_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS, ROOTS + 2])
+"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk. The first three are eight
+words each, in the order of the terms that they are summed up for."""
+_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS])
 """Of each of those terms the number of words."""
 _COLUMNS = np.concatenate([np.arange(begin, end) for begin, end, _, _ in _LOOKED_UP])
 _GROUPS_OF = np.concatenate([np.full(end - begin, first, np.int32) for begin, end, first, _ in _LOOKED_UP])[:, None]
@@ -184,13 +166,6 @@ class Scent:
     and .5 for any link, terms in b being divided by s. Sums of lifts are divided by the root of the number of words.
     All of it is multiplied by the root of the probability that the link gives a page, once a request has given none
     (Risk).
-    Nothing is lost without five more, which are there if `lean` is off (new places then count .3):
-
-        .15     many pages         log(1 + sum of the parents' b / s)
-        .4      context meaning    cosine of the context's word vectors with the topic's
-        .4      learned meaning    the anchor's vector in the direction of anchors that led to good pages (Meaning)
-        .3      siblings           mean b of the fetched links of the same pages (later: within 32 places)
-        .2      address words      lift of the URL's stems by what links with them led to
 
     The weights are a prior: a regression shifts them with every page, and is in force only while it has predicted
     better (Mixing).
@@ -198,25 +173,25 @@ class Scent:
     Tunnelling: a page on the way to a good one has led there, too; .3 b for the page before it, .09 and .027 for those
     before that, go to the groups of the links to them. Weak start: a link to a host or directory of which few pages
     were seen is worth (1 / sqrt(1 + n_host) + 1 / sqrt(1 + n_directory)) / 2 more, and, as the way to other parts of
-    a site leads upwards, 1 - d / 8 more if its path has d < 8 names (not unless `lean`); all of it divided by
+    a site leads upwards, 1 - d / 8 more if its path has d < 8 names; all of it divided by
     1 + finds / 3: much as long as nothing smells, hardly anything once there is a trail. A find has a beta at the
     crawl's threshold. And before the first find every second page is the link that has been open for longest; beside
     a judge that learns, while there are no more than ten finds and they are fewer than a sixth of the pages, every
     fourth page is the link of which the topic says most (anchor, context, address and anchor meaning). It gets
-    what it lacks to be the best. (Neither unless `lean`.)
+    what it lacks to be the best.
 
     Hindsight: where the judge learns during the crawl, what it says after each lesson of all pages so far takes the
     place of what it said when they were fetched, in every sum above, and the 8,192 best rows are scored again. The
     first pages, which it could hardly tell apart, then teach what they should have taught.
 
     Scored again are the links of the page and the neighbours of the link to it, the 64 best rows, and 32 others in
-    turn, never all: a row's score is that of the last time. What is known of a link takes 239 bytes; of a page, for
-    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 15 MB, beside the
+    turn, never all: a row's score is that of the last time. What is known of a link takes 223 bytes; of a page, for
+    hindsight, 4 bytes for each of its words; what is known of words and places has a fixed size, 13 MB, beside the
     vectors of the words met in links (260 bytes each).
 
     `without` leaves terms out, joined by +, with _ for a space. `credit` is the share that is handed back. `sharpen`,
     `adapt`, `hindsight` and `vectors` switch off relevance feedback, the shifting of weights, hindsight, and the
-    vectors, which are also left out where their files cannot be read. Without `lean` no term is left out.
+    vectors, which are also left out where their files cannot be read.
 
     >>> from lycosa.core.types import Links
     >>> table = Table(); _ = table.add_seed("http://a.test/")
@@ -243,7 +218,6 @@ class Scent:
     adapt: bool = True
     vectors: bool = True
     hindsight: bool = True
-    lean: bool = True
     meaning_: Meaning | None = field(init=False, repr=False, compare=False)
     words_: LinkWords = field(init=False, repr=False, compare=False)
     sharpening_: Sharpening = field(init=False, repr=False, compare=False)
@@ -255,9 +229,6 @@ class Scent:
     groups_: Groups = field(init=False, repr=False, compare=False)
     paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
-    directed_: bool = field(init=False, repr=False, compare=False)  # whether there is a learned meaning
-    crowded_: bool = field(init=False, repr=False, compare=False)  # whether it counts how many good pages link there
-    around_: bool = field(init=False, repr=False, compare=False)  # whether it counts what contexts mean
     sum_: float = field(default=0.0, init=False, repr=False, compare=False)
     pages_: int = field(default=0, init=False, repr=False, compare=False)
     positive_sum_: float = field(default=0.0, init=False, repr=False, compare=False)
@@ -284,11 +255,7 @@ class Scent:
         self.sharpening_ = Sharpening(
             topic, self.groups_[OF_TEXT], feedback=self.sharpen, probability=self.probability, exact=self.exact
         )
-        weights = WEIGHTS | LEAN if self.lean else WEIGHTS
-        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in weights.items()]))
-        counts = dict(zip(TERMS, self.mixing_.fixed.astype(bool).tolist(), strict=True))
-        self.directed_, self.crowded_ = counts["learned meaning"], counts["many pages"]
-        self.around_, self.trails_.siblings = counts["context meaning"], counts["siblings"]
+        self.mixing_ = Mixing(np.array([0.0 if name in left_out else weight for name, weight in WEIGHTS.items()]))
         self.scored_ = np.zeros(0, np.intp), np.zeros((len(TERMS), 0))
 
     @property
@@ -379,7 +346,7 @@ class Scent:
         that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
-        if self.lean and self.pages_ > UNSMELT:
+        if self.pages_ > UNSMELT:
             doubtful = self.probability and self.finds_ <= CERTAIN and WEAK * self.finds_ < self.pages_
             if not self.finds_ and self.pages_ % 2 == 0:
                 self.turn_ = self._oldest(table)
@@ -464,8 +431,6 @@ class Scent:
                 break
             self._credit(ancestor, share, 0)
             share, ancestor = share * self.credit, int(table.parent[ancestor])
-        if self.meaning_ is not None and self.directed_:
-            self.meaning_.learn(trails.words[row, OF_ANCHOR], outcome, self.mean_)
         return trails.tell(row, outcome, table.edges)
 
     def _when_picked(self, line: Lines, table: Table) -> Column:
@@ -505,8 +470,6 @@ class Scent:
         self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
         self._credit_anew(pages, outcome, table)
         self.elsewhere_.add_outcomes(self)
-        if self.meaning_ is not None and self.directed_:
-            self.meaning_.relearn(trails.words[pages, OF_ANCHOR], outcome, self.mean_)
         trails.retell(table.edges)
         return self._rescored(table)
 
@@ -542,7 +505,7 @@ class Scent:
         for _ in range(1 + ANCESTORS):
             for begin in range(0, len(rows), AT_ONCE):
                 some = slice(begin, begin + AT_ONCE)
-                groups = np.sort(trails.words[rows[some], _GROUPS], axis=1)
+                groups = np.sort(trails.words[rows[some]][:, _GROUPS], axis=1)
                 groups[:, 1:][groups[:, 1:] == groups[:, :-1]] = 0  # a word counts once a link, as in _credit
                 np.add.at(self.groups_[:, 0], groups, share[some].astype(np.float32)[:, None])
             rows, share = table.parent[rows].astype(np.intp), self.credit * share
@@ -591,17 +554,11 @@ class Scent:
         owner, slots = self.words_.read_links(links, chosen, step.visit.language)
         counts = np.bincount(owner, minlength=3 * n)
         begins = np.cumsum(counts) - counts
-        in_address = begins.item(2 * n)
         if self.meaning_ is not None:
-            first = 0 if self.around_ else n  # contexts come before anchors
-            begin = begins.item(first)
-            sums = self.meaning_.sums(slots[begin:in_address], counts[first : 2 * n], begins[first : 2 * n] - begin)
-            near, scale = self.meaning_.similar(sums)
-            known = lines.known.T
-            known[ANCHOR_NEAR], known[ANCHOR_SCALE] = near[-n:], scale[-n:]
-            if self.around_:
-                known[CONTEXT_NEAR] = near[:n]
-        slots[in_address:] += SLOTS
+            begin, end = begins.item(n), begins.item(2 * n)  # anchors stand between contexts and addresses
+            lines.known.T[ANCHOR_NEAR] = self.meaning_.similar(
+                self.meaning_.sums(slots[begin:end], counts[n : 2 * n], begins[n : 2 * n] - begin)
+            )
         fill(lines, owner, slots, counts, begins)
         if links.paths:
             host = step.visit.node.partition("://")[2].partition("/")[0]
@@ -684,28 +641,22 @@ class Scent:
         scale, mean, features = self.scale_, self.mean_, np.zeros((len(TERMS), len(rows)))
         parents, outcomes = table.in_degree.take(rows), known[OUTCOMES] / scale
         np.divide(outcomes, parents + PAGES_SHRINK, out=features[0])
-        if self.crowded_:
-            np.log1p(np.maximum(outcomes, 0.0), out=features[1])  # a judge of one's own may say less than nothing
-        np.log1p(parents, out=features[2])
-        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=features[3])
-        features[4] = table.alpha_max[rows]  # which is no column by itself: `take` would copy all of it
-        features[5:9] = known[SAID]
-        if self.meaning_ is not None and self.directed_:
-            features[9] = self.meaning_.toward(lines.words[:, OF_ANCHOR]) * known[ANCHOR_SCALE] / scale
-        if self.trails_.siblings:
-            features[10] = known[SIBLINGS] / (np.maximum(known[SIBLING_COUNT], 1.0) * scale)
-        features[11] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
+        np.log1p(parents, out=features[1])
+        # A judge of one's own may say less than nothing.
+        np.log1p(np.maximum(known[PROMISE], 0.0) / scale, out=features[2])
+        features[3] = table.alpha_max[rows]  # which is no column by itself: `take` would copy all of it
+        features[4:7] = known[SAID]
+        features[7] = known[NEIGHBOURS] / ((known[NEIGHBOUR_WEIGHT] + NEIGHBOURS_SHRINK) * scale)
         lifts, sums, counts = self._lifts(lines.words)
         directory, host, path, _ = counts[-4:]
         of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
-        features[12] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
-        np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[13:17])
+        features[8] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
+        np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[9:12])
         curiosity = 1.0 / (1.0 + self.finds_ / SMELT)
         unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
-        features[17] = 0.5 * curiosity * (unknown[0] + unknown[1])
-        if self.lean:
-            features[17] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)
-        features[18] = (lifts[-2] + PLACE_SHRINK * lifts[-1] / (path + PLACE_SHRINK)) / scale
+        features[12] = 0.5 * curiosity * (unknown[0] + unknown[1])
+        features[12] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)
+        features[13] = (lifts[-2] + PLACE_SHRINK * lifts[-1] / (path + PLACE_SHRINK)) / scale
         return features
 
     def _lifts(self, words: NDArray[np.int32]) -> tuple[Groups, Groups, Groups]:
@@ -722,11 +673,11 @@ class Scent:
 
 def _summed(lifts: Groups) -> Groups:
     """The sums over the words of each text: of eight two by two, what a context has more one by one."""
-    eights = lifts[: 4 * _EIGHT].reshape(4, _EIGHT, lifts.shape[1])
+    eights = lifts[: 3 * _EIGHT].reshape(3, _EIGHT, lifts.shape[1])
     pairs = eights[:, 0::2] + eights[:, 1::2]
     fours = pairs[:, 0::2] + pairs[:, 1::2]
     sums = fours[:, 0] + fours[:, 1]
     in_context = sums[2]
-    for more in lifts[4 * _EIGHT : 4 * _EIGHT + CONTEXT - _EIGHT]:
+    for more in lifts[3 * _EIGHT : 3 * _EIGHT + CONTEXT - _EIGHT]:
         in_context += more
     return sums

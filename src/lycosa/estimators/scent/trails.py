@@ -26,9 +26,9 @@ OF_ADDRESS = slice(CONTEXT + ANCHOR, CONTEXT + ANCHOR + ADDRESS)
 DIRECTORY, HOST, PATH, TAGS = range(OF_ADDRESS.stop, OF_ADDRESS.stop + 4)
 """What stands behind them, as numbers of groups as well: where the link leads, and where it stands on its page."""
 
-IN_DIRECTORIES, IN_HOSTS, IN_TEXT, IN_PATHS = 2 * SLOTS, 3 * SLOTS, 4 * SLOTS, 5 * SLOTS
-"""Where the numbers of these groups begin: behind those of the words of anchors, and of addresses from SLOTS on. In
-between are groups of pages: those that have a word in their text."""
+IN_DIRECTORIES, IN_HOSTS, IN_TEXT, IN_PATHS = SLOTS, 2 * SLOTS, 3 * SLOTS, 4 * SLOTS
+"""Where the numbers of these groups begin: behind those of the words of anchors. In between are groups of pages: those
+that have a word in their text."""
 
 _WIDTH = np.array([CONTEXT, ANCHOR, ADDRESS])
 _BEGIN = np.array([0, CONTEXT, CONTEXT + ANCHOR])
@@ -37,33 +37,29 @@ _ROOT = np.sqrt(np.arange(CONTEXT + 1, dtype=np.float32))
 PARENTS = 8
 """Links to a row that are kept: the first ones."""
 
-NEAR, WINDOW = 4, 32
-"""Links that stand so near are neighbours, and those within the window siblings."""
+NEAR = 4
+"""Links that stand so near are neighbours."""
 
 DECAY = 0.6
 BLOCK = 1 << 18
 """Links that are summed anew at once: what that takes, 75 bytes each, is not to grow with the crawl."""
 
-_OFFSETS = np.array([offset for offset in range(-WINDOW, WINDOW + 1) if offset], np.intp)
-_CLOSE = np.abs(_OFFSETS) <= NEAR
-_EVERY, _NEXT = np.arange(len(_OFFSETS)), np.flatnonzero(_CLOSE)
-_WEIGHTS = (DECAY ** np.abs(_OFFSETS) * _CLOSE).astype(np.float32)
-_NEAREST = _OFFSETS[_NEXT]
+_OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.intp)
+_WEIGHTS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
 (
-    OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, CONTEXT_NEAR, ANCHOR_SCALE, DEAD,
-    NEIGHBOURS, NEIGHBOUR_WEIGHT, SIBLINGS, SIBLING_COUNT, ROOTS, _, _, DEPTH,
-) = range(16)  # fmt: skip
-"""Columns of `known`: sums over parents of their outcomes, and of those times alpha; the most that the topic said of a
-context and of an address; the cosines of anchor and context with the topic, and 1 / length of the anchor's vector; the
-weight of neighbours that gave no page; sum and weight of the neighbours' outcomes, sum and number of the siblings'; the
-roots of the numbers of words of context, anchor and address; the names in its path."""
+    NEIGHBOURS, NEIGHBOUR_WEIGHT, OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, DEAD, ROOTS, _, DEPTH, _,
+) = range(12)  # fmt: skip
+"""Columns of `known`: sum and weight of the neighbours' outcomes; sums over parents of their outcomes, and of those
+times alpha; the most that the topic said of a context and of an address; the cosine of the anchor with the topic; the
+weight of neighbours that gave no page; the roots of the numbers of words of context and anchor; the names in its path.
+The first two are added to as one number of eight bytes, so their number is even."""
 
-SAID, OF_ROOTS = slice(IN_CONTEXT, CONTEXT_NEAR + 1), slice(ROOTS, ROOTS + 3)
+SAID, OF_ROOTS = slice(IN_CONTEXT, ANCHOR_NEAR + 1), slice(ROOTS, ROOTS + 2)
 
-BYTES = 4 * (TAGS + 1 + PARENTS + 16 + 1 + 2) + 3
-"""Of memory for each known link: 239."""
+BYTES = 4 * (TAGS + 1 + PARENTS + 12 + 1 + 2) + 3
+"""Of memory for each known link: 223."""
 
 DEEPEST = 8
 """Names in the path of an address from which on it does not matter how many there are."""
@@ -84,13 +80,11 @@ class Trails:
         self.words = np.zeros((0, TAGS + 1), np.int32)
         self.edge = np.zeros((0, PARENTS), np.int32)
         self.parents = np.zeros(0, np.uint8)
-        self.known = np.zeros((0, 16), np.float32)
+        self.known = np.zeros((0, 12), np.float32)
         self.outcome = np.zeros(0, np.float32)
         self.done = np.zeros(0, np.bool_)
         self.dead = np.zeros(0, np.bool_)
         self._moves: list[tuple[int, int]] = []
-        self.siblings = True
-        """Whether siblings are told how a page turned out, or its neighbours alone."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """All of them, by name."""
@@ -134,11 +128,11 @@ class Trails:
         if not len(edge):
             return
         parent = edges.parent.take(edge)
-        at = edge[:, None] + _NEAREST
+        at = edge[:, None] + _OFFSETS
         child = edges.child.take(at, mode="clip")
         near = (edges.parent.take(at, mode="clip") == parent[:, None]) & (child >= 0) & (at >= 0) & (at < len(edges))
         child = self._leads(np.where(near, child, 0))
-        weight = np.where(near, _WEIGHTS[_NEXT], np.float32(0))
+        weight = np.where(near, _WEIGHTS, np.float32(0))
         done, outcome = weight * self.done.take(child), self.outcome.take(parent)
         for column, said in (
             (OUTCOMES, outcome),
@@ -196,25 +190,17 @@ class Trails:
         if dead.any():
             lines[:, DEAD] += np.convolve(dead, _KERNEL)[NEAR : NEAR + len(children)]
         done = self.done.take(children)
-        count = int(np.count_nonzero(done))
-        if not count:
+        if not done.any():
             return
         outcome = np.where(done, self.outcome.take(children), np.float32(0))
-        if self.siblings:
-            lines[:, SIBLINGS] += outcome.sum() - outcome
-            lines[:, SIBLING_COUNT] += count - done
         lines[:, NEIGHBOURS] += np.convolve(outcome, _KERNEL)[NEAR : NEAR + len(children)]
         lines[:, NEIGHBOUR_WEIGHT] += np.convolve(done, _KERNEL)[NEAR : NEAR + len(children)]
 
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
-        """Siblings and neighbours of a page hear how it turned out. Returned are the neighbours."""
-        rows, which = self._around(row, edges, _EVERY if self.siblings else _NEXT)
-        near, pairs = rows, self.known.view(np.complex64).reshape(-1)  # a sum and a number beside it as one
-        lines = rows * (self.known.shape[1] // 2)
-        if self.siblings:
-            np.add.at(pairs, lines + SIBLINGS // 2, np.complex64(complex(outcome, 1.0)))
-            close = _CLOSE[which].nonzero()[0]
-            near, lines, which = rows[close], lines[close], which[close]
+        """Neighbours of a page hear how it turned out. Returned they are."""
+        near, which = self._around(row, edges)
+        pairs = self.known.view(np.complex64).reshape(-1)  # a sum and a number beside it as one
+        lines = near * (self.known.shape[1] // 2)
         weight = _WEIGHTS.take(which)
         told = np.empty((len(weight), 2), np.float32)
         np.multiply(weight, np.float32(outcome), out=told[:, 0])
@@ -224,7 +210,7 @@ class Trails:
         return near
 
     def retell(self, edges: Edges) -> None:
-        """The outcomes of pages are others now: what links know of parents, siblings and neighbours is summed anew."""
+        """The outcomes of pages are others now: what links know of parents and neighbours is summed anew."""
         rows = len(self.known)
         leads = self._leads(np.arange(rows + 1))  # the last one: what is put aside, of which nothing is known
         sums: dict[int, NDArray[np.floating[Any]]] = {}
@@ -252,36 +238,27 @@ class Trails:
             for here, there in ((slice(apart, None), slice(-apart)), (slice(-apart), slice(apart, None))):
                 near[here] += weight * outcome[there]
                 near_weight[here] += weight * done[there]
-        told = {OUTCOMES: given, PROMISE: given * edges.alpha[block], NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
-        if self.siblings:
-            begins = np.flatnonzero(np.diff(parent, prepend=-1))
-            counts = np.diff(np.append(begins, len(parent)))
-            at, first = np.arange(len(parent)), np.repeat(begins, counts)
-            last = np.minimum(first + np.repeat(counts, counts), at + WINDOW + 1)
-            first = np.maximum(first, at - WINDOW)
-            told[SIBLINGS] = _between(outcome, first, last) - outcome
-            told[SIBLING_COUNT] = _between(done, first, last) - done
-        return told
+        return {OUTCOMES: given, PROMISE: given * edges.alpha[block], NEIGHBOURS: near, NEIGHBOUR_WEIGHT: near_weight}
 
     def bury(self, row: int, edges: Edges) -> NDArray[np.intp]:
         """Neighbours of a link that led to no page hear of it. Returned they are."""
         self.dead[row] = True
-        near, which = self._around(row, edges, _NEXT)
+        near, which = self._around(row, edges)
         np.add.at(self.known[:, DEAD], near, _WEIGHTS[which])
         return near
 
-    def _around(self, row: int, edges: Edges, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The links at some places of the window around the links to a row, and which place each has there."""
+    def _around(self, row: int, edges: Edges) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The neighbours of the links to a row, and at which of the offsets each stands."""
         edge = self.edge[row, : self.parents.item(row)].astype(np.intp)
-        at = (edge[:, None] + (_NEAREST if places is _NEXT else _OFFSETS)).reshape(-1)
-        parent = edges.parent.take(edge).repeat(len(places))
+        at = (edge[:, None] + _OFFSETS).reshape(-1)
+        parent = edges.parent.take(edge).repeat(len(_OFFSETS))
         same = edges.parent.take(at, mode="clip") == parent
         same &= (at >= 0) & (at < len(edges))
         if edges.gaps:
             same &= edges.child.take(at, mode="clip") >= 0
         same_at = same.nonzero()[0]
         rows: NDArray[np.intp] = edges.child.take(at.take(same_at)).astype(np.intp)
-        return rows, places.take(same_at % len(places))
+        return rows, same_at % len(_OFFSETS)
 
     def move(self, row: int, target: int) -> bool:
         """What was known of a link is known of the page that it redirects to, if that one is new: whether it is.
@@ -294,13 +271,6 @@ class Trails:
         for column in self.columns().values():
             column[target] = column[row]
         return True
-
-
-def _between(values: NDArray[Any], first: Rows, last: Rows) -> NDArray[np.float64]:
-    """Sums of values from each of the first places to before each of the last ones."""
-    sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-    between: NDArray[np.float64] = sums[last] - sums[first]
-    return between
 
 
 def fill(lines: Lines, owner: NDArray[np.intp], slots: Slots, counts: NDArray[np.intp], begins: Rows) -> None:
@@ -316,4 +286,4 @@ def fill(lines: Lines, owner: NDArray[np.intp], slots: Slots, counts: NDArray[np
     fits = (nth < _WIDTH.take(kind)).nonzero()[0]
     places = which * words.shape[1] + _BEGIN.take(kind) + nth
     words.reshape(-1)[places.take(fits)] = slots.take(fits)
-    lines.known.T[OF_ROOTS] = _ROOT.take(np.minimum(counts.reshape(3, n), _WIDTH[:, None]))
+    lines.known.T[OF_ROOTS] = _ROOT.take(np.minimum(counts[: 2 * n].reshape(2, n), _WIDTH[:2, None]))

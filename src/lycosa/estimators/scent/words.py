@@ -134,7 +134,7 @@ class LinkWords:
 
 # -- meaning -----------------------------------------------------------------------------------------------
 
-# What words mean, in numbers: how near a link's words are to the topic, and to what turned out to be good.
+# What words mean, in numbers: how near a link's words are to the topic.
 
 DIMENSIONS = 64
 """Of the 256 that the vectors have, the first: they were trained so that the first ones say the most."""
@@ -142,24 +142,15 @@ DIMENSIONS = 64
 MOST_TERMS = 40
 """Terms of example pages that make up the topic's vector."""
 
-RIDGE = 3.0
-"""How many pages it takes to be half sure of a direction."""
-
-PERIOD, WORDS_A_PAGE = 16, 4096
-"""The direction is brought up to date after every 16 pages, or with many words after one page for every 4,096."""
-
 Matrix = NDArray[np.float32]
 
 
 class Meaning:
-    """A vector for each word met in links, the topic's vector, and the direction that outcomes point to.
-
-    The direction is a ridge regression of what pages turned out to be, less their mean, on the vectors of the anchors
-    that led to them: w = (sum e e' + 3 I)^-1 sum e (b - m0), brought up to date with every page.
+    """A vector for each word met in links, and the topic's vector.
 
     >>> meaning = Meaning("coral reef")
     >>> meaning.meet(["corals", "train"], [1, 2])
-    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))[0]
+    >>> near, far = meaning.similar(meaning.sums(np.array([1, 2], np.int32), np.array([1, 1]), np.array([0, 1])))
     >>> bool(near > .3 > far)
     True
     """
@@ -174,14 +165,7 @@ class Meaning:
         self._place = np.zeros(SLOTS, np.int32)
         """Of each slot the line of its vector; 0 where it was not looked up."""
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
-        self._toward = np.zeros(1024, np.float32)
-        """How far each word points in the direction that was learned."""
         self._count = 1
-        self._inverse = np.eye(DIMENSIONS) / RIDGE
-        self._outcomes = np.zeros(DIMENSIONS)
-        self._total = np.zeros(DIMENSIONS)
-        self._mean = 0.0
-        self._due = PERIOD
 
     def meet(self, words: list[str], slots: list[int]) -> None:
         """Remember words, which are looked up when someone asks; of several words in one slot the first one counts."""
@@ -208,57 +192,21 @@ class Meaning:
     def _look_up(self, slots: list[int]) -> None:
         """The vectors of words that were met."""
         begin, end = self._count, self._count + len(slots)
-        self._lines, self._toward = fit(self._lines, end), fit(self._toward, end)
+        self._lines = fit(self._lines, end)
         words = [self._words[slot] for slot in slots]
         vectors = self._word_vectors([*words, ""])[:-1, :DIMENSIONS]  # one alone would be rounded in another way
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._lines[begin:end] = vectors / np.maximum(lengths, 1e-6)[:, None]
         self._place[slots] = np.arange(begin, end)
         self._count = end
-        if self._total.any():
-            self._toward[begin:end] = self._lines[begin:end] @ self._direction()
 
-    def similar(self, summed: Matrix) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The cosine of each text with the topic, and 1 / length; 0 for a text without a word."""
+    def similar(self, summed: Matrix) -> NDArray[np.float32]:
+        """Return the cosine of each text with the topic; 0 for a text without a word."""
         length = np.sqrt(np.einsum("ij,ij->i", summed, summed))
         inverse = 1.0 / np.maximum(length, 1e-6)
         inverse[length == 0.0] = 0.0
-        return (summed @ self.topic) * inverse, inverse
-
-    def toward(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
-        """How far some texts point in the direction that was learned: a line of slots for each, sums of its words."""
-        lines = self._lines_of(slots)
-        sums: NDArray[np.float32] = self._toward.take(lines).sum(axis=1)
-        return sums
-
-    def learn(self, slots: Slots, outcome: float, mean: float) -> None:
-        """An anchor of these words has led to a page of this outcome; `mean` is m0.
-
-        All words get to know the new direction now and then only, as there may be many of them.
-        """
-        self._mean = mean
-        self._due -= 1
-        lines = self._lines_of(slots)
-        vector = self._lines[lines].sum(axis=0, dtype=np.float64)
-        length = float(np.sqrt(vector @ vector))
-        if length > 0.0:
-            vector /= length
-            turned = self._inverse @ vector
-            self._inverse -= np.outer(turned, turned) / (1.0 + vector @ turned)
-            self._outcomes += outcome * vector
-            self._total += vector
-        if self._due <= 0:
-            self._due = max(PERIOD, self._count // WORDS_A_PAGE)
-            self._toward[: self._count] = self._lines[: self._count] @ self._direction()
-
-    def relearn(self, slots: Slots, outcomes: NDArray[np.float64], mean: float) -> None:
-        """The same anchors, a line of slots for each, have led to something else."""
-        lines = self._lines_of(slots)
-        vectors = self._lines[lines].sum(axis=1, dtype=np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        self._outcomes = outcomes @ (vectors / np.where(lengths > 0.0, lengths, 1.0)[:, None])
-        self._mean = mean
-        self._toward[: self._count] = self._lines[: self._count] @ self._direction()
+        cosines: NDArray[np.float32] = (summed @ self.topic) * inverse
+        return cosines
 
     def state(self) -> State:
         """All but where vectors come from."""
@@ -272,12 +220,6 @@ class Meaning:
         """Know that."""
         self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
         put_back(self, state["numbers"])
-
-    def _direction(self) -> NDArray[np.float32]:
-        direction: NDArray[np.float32] = (self._inverse @ (self._outcomes - self._mean * self._total)).astype(
-            np.float32
-        )
-        return direction
 
     def _topic(self, words: str, terms: Mapping[str, float]) -> NDArray[np.float32]:
         if words:

@@ -22,9 +22,6 @@ MODERN = ("sb-classifier", "tres", "deep-deep", "disco", "crawl4ai", "qfirst", "
 FORESEEING = ("craw4llm",)
 """Oracles that are told what the judge will say of pages before they are fetched: no rivals."""
 
-FORMER = ("scent-1",)
-"""Scent as it was."""
-
 QUICK = ("best-first", "breadth-first")
 
 PROGRAM = "lycosa.lab.strangers:Stranger"
@@ -35,7 +32,7 @@ def entrants(*, quick: bool = False, full: bool = False) -> list[str]:
     """Those of a table, oracle and scent first."""
     if quick:
         return [ORACLE, SCENT, *QUICK]
-    named = [*FORMER, *(PUBLISHED if full else BEST), *MODERN, *FORESEEING]
+    named = [*(PUBLISHED if full else BEST), *MODERN, *FORESEEING]
     return [ORACLE, SCENT, *(name for name in named if name in STRATEGIES)]
 
 
