@@ -106,7 +106,6 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "lab",
         "lab",
         "browser",
-        "images",
         *("server",) * 6,
         "cluster",
         "mcp",

@@ -115,7 +115,7 @@ def test_a_visit_to_be_repeated_leaves_its_row_open() -> None:
     assert DONE == table.state[0]
 
 
-@pytest.mark.parametrize("kind", ["robots", "example", "probe", "image", "search"])
+@pytest.mark.parametrize("kind", ["robots", "example", "probe", "search"])
 def test_errands_are_no_steps(kind: str) -> None:
     """A visit of what is no row changes nothing."""
     table = Table()

@@ -40,7 +40,7 @@ from lycosa.web.robots import Rules
 from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.sources.results import MOST_RESULTS, is_template, read_description, results
-from lycosa.web.tree import images, to_xml, tree_of
+from lycosa.web.tree import to_xml, tree_of
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
 
 URL = "http://a.test/folder/page.html?q=1"
@@ -123,7 +123,6 @@ def check_tree(data: bytes) -> None:
     tree = tree_of(source)
     assert len(tree) <= 2 * len(source) + 10
     assert sum(len(level.elements) for level in tree.by_level()) <= len(tree)
-    assert all(is_http(url) for url in images(tree, URL))
     from xml.parsers import expat
 
     expat.ParserCreate().Parse(to_xml(tree), True)
@@ -294,10 +293,9 @@ def check_changes(data: bytes) -> None:
     """Two versions of a page: what the detectors say is a change with a magnitude from 0 to 1; the same is none."""
     kind, body = _split(data, TYPES)
     old, _, new = body.partition(b"\n--\n")
-    detectors = [name for name in DETECTORS if name != "images"]
-    change = judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, new, kind), detectors)
+    change = judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, new, kind), list(DETECTORS))
     assert change is None or 0.0 <= change.magnitude <= 1.0
-    assert judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, old, kind), detectors) is None
+    assert judge_change(Snapshot.of(URL, old, kind), Snapshot.of(URL, old, kind), list(DETECTORS)) is None
 
 
 def _pairs() -> list[bytes]:
@@ -310,7 +308,7 @@ OUTCOMES = frozenset(get_args(Outcome)) - {"crashed"}
 
 def check_http(data: bytes) -> None:
     """Whatever a host sends and then closes is an outcome; a body is at most what is read of one."""
-    kind, answer = _split(data, ("page", "robots", "sitemap", "revisit", "image"))
+    kind, answer = _split(data, ("page", "robots", "sitemap", "revisit"))
 
     async def main() -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -416,7 +416,7 @@ def test_a_score_that_crosses_the_threshold_by_the_navigation_is_no_change_of_to
 def test_detectors_of_something_else_say_nothing_of_the_text() -> None:
     """With links or relevance alone, a page whose text changed has changed in nothing that was asked for."""
     old, new = page("<main><p>Corals grow."), page("<main><p>Corals die.")
-    for name in ("links", "relevance", "images"):
+    for name in ("links", "relevance"):
         change = judge_change(old, new, (name,))
         assert change is not None
         assert "cosmetic" == change.kind

@@ -26,7 +26,6 @@ from lycosa.refresh.rates import _COLUMNS
 from lycosa.refresh.validators import Honesty
 from lycosa.spaces.graph import GraphSpace
 from lycosa.spaces.web import WebSpace
-from lycosa.testing.change_page import png
 from lycosa.testing.changing import ChangingWeb
 from lycosa.testing.simulation import EPOCH, SimTransport, clock, run_virtual
 from lycosa.testing.web import Web
@@ -344,28 +343,6 @@ def test_a_hint_of_what_cannot_be_had(outcome: str) -> None:
     assert (1 if outcome == "gone" else 3) == looks
 
 
-# -- pictures ----------------------------------------------------------------------------------------------
-
-
-def test_pictures(tmp_path: Path) -> None:
-    """A picture that shows something else is a change of structure; one that was encoded anew matters to nobody."""
-    pytest.importorskip("PIL")
-    one, two = "http://reef.test/1.png", "http://reef.test/2.png"
-    shown = Says(html(foot=f'<img src="{one}"><img src="{two}">'), etag='"1"')
-    drawn = [Says(png(("a",), encoding), type="image/png") for encoding in (0, 0, 3)]
-    other = [Says(png((key,)), type="image/png", etag=f'"{key}"') for key in "bbc"]
-    script = Script({PAGE: [shown], one: drawn, two: other})
-    crawl(tmp_path / "c", script)
-    first, second = (refresh(tmp_path / "c", script, moment, detect=["default", "images"]) for moment in (1, 2))
-    assert {one, two} == {visit.node for visit in first.visits if visit.kind == "image"}
-    assert [] == [visit for visit in first.visits if change_of(visit)]
-    told = {visit.node: change for visit in second.visits if (change := change_of(visit))}
-    assert {one: ("changed", "cosmetic"), two: ("changed", "structure")} == {
-        node: (change.what, change.kind) for node, change in told.items()
-    }
-    assert [PAGE] * 2 == [visit.origin for visit in second.visits if visit.kind == "image"]
-
-
 # -- all of it is a fold over the log ----------------------------------------------------------------------
 
 
@@ -384,7 +361,7 @@ def test_a_watch_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
         return lycosa.crawl(web.query(topic), web.seeds(topic, 2), space=space(), judge="vector", **given)
 
     run(first)
-    given: dict[str, Any] = {"clock": clock, "per_hour": 20.0, "explore": 0.1, "detect": ["default", "images"]}
+    given: dict[str, Any] = {"clock": clock, "per_hour": 20.0, "explore": 0.1}
     live = run(lambda: lycosa.watch(tmp_path / "c", space=space(), max_time=DAY, **given), start=DAY)
     assert {"ok", "unchanged"} <= {visit.outcome for visit in live.visits if visit.follows}
 
@@ -412,7 +389,6 @@ def known(engine: Engine) -> dict[str, Any]:
 def learned(keeper: Keeper) -> dict[str, Any]:
     """All that a keeper has learned, to the last bit."""
     memory, n = keeper.memory, len(keeper.histories)
-    assert memory.gallery is not None
     return {
         "histories": {name: getattr(memory.histories, name)[:n].tolist() for name in _COLUMNS},
         "watched": {node: asdict(page) for node, page in memory.watched.items()},
@@ -420,7 +396,6 @@ def learned(keeper: Keeper) -> dict[str, Any]:
         "honesty": {host: asdict(honesty) for host, honesty in memory.honesty.items() if honesty != Honesty()},
         "hints": (memory.hints._told, memory.hints._seen, memory.hints._open, memory.news),
         "hosts": {host: asdict(said) for host, said in memory.hints._hosts.items()},
-        "pictures": (memory.gallery._shown, memory.gallery._pending, memory.gallery._known),
         "targets": memory.targets,
         "retries": list(memory.retries),
     }

@@ -205,14 +205,6 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     log.close()
 
 
-def test_an_image_names_its_page(tmp_path: Path) -> None:
-    """An image that was replaced is told with the page that shows it."""
-    change = Change("changed", "structure", 0.5)
-    log = make_log(tmp_path, look(change, "http://www.reef.example/a.png", kind="image", origin=REEF))
-    assert [REEF] == [told.origin for told in changes(log)]
-    log.close()
-
-
 def test_the_last_look(tmp_path: Path) -> None:
     """A crawl without revisits says so."""
     log = make_log(tmp_path)

@@ -42,7 +42,7 @@ def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
     """The freshness behaviours and the detectors that the API names are kept with the interest."""
     ada = site.sign_up("Ada")
     named = {one["name"] for one in ada.get(f"{API}/detectors").json()}
-    assert {"paper", "tree", "digest", "images"} < named
+    assert {"paper", "tree", "digest"} < named
     fresh = {"always": ["/start"], "frequently": ["/news/"], "frequent": "6h", "infrequently": ["/old?"],
              "infrequent": "90d", "detect": ["tree", "paper"]}  # fmt: skip
     made = ada.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **fresh}})

@@ -3,8 +3,6 @@
 import asyncio
 import http.client
 import re
-import struct
-import zlib
 from collections import Counter
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -275,35 +273,6 @@ def test_virtual_time_is_a_clock_for_it() -> None:
         return statuses
 
     assert run_virtual(look()) == [200, 304, 200]
-
-
-def pixels(body: bytes) -> bytes:
-    """The picture in a PNG file, checked chunk by chunk."""
-    assert body.startswith(b"\x89PNG\r\n\x1a\n")
-    at, data = 8, b""
-    while at < len(body):
-        (length,) = struct.unpack(">I", body[at : at + 4])
-        name, chunk = body[at + 4 : at + 8], body[at + 8 : at + 8 + length]
-        assert struct.unpack(">I", body[at + 8 + length : at + 12 + length])[0] == zlib.crc32(name + chunk)
-        data += chunk if name == b"IDAT" else b""
-        at += 12 + length
-    return zlib.decompress(data)
-
-
-def test_pictures_are_replaced_or_encoded_anew(web: ChangingWeb) -> None:
-    """A replaced picture has other pixels; one encoded anew has other bytes and the same pixels."""
-    seen: Counter[bool] = Counter()
-    shown = [(url, picture) for url in web.urls() for picture in web.pictures(url)]
-    assert 0.02 * len(web) < len(shown) < 0.2 * len(web)
-    for url, picture in shown[:14]:
-        assert f'src="{picture}"'.encode() in web.response_at(url, START).body
-        for change in web.changes(picture, START, END):
-            before, after = (web.response_at(picture, t) for t in (change.time - 1e-3, change.time))
-            assert before.body != after.body
-            assert (pixels(before.body) == pixels(after.body)) == (not change.real)
-            assert after.header("Content-Type") == "image/png"
-            seen[change.real] += 1
-    assert min(seen[True], seen[False]) > 10
 
 
 def fetch(port: int, url: str, **headers: str) -> tuple[int, bytes, http.client.HTTPMessage]:

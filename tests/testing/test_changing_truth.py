@@ -129,7 +129,7 @@ def test_every_sort_of_change_does_what_it_says(steady: ChangingWeb) -> None:
                 assert sorted(re.findall("<p>.*?</p>", old)) == sorted(re.findall("<p>.*?</p>", new))
             elif edit.how == "topic":
                 assert web.topic(url, t) != web.topic(url, t - 1e-3)
-    assert set(seen) == {*COSMETICS, *KINDS} - {"picture"}
+    assert set(seen) == {*COSMETICS, *KINDS}
 
 
 def test_moving_counters_move_and_mean_nothing(steady: ChangingWeb) -> None:

@@ -1,4 +1,4 @@
-"""The document tree: its shape, its levels, its XML, its images, and pages that want to break it."""
+"""The document tree: its shape, its levels, its XML, and pages that want to break it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xml.parsers import expat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.tree import MOST_IMAGES, images, to_xml, tree_of
+from lycosa.web.tree import to_xml, tree_of
 from tables import each
 
 SHAPES = [
@@ -112,19 +112,3 @@ def test_growth_is_linear(markup: str) -> None:
         return lines
 
     assert work(800) < 10 * work(100)
-
-
-def test_images() -> None:
-    """One address for each picture, against the page's base, each once; pixels and previews are left out."""
-    markup = """<base href="/pics/"><meta property="og:image" content="/og.png"><img src="a.png"><img src="a.png">
-    <img srcset="b.jpg 1x, c.jpg 2x"><picture><source srcset="d.webp"><source srcset="e.webp"><img></picture>
-    <picture><source srcset="f.webp"><img src="g.png"></picture><img src="pixel.gif" width="1" height="1">
-    <img src="data:image/png;base64,AAAA"><img src="data:x" srcset="h.png"><video><source src="v.mp4"></video>"""
-    found = images(tree_of(markup), "http://x.test/dir/page")
-    assert [f"http://x.test/pics/{name}" for name in ("a.png", "b.jpg", "d.webp", "g.png", "h.png")] == found
-
-
-def test_images_are_limited() -> None:
-    """A page with more pictures than anyone looks at gives the first ones."""
-    found = images(tree_of("".join(f"<img src={n}.png>" for n in range(1000))), "http://x.test/")
-    assert [f"http://x.test/{n}.png" for n in range(MOST_IMAGES)] == found

@@ -246,8 +246,6 @@ def _said(told: Told, *, explain: bool) -> list[str]:
     said = reasons(told.change)
     if not explain:
         return said[:1]
-    if told.origin:
-        said.append(f"an image on {plain(told.origin, 2_000)}")
     if told.change.what in ("changed", "returned") and told.was != told.beta:
         said.append(f"score {told.was:.2f} before, {told.beta:.2f} now")
     if told.follows:

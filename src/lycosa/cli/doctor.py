@@ -96,7 +96,6 @@ EXTRAS = (
     ("lab", "pyarrow", "results of experiments as Parquet (lycosa lab run)"),
     ("lab", "scikit-learn", "the classifiers of some papers (lycosa lab paper)"),
     ("browser", "playwright", "pages that need JavaScript (--render); a Chromium must be installed, too"),
-    ("images", "pillow", "what pictures show (lycosa refresh --detect images)"),
     ("server", "argon2-cffi", "passwords of accounts (lycosa serve)"),
     ("server", "fastapi", "the API and the pages for many people (lycosa serve)"),
     ("server", "plotly", "curves in the pages (lycosa serve)"),

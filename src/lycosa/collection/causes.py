@@ -102,7 +102,6 @@ KINDS = {
     "probe": "probes: made-up addresses, to see how a host reports missing pages",
     "example": "example pages",
     "revisit": "pages again",
-    "image": "images",
     "search": "search engine queries",
     "requisite": "requisites: what pages need to be displayed",
 }

@@ -44,7 +44,6 @@ _BY_KIND = {
     "sitemap": "sitemaps and feeds",
     "probe": "probes",
     "example": "examples",
-    "image": "pictures",
     "search": "searches",
     "policy": "opt-outs",
     "requisite": "requisites",

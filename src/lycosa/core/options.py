@@ -375,7 +375,7 @@ class Options:
     )
     detect: list[str] = option(
         [],
-        "How changes are detected: digest, paper, main-text, simhash, tree, links, relevance, images; "
+        "How changes are detected: digest, paper, main-text, simhash, tree, links, relevance; "
         "repeatable. Default: main-text, tree, links, relevance.",
         metavar="NAME",
     )

@@ -54,7 +54,7 @@ LONGEST_PATH = 50
 BACK = 65_536
 """Bytes at the end of a file among which a line is looked for that the crawl's log knows."""
 
-_HOPS = {"robots": "P", "probe": "X", "image": "E", "requisite": "E", "search": "X", "example": "X"}
+_HOPS = {"robots": "P", "probe": "X", "requisite": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
 

@@ -205,8 +205,8 @@ class CrawlOptions(TypedDict, total=False):
     """When pages are due for a revisit: automatic, adaptive, fixed or proportional, with parameters as in
     fixed,every=1d."""
     detect: str | Sequence[str]
-    """How changes are detected: digest, paper, main-text, simhash, tree, links, relevance, images; repeatable.
-    Default: main-text, tree, links, relevance."""
+    """How changes are detected: digest, paper, main-text, simhash, tree, links, relevance; repeatable. Default:
+    main-text, tree, links, relevance."""
     frequently: str | Sequence[str]
     """Revisit matching addresses as often as they change, and at least once per --frequent."""
     infrequently: str | Sequence[str]

@@ -8,7 +8,7 @@ A revisit is a visit like any other (core/engine.py), of a page that was visited
     snapshot    the version that the archive holds, and the one that came: what a reader came for (without stamps)
     detectors   each says whether, how much and in what way they differ; together that is one change, with a kind and a
                 magnitude, recorded with the revisit
-    memory      learns from the recorded visit, a fold over the log: histories, validators, hints, fates, pictures
+    memory      learns from the recorded visit, a fold over the log: histories, validators, hints, fates
     schedules   from the histories to the next look at each page: what the rates say; behaviours overrule it
     ledger      the log, read as a list of changes
     telling     people hear of them: feeds, mail, webhooks

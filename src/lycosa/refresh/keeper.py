@@ -32,7 +32,6 @@ from lycosa.core.table import Table
 from lycosa.core.types import Exchange, Links, Page, Task, Terms, Visit
 from lycosa.refresh.change import PERMANENT, Change
 from lycosa.refresh.detectors import DEFAULT, difference, judge_change, parse_detectors
-from lycosa.refresh.detectors.images import Gallery
 from lycosa.refresh.memory import Memory, Watched
 from lycosa.refresh.schedules import ALWAYS, BEHAVIOURS, Behaviours, make_schedule
 from lycosa.refresh.snapshot import Snapshot, inflated
@@ -80,10 +79,9 @@ class Keeper(protocols.Keeper):
             self.behaviours,
             threshold,
             irrelevant=options.watch_all,
-            images="images" in detectors,
             attempts=options.attempts,
         )
-        self.witness = Witness(self.memory, versions, [name for name in detectors if name != "images"] or DEFAULT)
+        self.witness = Witness(self.memory, versions, detectors)
         self.histories, self.watched = self.memory.histories, self.memory.watched
         self._due: Times = np.zeros(0)
         self._agenda = Agenda(self._lane_of, self._due_at)
@@ -112,7 +110,7 @@ class Keeper(protocols.Keeper):
     def pick(self, number: int, now: float) -> Task | None:
         """The page with the largest claim of those that are due and whose host is ready."""
         self._now = now
-        task = self._moved(number, now) or self._picture(number, now) or self._page(number, now)
+        task = self._moved(number, now) or self._page(number, now)
         if task is not None:
             self._in_flight.add(task.node)
         return task
@@ -150,17 +148,6 @@ class Keeper(protocols.Keeper):
                 )
         return None
 
-    def _picture(self, number: int, now: float) -> Task | None:
-        if self.memory.gallery is None:
-            return None
-        for node, origin, follows in self.memory.gallery.due(self._in_flight):
-            if self._lane_ready(self.lane(node)) <= now:
-                asked = self.memory.gallery.conditions(node, self.memory.honesty[self.lane(node)])
-                return Task(
-                    node, "image", -1, number, "image", origin=origin, follows=follows, conditions=asked, due=True
-                )
-        return None
-
     def give_back(self, task: Task, until: float = 0.0) -> None:
         """It is not in flight any more; if it has to wait, so has its host."""
         self._in_flight.discard(task.node)
@@ -170,7 +157,7 @@ class Keeper(protocols.Keeper):
             self._rest[self.lane(task.node)] = until
         page = self.watched.get(task.node)
         # Whatever was not looked at after all, as something else had to come first, is still due.
-        if page is not None and task.follows and task.kind != "image" and self._due_at(page.number) <= self._now:
+        if page is not None and task.follows and self._due_at(page.number) <= self._now:
             self._put(page.number)
 
     def next_due(self, now: float) -> float:
@@ -181,8 +168,6 @@ class Keeper(protocols.Keeper):
             for node, place in self.memory.targets.items()
             if node not in self._in_flight
         ]
-        if self.memory.gallery is not None:
-            waits += [self._lane_ready(self.lane(node)) for node, _, _ in self.memory.gallery.due(self._in_flight)]
         waits += map(self._lane_ready, self._agenda.lanes(now))
         soonest = min((wait for wait in waits if wait < NEVER), default=NEVER)
         if NEVER in waits:  # an answer will come, and wake the loop; look again in any case
@@ -310,7 +295,7 @@ class Keeper(protocols.Keeper):
 
     def _count(self, visit: Visit) -> None:
         """Whose request it was, of this run: known by what it was for."""
-        if visit.follows or visit.arm in ("moved", "image"):
+        if visit.follows or visit.arm == "moved":
             self._debt = max(-DEBT, self._debt - self.explore)
         elif visit.address and visit.kind in ("page", "redirect", "sitemap"):
             self._debt = min(DEBT, self._debt + 1.0 - self.explore)
@@ -454,8 +439,6 @@ class Witness:
         watched = self.memory.watched.get(visit.node)
         if visit.kind == "revisit":
             return watched is not None and not watched.fate and self._is_as_before(visit, page)
-        if visit.kind == "image":
-            return self.memory.gallery is not None and self.memory.gallery.is_same(visit)
         return watched is not None and bool(visit.digest) and watched.digest == visit.digest
 
     def _is_as_before(self, visit: Visit, page: Page) -> bool:
@@ -466,23 +449,11 @@ class Witness:
         """Say in the visit what has become of the page."""
         change = self._change(visit, page)
         known = self.memory.watched.get(visit.node)
-        if visit.kind == "image" and self.memory.gallery is not None:
-            change = self.memory.gallery.compare(visit, page)
-        elif visit.kind == "revisit" and visit.outcome in ("ok", "unchanged") and known is not None and not known.fate:
+        if visit.kind == "revisit" and visit.outcome in ("ok", "unchanged") and known is not None and not known.fate:
             odd = remark(known.validators, visit, change is not None and change.matters)
             visit.note = "; ".join(filter(None, (visit.note, odd)))
-        if self.memory.gallery is not None:
-            self._note_pictures(self.memory.gallery, visit, page)
         if change is not None:
             visit.data = {**visit.data, "change": change.as_data()}
-
-    def _note_pictures(self, gallery: Gallery, visit: Visit, page: Page) -> None:
-        """Which pictures a page shows; of one that has not changed since nobody looked at pictures, too."""
-        if visit.is_version:
-            gallery.note(visit, page.exchange)
-        elif visit.kind == "revisit" and visit.outcome == "unchanged" and not gallery.knows(visit.node):
-            before = self.versions.last(visit.node)
-            gallery.note(visit, self.versions.exchange(before) if before is not None else None)
 
     def _change(self, visit: Visit, page: Page) -> Change | None:
         if visit.is_page:

@@ -1,7 +1,7 @@
 """What has become of the pages, as the log has it: one entry for each change, in the order in which they were seen.
 And what feeds, mails and terminals say of each.
 
-Nothing is kept here: the log is the ledger. A change is a visit of kind page, revisit, sitemap or image whose
+Nothing is kept here: the log is the ledger. A change is a visit of kind page, revisit or sitemap whose
 `data["change"]` says so; looks that found nothing new are passed over in SQL, unread.
 """
 
@@ -27,10 +27,10 @@ from lycosa.web.urls import compiled, host, typed_host
 
 WHATS: tuple[str, ...] = get_args(What)
 
-LOOKS = "kind IN ('page', 'revisit', 'sitemap', 'image')"
+LOOKS = "kind IN ('page', 'revisit', 'sitemap')"
 """Which events look at something that may have changed, in SQL."""
 
-VERSIONS = "kind IN ('page', 'revisit', 'sitemap', 'image') AND outcome = 'ok'"
+VERSIONS = "kind IN ('page', 'revisit', 'sitemap') AND outcome = 'ok'"
 
 REFRESHED = "refreshed"
 """The setting that the first run records which looks at pages again."""
@@ -57,8 +57,6 @@ class Told:
     """The score of the version before."""
     follows: float = 0.0
     """When the version before was fetched; 0 if there is none."""
-    origin: str = ""
-    """For an image, the page that shows it."""
 
     @property
     def host(self) -> str:
@@ -172,7 +170,6 @@ def _told(log: SqliteLog, crawl: UUID, seq: int, visit: Visit, change: Change) -
         change=change,
         was=was,
         follows=visit.follows,
-        origin=visit.origin if visit.kind == "image" else "",
     )
 
 
@@ -214,7 +211,7 @@ def refreshed_from(log: SqliteLog) -> int:
     """
     settings = "kind = 'setting' AND node = ?"
     runs = [seq for name in (REFRESHED, "watched") for (seq,) in log.rows("seq", settings, "seq LIMIT 1", (name,))]
-    again = [seq for (seq,) in log.rows("seq", "kind IN ('revisit', 'image') OR outcome = 'unchanged'", "seq LIMIT 1")]
+    again = [seq for (seq,) in log.rows("seq", "kind = 'revisit' OR outcome = 'unchanged'", "seq LIMIT 1")]
     looked = min([*runs, *again], default=end(log))
     if looked in again:
         began = log.rows("seq", f"{settings} AND seq < ?", "seq DESC LIMIT 1", ("threshold", looked))
@@ -311,8 +308,6 @@ def reasons(change: Change) -> list[str]:
 def story(item: Told, excerpt: str = "") -> str:
     """All of it, in a few lines."""
     lines = [f"{label(item.change)[:1].upper()}{label(item.change)[1:]}.", *reasons(item.change)]
-    if item.origin:
-        lines.append(f"An image on {plain(item.origin, 2_000)}")
     if excerpt:
         lines.append(plain(excerpt, 1_000))
     if item.follows:
@@ -369,6 +364,5 @@ def facts(item: Told) -> dict[str, Any]:
         "score": round(item.beta, 4),
         "score_before": round(item.was, 4),
         "moved_to": plain(change.target, 10_000) or None,
-        "shown_on": plain(item.origin, 10_000) or None,
         "says": reasons(change),
     }

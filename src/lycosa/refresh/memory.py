@@ -20,7 +20,6 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Kind, Visit
 from lycosa.refresh import validators
 from lycosa.refresh.change import PERMANENT, Change, change_of
-from lycosa.refresh.detectors.images import Gallery
 from lycosa.refresh.rates import Histories
 from lycosa.refresh.schedules import LEAST, Behaviours
 from lycosa.refresh.validators import CUT, Honesty, Validators
@@ -79,7 +78,6 @@ class Memory:
         threshold: float,
         *,
         irrelevant: bool = False,
-        images: bool = False,
         attempts: int = 3,
     ) -> None:
         self.lane, self.behaviours, self.threshold = lane, behaviours, threshold
@@ -87,7 +85,6 @@ class Memory:
         self.histories = Histories()
         self.hints = Hints()
         self.honesty: defaultdict[str, Honesty] = defaultdict(Honesty)
-        self.gallery = Gallery() if images else None
         self.watched: dict[str, Watched] = {}
         self.by_number: list[Watched] = []
         self.behaviour = np.zeros(0, np.int8)
@@ -104,8 +101,6 @@ class Memory:
         place = self.targets.pop(visit.node, None)
         if place is not None and not visit.follows:
             self._arrived(place, visit, table)
-        if self.gallery is not None:
-            self.gallery.learn(visit)
         if visit.kind == "sitemap":
             self._hear(visit)
         if not visit.follows:
@@ -113,7 +108,7 @@ class Memory:
                 self._watch(visit, table)
             return None
         page = self.watched.get(visit.node)
-        if page is None or visit.kind == "image":
+        if page is None:
             return None
         self._look(page, visit, table)
         return page

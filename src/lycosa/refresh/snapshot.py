@@ -22,7 +22,7 @@ from lycosa.text.tokens import stems
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 from lycosa.web.reading import read_again
-from lycosa.web.tree import Tree, base_of, images, tree_of
+from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
 
 INFLATED = 10_000_000
@@ -58,15 +58,6 @@ _WORDS = re.compile(rf"[{_HAN}]|[^\W_](?:[^\s{_HAN}]*[^\W_])?")
 
 
 @dataclass
-class Picture:
-    """An image, as far as two of them can be compared."""
-
-    digest: bytes
-    print: int = -1
-    """Its perceptual hash, 64 bits; -1 where none could be made."""
-
-
-@dataclass
 class Snapshot:
     """A version. Equal `body` means equal in every way but the headers."""
 
@@ -82,8 +73,6 @@ class Snapshot:
     beta: float = 0.0
     threshold: float = 0.0
     """What a page has to score to count as found."""
-    pictures: dict[str, Picture] = field(default_factory=dict)
-    """Its images that were fetched, by address."""
 
     @classmethod
     def of(
@@ -95,7 +84,6 @@ class Snapshot:
         beta: float = 0.0,
         threshold: float = 0.0,
         simhash: int = 0,
-        pictures: dict[str, Picture] | None = None,
     ) -> Snapshot:
         """A version from its inflated body: title, text and links are read from it.
 
@@ -105,7 +93,7 @@ class Snapshot:
         """
         document = read_again(body, url, content_type)
         title, text, links = document.title, document.text, document.links.urls
-        return cls(url, body, content_type, title, text, links, simhash, beta, threshold, pictures or {})
+        return cls(url, body, content_type, title, text, links, simhash, beta, threshold)
 
     @cached_property
     def is_html(self) -> bool:
@@ -148,11 +136,6 @@ class Snapshot:
             return list(dict.fromkeys(self.links))
         urls = resolve(base_of(self.tree, self.url), self.main.hrefs)
         return list(dict.fromkeys(url for url in urls if url))
-
-    @cached_property
-    def images(self) -> list[str]:
-        """The addresses of the page's images."""
-        return images(self.tree, self.url)
 
     @cached_property
     def text_print(self) -> int:

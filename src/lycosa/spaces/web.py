@@ -54,8 +54,6 @@ from lycosa.web.urls import lane as lane_of
 from lycosa.web.walls import SEEN, SHORT, Wall, wall_of
 
 TEXT = frozenset({"text/plain"})
-IMAGES = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon"))
-
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
 
@@ -306,9 +304,7 @@ class WebSpace(Space):
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
         wanted = frozenset[str]() if task.kind in _OF_ANY_TYPE else self.wanted
-        if task.kind == "image":
-            wanted = IMAGES
-        elif wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
+        if wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
             wanted = wanted | VAGUE
         try:
             await self.politeness.enter(await self.transport.address(task.node), task.node)

@@ -15,7 +15,7 @@ from lycosa.testing.graph import Graph
 from lycosa.testing.prose import NOWHERE, TOPICS, subject_of, title
 
 NEVER = float("inf")
-_TABLES, _PICTURES = 0.3, 0.08
+_TABLES = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,7 @@ class History:
 
     def origin(self, subject: Subject) -> float:
         """Say when a page was made, in days: at its birth, or some time before the web began."""
-        return subject.born if subject.part > 0 else -1 - 300 * roll(self.key, "origin", *subject.key)
-
-    def has_picture(self, page: int) -> bool:
-        """Tell whether a clean page shows a picture."""
-        return self.graph.topic(page) != NOWHERE and roll(self.key, "picture", page) < _PICTURES
+        return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
 
     # -- drawing --------------------------------------------------------------------------------------
 
@@ -111,16 +107,12 @@ class History:
         return state
 
     def _first_state(self, subject: Subject) -> State:
-        if subject.part < 0:
-            return State(subject.topic, (), 0)
         count, title = self.begin(subject)
         blocks = tuple(Block(0, i, subject.topic) for i in range(count))
         table = (0,) * 4 if self._has_table(*subject.key) else ()
         return State(subject.topic, blocks, count, table, used=frozenset({title}))
 
     def _draw_process(self, page: int, part: int) -> Process:
-        if part < 0:
-            return picture_process((self.key, page))
         topical = part > 0 or self.graph.topic(page) != NOWHERE
         return draw_process((self.key, page, part), self.chances, topical, self._has_table(page, part))
 
@@ -174,7 +166,6 @@ KINDS: Mapping[str, str] = {
     "structure": "structure",
     "link": "link",
     "topic": "topic",
-    "picture": "structure",
 }
 """Of what kind each real edit is; all others are cosmetic."""
 
@@ -259,12 +250,6 @@ def draw_process(key: tuple[object, ...], chances: Mapping[str, float], topical:
         real_edits=_cumulative(weights),
         cosmetic_edits=cosmetics,
     )
-
-
-def picture_process(key: tuple[object, ...]) -> Process:
-    """Draw the process of a picture: replaced, or encoded anew."""
-    pace = 0.05 + 0.3 * dice("picture", *key).random()
-    return Process("constant", pace, 0.5, real_edits=((1.0, "picture"),), cosmetic_edits=("encoding",))
 
 
 def edits(process: Process, key: tuple[object, ...], month: int) -> list[Edit]:
@@ -354,7 +339,7 @@ class Birth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What changes: a clean page (`part` 0), a page born of one (`part` the number of the change), its picture (-1)."""
+    """What changes: a clean page (`part` 0), a page born of one (`part` the number of the change)."""
 
     page: int
     part: int
@@ -422,7 +407,6 @@ def apply(state: State, edit: Edit, subject: Subject, graph: Graph, links: Links
         made = _turn(state, n, code, subject, graph)
     elif state.blocks:
         made = {"blocks": _write(state, edit.how, n, code)}
-    # Nothing is made of a picture: its number is all there is to it.
     return replace(state, real=n, every=every, changed=edit.at, touched=edit.at, **made)
 
 

@@ -6,10 +6,7 @@ its own within it on some hosts (`<p class="meta">`), as sites have it.
 
 from __future__ import annotations
 
-import math
 import re
-import struct
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -63,7 +60,6 @@ class Dress:
     teasers: tuple[int, ...]
     address: str
     feed: str = ""
-    picture: str = ""
 
 
 class Press:
@@ -143,7 +139,7 @@ class Press:
             f"{head}{heading}{sheet.site}{more}</head>\n<body{_attributes(looks['attributes'])}>\n{sheet.nav}"
             f'{self._teaser(dress)}<main>\n{space}<h1>{heading}</h1>\n<p class="byline">{sheet.byline}</p>\n'
             f"{meta if dress.inside else ''}{self._body(subject, state, sheet)}"
-            f"{self._table(subject, state)}{dress.picture}"
+            f"{self._table(subject, state)}"
             f"<h2>{sheet.list}</h2>\n<ul>\n{self._related(subject, state, sheet)}\n</ul>\n</main>\n{foot}"
         )
 
@@ -242,37 +238,3 @@ def _space(n: int) -> str:
     '\\n \\n'
     """
     return bin(n)[2:].replace("1", "\n").replace("0", " ")
-
-
-# -- pictures ----------------------------------------------------------------------------------------------
-
-# Small pictures that can be replaced, or encoded anew: other bytes, the same picture.
-
-SIZE = 48
-
-
-def png(key: tuple[object, ...], encoding: int = 0) -> bytes:
-    """Draw the picture that goes with the key: two waves and a disc, in grey, the n-th encoding of them.
-
-    >>> png(("a",))[:4], png(("a",)) == png(("a",), 1), png(("a",)) == png(("b",))
-    (b'\\x89PNG', False, False)
-    """
-    rng = dice("png", *key)
-    a, b, c, d, x0, y0, r = (rng.random() for _ in range(7))
-    rows = bytearray()
-    for y in range(SIZE):
-        rows.append(0)
-        for x in range(SIZE):
-            u, v = x / SIZE, y / SIZE
-            light = 128 + 50 * math.sin(6 * a * u + 9 * b * v + 6 * c) + 40 * math.sin(11 * d * u - 7 * a * v)
-            if (u - x0) ** 2 + (v - y0) ** 2 < (0.15 + 0.2 * r) ** 2:
-                light = 255 - light
-            rows.append(max(0, min(255, int(light))))
-    head = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 0, 0, 0, 0)
-    note = [_chunk(b"tEXt", b"Comment\0encoding %d" % encoding)] if encoding else []
-    data = zlib.compress(bytes(rows), 9 - encoding % 9)
-    return b"".join([b"\x89PNG\r\n\x1a\n", _chunk(b"IHDR", head), *note, _chunk(b"IDAT", data), _chunk(b"IEND", b"")])
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -38,8 +38,8 @@ from lycosa.testing.change_history import (
     State,
     Subject,
 )
-from lycosa.testing.change_page import CHARSETS, Dress, Press, Sheet, png
-from lycosa.testing.prose import NOWHERE, TOPICS
+from lycosa.testing.change_page import CHARSETS, Dress, Press, Sheet
+from lycosa.testing.prose import TOPICS
 from lycosa.testing.reply import Document, Response, finish
 from lycosa.testing.web import _NO_HEADERS, Web
 
@@ -52,7 +52,6 @@ MOST_ENTRIES = 5_000
 _FEED_ENTRIES, _FEED_DAYS = 20, 14
 _NEW = re.compile(r"/[a-z0-9-]+/new-(\d{1,9})-(\d{1,9})\.html")
 _ARCHIVE = re.compile(r"/archive/(\d{1,9})-([12])\.html")
-_PICTURE = re.compile(r"/img/(\d{1,9})\.png")
 
 
 class Change(NamedTuple):
@@ -118,7 +117,6 @@ class ChangingWeb(Web):
             self._graph, self.key, processes, (fates, days), (start, day), self._soft, self._beginning
         )
         self._sheet = lru_cache(maxsize=1_024)(self._make_sheet)
-        self._png = lru_cache(maxsize=256)(png)
         self._page = lru_cache(maxsize=16_384)(self._book.find)
 
     # -- the truth ------------------------------------------------------------------------------------
@@ -185,11 +183,6 @@ class ChangingWeb(Web):
                     born.append((self.history.when(birth.at), self._new_url(page, birth)))
         return sorted(born)
 
-    def pictures(self, url: str) -> list[str]:
-        """List the pictures that a page shows; each is a URL with a process and changes of its own."""
-        subject = self._known(url, self._now())
-        return [self._picture_url(subject.page)] if subject.part == 0 and self.history.has_picture(subject.page) else []
-
     def validators(self, host: str) -> str:
         """Name what a host says of changes in headers: one of VALIDATORS."""
         return self._validators[self._book._index[host]]
@@ -206,7 +199,7 @@ class ChangingWeb(Web):
         """Say what a page is about, now or at `t`."""
         t = self._now() if t is None else t
         place = self._find(*self._book.split(url), t)
-        if place is None or place.subject.part < 0 or self._status(place, t) == "unborn":
+        if place is None or self._status(place, t) == "unborn":
             return None
         subject = place.subject
         turned = any(edit.how == "topic" for edit in self.history.edits(subject, t))
@@ -216,7 +209,7 @@ class ChangingWeb(Web):
     def canonical(self, url: str) -> str | None:
         """Find the page behind a URL: where it lived first, or itself if it was born later."""
         place = self._find(*self._book.split(url), self._now())
-        if place is None or place.subject.part < 0:
+        if place is None:
             return super().canonical(url)
         subject = place.subject
         return self._address(subject.page, 0) if subject.part == 0 else url
@@ -352,16 +345,12 @@ class ChangingWeb(Web):
             "future": touched + 400 * self.day,
         }
         tag = f"{stir(self._salt, self.key, self.port, subject.key, *said[way]):x}" if way in said else ""
-        if subject.part < 0:
-            plain = Document(b"", "image/png", codec="")
         return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
 
     def _printed_at(self, host: int, place: _Place, t: float, version: int, document: Document) -> Document:
         """The document with its body."""
         subject = place.subject
         state = self.history.state(subject, t)
-        if subject.part < 0:
-            return replace(document, body=self._png((self.key, subject.page, state.real), state.every - state.real))
         process = self.history.process(*subject.key)
         html = self._press.print(
             subject, state, self._sheet(subject, self.port), self._dress(host, place, process, state, t, version)
@@ -388,10 +377,6 @@ class ChangingWeb(Web):
             at = self.history.origin(subject) if state.touched is None else state.touched
             stamp = datetime.fromtimestamp(self.start + 86_400 * at, UTC).strftime("%-d %B %Y, %H:%M:%S")
         shown = tuple(stir(code, "teaser", looks["teaser"], i) % len(self) for i in range(3))
-        picture = ""
-        if subject.part == 0 and self.history.has_picture(subject.page):
-            alt = escape(self._book.title(subject.page))
-            picture = f'<p class="figure"><img src="{self._picture_url(subject.page)}" alt="{alt}"></p>\n'
         return Dress(
             cosmetics=cosmetics,
             inside=stir(self.key, "inside", host) % 2 == 0,
@@ -401,7 +386,6 @@ class ChangingWeb(Web):
             teasers=shown if "teaser" in cosmetics else (),
             address=escape(self._address(subject.page, place.step)),
             feed="/feed.xml" if "feed" in self._sources[host] else "",
-            picture=picture,
         )
 
     def _make_sheet(self, subject: Subject, port: int) -> Sheet:
@@ -444,9 +428,6 @@ class ChangingWeb(Web):
             return (
                 _Place(self._clean_subject(page), step) if step <= len(moves) and moves[step - 1][1] == host else None
             )
-        match = _PICTURE.fullmatch(path)
-        if match and (page := int(match[1])) < self._graph.pages and self.history.has_picture(page):
-            return _Place(Subject(page, -1, NOWHERE)) if self._graph.section(page).host == host else None
         match = _NEW.fullmatch(path)
         if match and (page := int(match[1])) < self._graph.pages and self._graph.section(page).host == host:
             for birth in self.history.births(self._clean_subject(page), t):
@@ -488,9 +469,6 @@ class ChangingWeb(Web):
     def _new_url(self, page: int, birth: Birth) -> str:
         base = self._book.base(self._graph.names[self._graph.section(page).host])
         return base + self._press.new_path(Subject(page, birth.number, birth.topic))
-
-    def _picture_url(self, page: int) -> str:
-        return f"{self._book.base(self._graph.names[self._graph.section(page).host])}/img/{page}.png"
 
 
 # -- hosts -------------------------------------------------------------------------------------------------

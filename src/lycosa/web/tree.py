@@ -30,9 +30,6 @@ from lycosa.web.urls import resolve
 MOST_TOKENS = 200_000
 """Tags and texts of a page that are taken: what is beyond them is in no version."""
 
-MOST_IMAGES = 64
-"""Images of one page that are looked at."""
-
 VOID = frozenset("area base br col embed frame hr img input link meta param source track wbr".split())
 _HEAD = frozenset("title meta link base script style template noscript".split())
 _CLOSE_P = frozenset(
@@ -246,35 +243,6 @@ def base_of(tree: Tree, url: str) -> str:
         if name == "base" and "href" in tree.attributes[node]:
             return resolve(url, [tree.attributes[node]["href"]])[0] or url
     return url
-
-
-def images(tree: Tree, url: str) -> list[str]:
-    """The addresses of the page's pictures, each once: an img's src, else the first of its srcset, else of its picture.
-
-    Not those of a single pixel, which count visitors, and not what is meant for previews (og:image).
-
-    >>> images(tree_of('<img src=/a.png><picture><source srcset="b.webp 1x, c.webp 2x"><img></picture>'), "http://x.test/")
-    ['http://x.test/a.png', 'http://x.test/b.webp']
-    """
-    hrefs: list[str] = []
-    offered: dict[int, str] = {}
-    for node, name in enumerate(tree.names):
-        if name not in ("img", "source") or len(hrefs) >= 4 * MOST_IMAGES:
-            continue
-        attributes = tree.attributes[node]
-        candidates = attributes.get("srcset", "").split(None, 1)
-        first = candidates[0].rstrip(",") if candidates else ""
-        parent = tree.parents[node]
-        if name == "source":
-            if first and tree.names[parent] == "picture":
-                offered.setdefault(parent, first)
-            continue
-        if {attributes.get("width"), attributes.get("height")} & {"0", "1"}:
-            continue
-        source = attributes.get("src", "").strip()
-        hrefs.append((source if source[:5].lower() != "data:" else "") or first or offered.get(parent, ""))
-    addresses = resolve(base_of(tree, url), [href for href in hrefs if href])
-    return list(dict.fromkeys(address for address in addresses if address))[:MOST_IMAGES]
 
 
 def to_xml(tree: Tree) -> bytes:

@@ -249,7 +249,7 @@ class Excerpts:
 
     def __call__(self, item: Told) -> str:
         """The words of the main part that came and went."""
-        if item.change.what != "changed" or item.origin or not item.follows:
+        if item.change.what != "changed" or not item.follows:
             return ""
         return self._excerpt(item.url, item.follows, item.at)
 

@@ -355,9 +355,9 @@ def table_detection(seen: Seen) -> Table:
         "freshness-detection", "Is it a real change? Each method alone, and the default",
         ("method", "precision", "recall", "F1", *(f"recall: {kind}" for kind in REAL), "false alarms, cosmetic"), rows,
         note=f"Precision, recall and F1: {score.hits + score.misses + score.alarms + score.passes:,} pairs of versions "
-        f"from an hour to a week apart, of which {score.hits + score.misses:,} differ in earnest; pages without "
-        "pictures. Recall by kind and false alarms: pairs with just one edit between them. Structure has replaced "
-        f"pictures among it, which only images looks at. Default: {', '.join(TOGETHER)}.",
+        f"from an hour to a week apart, of which {score.hits + score.misses:,} differ in earnest. "
+        "Recall by kind and false alarms: pairs with just one edit between them. "
+        f"Default: {', '.join(TOGETHER)}.",
     )  # fmt: skip
 
 
@@ -372,7 +372,7 @@ def table_edits(seen: Seen) -> Table:
     return Table(
         "freshness-edits", "Taken for a real change, edit by edit", ("kind", "edit", "pairs", *seen), rows, digits=2,
         note="One edit between two versions. Above, recall; from cosmetic on, false alarms. Counter: a number that "
-        "moves with time, or with each fetch. Encoding: a picture saved again.",
+        "moves with time, or with each fetch.",
     )  # fmt: skip
 
 
@@ -381,8 +381,8 @@ def table_kinds(seen: Seen) -> Table:
     return Table(
         "freshness-kinds", "Is the kind right? The default", ("kind", "pairs", "taken for real", "named as its kind"),
         [[kind, pairs, real / pairs, named / pairs] for kind, (pairs, real, named) in counts.items() if pairs],
-        note="A change has the gravest kind that any method sees. Of structure, replaced pictures are half, and only "
-        "images sees them. Topic is named where the score crosses the threshold; else it is text.",
+        note="A change has the gravest kind that any method sees. "
+        "Topic is named where the score crosses the threshold; else it is text.",
     )  # fmt: skip
 
 

@@ -17,8 +17,7 @@ from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.watching import World
 from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DETECTORS, detector, judge_change
-from lycosa.refresh.detectors.images import picture
-from lycosa.refresh.snapshot import Picture, Snapshot
+from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.change_history import COSMETICS, KINDS, Edit, Subject
 from lycosa.testing.changing import ChangingWeb
 from lycosa.text.vocabulary import Vocabulary
@@ -27,9 +26,9 @@ from lycosa.version import SOFTWARE
 from lycosa.web.html import read_body
 
 DAY, HOUR = 86_400.0, 3600.0
-COUNTER, NOTHING, PICTURE, ENCODING = "counter", "nothing", "picture", "encoding"
-SORTS = (*COSMETICS, COUNTER, ENCODING)
-"""Cosmetic changes: those of pages, counters that move with time or with each fetch, and pictures encoded anew."""
+COUNTER, NOTHING = "counter", "nothing"
+SORTS = (*COSMETICS, COUNTER)
+"""Cosmetic changes: those of pages, and counters that move with time or with each fetch."""
 
 EDITS = tuple(KINDS)
 """Real ones, by what is done to the page."""
@@ -82,12 +81,9 @@ class Reader:
         about = self.web.topic(url, self.web.start) or self.web.topics[0]
         topic = self.topics.setdefault(about, Query(self.web.query(about)))
         reading = self.words.read(page)
-        pictures: dict[str, Picture] = {
-            address: picture(self.web.response_at(address, t).body) for address in self.web.pictures(url)
-        }
         return Snapshot(
             url, body, kind, page.title, page.text, page.links.urls, reading.simhash,
-            topic.judge(page, reading).beta, topic.threshold, pictures,
+            topic.judge(page, reading).beta, topic.threshold,
         )  # fmt: skip
 
     def _page(self, number: int, t: float, fetched: int = 0) -> tuple[Page, bytes, str]:
@@ -119,8 +115,6 @@ def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[t
     web, subject = reader.web, reader.subject(number)
     process = web.history.process(*subject.key)
     marks: list[Edit] = list(web.history.edits(subject, end))
-    if web.pictures(reader.pages[number]):
-        marks = sorted([*marks, *web.history.edits(Subject(number, -1, -1), end)])
     times = [web.history.when(edit.at) for edit in marks]
     taken: Counter[str] = Counter()
     for edit, (before, after) in zip(marks, _gaps(times), strict=True):
@@ -150,7 +144,7 @@ def _calm(times: list[float], rng: Random, start: float, end: float) -> float:
 
 
 def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Pairs as a watch has them: any page without pictures, from an hour to a week apart, whatever came between."""
+    """Pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
     reader, rng = Reader(web), Random(seed + 1)
 
     def draw() -> Iterator[Pair]:
@@ -160,7 +154,7 @@ def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[P
             before = web.start + rng.random() * (days * DAY - gap)
             after = before + gap
             url = reader.pages[number]
-            if web.pictures(url) or not reader.there(number, before, after):
+            if not reader.there(number, before, after):
                 continue
             real = any(change.real for change in web.changes(url, before, after))
             yield Pair(reader.snapshot(number, before), reader.snapshot(number, after, 1), "", real)

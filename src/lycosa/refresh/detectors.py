@@ -10,6 +10,7 @@ Paper items:
     personalized-levels: `lycosa refresh --detect tree`, `POST /interests`. Test:
         refresh/test_refresh_detectors.py::test_tree_levels_by_hand. Departs: texts of each level, too; where only
         furniture differs it is cosmetic.
+    personalized-images: not built: future work of the paper.
 """
 
 from __future__ import annotations
@@ -69,19 +70,14 @@ ENTRIES = {
     "relevance": DetectorEntry(
         "detectors", "relevance", "whether the page became relevant or no longer is", needs="the scores, in the log",
     ),
-    "images": DetectorEntry(
-        "detectors.images", "images", "added, removed or replaced pictures, by digest and by what they show",
-        "Trivedi et al. 2014, future work",
-        "the pictures, one request each; the extra 'images' to tell a replaced from a re-encoded one",
-    ),
 }  # fmt: skip
 DETECTORS = Registry("detector", "lycosa.refresh", ENTRIES)
 
 DEFAULT = ("main-text", "tree", "links", "relevance")
-"""Each sees a kind of its own. The others are for what is not archived (simhash), for pictures, and for comparison."""
+"""Each sees a kind of its own. The others are for what is not archived (simhash), and for comparison."""
 
 _READING = ("main-text", "tree")
-_ELSEWHERE = frozenset({"relevance", "links", "images"})
+_ELSEWHERE = frozenset({"relevance", "links"})
 """Detectors that look at something beside the page's own words."""
 
 
@@ -118,7 +114,7 @@ def parse_detectors(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAULT) -> Change | None:
-    """What has become of a page; None for the same body (and the same pictures, where these are looked at).
+    """What has become of a page; None for the same body.
 
     The kind is the gravest that a detector sees, by the order of `KINDS`; the magnitude is the largest among those
     that see it. A detector that can't tell what differs (those that are `blind`: digest, paper, simhash) counts as
@@ -132,9 +128,9 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
     >>> change.kind, change.by, change.says
     ('cosmetic', ['tree'], ['level 3: text, none of it in the main part'])
     """
-    same = bool(old.body) and old.body == new.body
-    names = [name for name in detectors if name == "images"] if same else list(detectors)
-    verdicts = {name: verdict for name in names if (verdict := detector(name)(old, new)) is not None}
+    if old.body and old.body == new.body:
+        return None
+    verdicts = {name: verdict for name in detectors if (verdict := detector(name)(old, new)) is not None}
     seen = {name: verdict for name, verdict in verdicts.items() if verdict.changed}
     if not seen:
         return _unseen(old, new, detectors, verdicts)
@@ -151,7 +147,7 @@ def judge_change(old: Snapshot, new: Snapshot, detectors: Sequence[str] = DEFAUL
 
 def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Container[str]) -> Change | None:
     """What to say of bodies that differ where no detector saw it."""
-    if not old.body or not new.body or old.body == new.body:
+    if not old.body or not new.body:
         return None
     readers = [name for name in detectors if name not in _ELSEWHERE]
     if readers and not any(name in verdicts for name in readers):
