@@ -3,11 +3,12 @@
 # make check  what CI runs, and style, types, architecture, docs
 # make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
 # make size   lines, words, commands, options, calls per page: what tools/ceilings.toml limits
+# make golden whether default crawls still pick what they have picked before, or what AGAINST=COMMIT picks
 # make bench  what a page costs, part by part, beside a bare loop on the same pages
 # make wheel  build the wheel, install it into an empty environment, and run the demo from there
 # make site   the documentation as a site, in site/
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
-.PHONY: demo test check gate fuzz install docs site size bench wheel clean
+.PHONY: demo test check gate golden fuzz install docs site size bench wheel clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -48,6 +49,9 @@ gate: install
 
 size: install
 	$(BIN)/python tools/size.py
+
+golden: install
+	$(BIN)/python tools/golden.py --corpora $(CORPORA) $(if $(AGAINST),--against $(AGAINST))
 
 bench: install
 	$(BIN)/python benchmarks/page_cost.py --pages 200 --most 20

@@ -1,0 +1,369 @@
+"""Golden crawls: show that a change of the code does not change what default crawls pick.
+
+    python tools/golden.py                     compare with tests/golden/picks.tsv
+    python tools/golden.py --record            record the picks again, after a change that is meant
+    python tools/golden.py --against COMMIT    compare with another version, run on this machine
+    python tools/golden.py webkb web/1         only these crawls
+
+Each crawl has the default judge and strategy, one request at a time, on a virtual clock: four topics on the embedded
+test web and four on each corpus that is present. At the first difference the recorded candidate and the one picked
+instead are printed with their priorities. Closer than 1e-6 is a tie, which rounding on another CPU may decide: it is
+listed, and the crawl is run again in the recorded order from there. Anything else is a change of behaviour (exit 1).
+
+The driver runs older versions, too: what it needs from the library is imported in `_library` alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "tests/golden/picks.tsv"
+CORPORA = Path(os.environ.get("CORPORA", ROOT / "../shared/corpora"))
+PAGES, PICKS = 100, 200  # a crawl ends at the first of both
+TIE = 1e-6
+MAX_TIES = 20  # of one crawl, each of which runs it again
+WEB = "web"
+MEMORY = "/dev/shm"  # where logs are synced at no cost
+
+WIKI = "http://wikispeedia.test/wp/"
+MDN = "http://developer.mozilla.test/en-US/docs/"
+CRAWLS: dict[str, tuple[str, list[str]]] = {
+    # On the test web the topic is one of its own; without seeds, the crawl starts from portals.
+    "web/coral": ("marine biology/coral reefs", []),
+    "web/locomotives": ("railways/steam locomotives", []),
+    "web/castles": ("medieval history/castles", []),
+    "web/owls": ("birdwatching/owls", []),
+    "wikispeedia-blind/volcanoes": ("volcanoes and earthquakes", [WIKI + "f/France.htm"]),
+    "wikispeedia-blind/dinosaurs": ("dinosaur fossils", [WIKI + "b/Bird.htm", WIKI + "l/London.htm"]),
+    "wikispeedia-blind/steam": ("steam engines and railways", [WIKI + "e/Earth.htm"]),
+    "wikispeedia-blind/jazz": ("jazz musicians", [WIKI + "j/Jazz.htm", WIKI + "m/Mathematics.htm"]),
+    "webkb/learning": ("machine learning research", ["http://www.cs.cornell.edu/"]),
+    "webkb/systems": ("operating systems course", ["http://www.cs.utexas.edu/"]),
+    "webkb/databases": ("database research", ["http://www.cs.cornell.edu/", "http://www.cs.washington.edu/"]),
+    "webkb/robots": ("robotics and computer vision", ["http://www.cs.utexas.edu/"]),
+    "mdn/accessibility": ("accessibility for screen readers", [MDN + "Archive"]),
+    "mdn/xul": ("XUL popup menus", [MDN + "Archive/Add-ons/Overlay_Extensions/XUL_School/Adding_sidebars"]),
+    "mdn/messages": ("sending SMS messages", [MDN + "API/WebSMS", MDN + "31"]),
+    "mdn/plugins": ("writing browser plugins", [MDN + "A_Brief_Guide_to_Mozilla_Preferences"]),
+}
+
+
+class Pick(NamedTuple):
+    url: str
+    priority: float
+    rival: float | None = None
+    """Priority of the recorded pick in this crawl at this moment; None if it was not in the frontier."""
+
+
+@dataclass
+class Outcome:
+    """One crawl compared with its record."""
+
+    ties: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _library() -> SimpleNamespace:
+    """Import what the driver needs. When a name moves, try the new place first: older versions have the old one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # fastwarc warns about its own older classes
+        from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    import lycosa
+    from lycosa.core.errors import FetchError
+    from lycosa.core.options import Options
+    from lycosa.spaces.making import web_space
+    from lycosa.testing import Web
+    from lycosa.testing.simulation import SimTransport, clock, run_virtual
+    from lycosa.web.fetch import Response
+    from lycosa.web.urls import canonical
+
+    return SimpleNamespace(
+        ArchiveIterator=ArchiveIterator, WarcRecordType=WarcRecordType, FetchError=FetchError, Options=Options, Web=Web,
+        Response=Response, SimTransport=SimTransport, canonical=canonical, clock=clock, lycosa=lycosa,
+        run_virtual=run_virtual, web_space=web_space,
+    )  # fmt: skip
+
+
+# -- webs --------------------------------------------------------------------------------------------------
+
+
+class RecordedTransport:
+    """Answers from a WARC file, each after a time drawn from its address; other hosts are unknown."""
+
+    def __init__(self, path: Path) -> None:
+        self.library, self.path, self.offsets = _library(), path, dict[str, int]()
+        with open(path, "rb") as file:
+            for record in self._records(file):
+                url = record.headers["WARC-Target-URI"]
+                self.offsets.setdefault(self.library.canonical(url) or url, record.stream_pos)
+        self.hosts = {_host(url) for url in self.offsets}
+
+    def _records(self, file: Any, parse_http: bool = False) -> Iterable[Any]:
+        return self.library.ArchiveIterator(
+            file, record_types=self.library.WarcRecordType.response, parse_http=parse_http
+        )
+
+    async def address(self, url: str) -> str:
+        host = _host(url)
+        if host not in self.hosts:
+            raise self.library.FetchError("unknown-host", f"no such host: {host}")
+        code = zlib.crc32(host.encode())
+        return f"198.18.{code >> 8 & 255}.{code & 255}"  # a network for benchmarks
+
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Any:
+        address = await self.address(url)
+        await asyncio.sleep(0.05 + zlib.crc32(url.encode()) % 1000 / 1000)
+        status, reason, fields, body = 404, "Not Found", [("Content-Type", "text/html")], b"not recorded"
+        if url in self.offsets:
+            with open(self.path, "rb") as file:
+                file.seek(self.offsets[url])
+                record = next(iter(self._records(file, parse_http=True)))
+                status, reason = record.http_headers.status_code, record.http_headers.reason_phrase
+                fields, body = list(record.http_headers.items()), record.reader.read()
+        return self.library.Response(
+            status=status,
+            status_line=f"HTTP/1.1 {status} {reason}".encode(),
+            headers=[(key.encode("latin-1"), value.encode("latin-1")) for key, value in fields],
+            body=body,
+            address=address,
+            fields={key.lower(): value for key, value in fields},
+        )
+
+    async def close(self) -> None:
+        """Every answer has closed its file."""
+
+
+def _host(url: str) -> str:
+    return url.split("/")[2]
+
+
+@cache
+def _recorded_transport(path: Path) -> RecordedTransport:
+    return RecordedTransport(path)
+
+
+def is_here(name: str, corpora: Path) -> bool:
+    """Whether the pages of a crawl are on this machine."""
+    corpus = name.split("/")[0]
+    return corpus == WEB or (corpora / f"{corpus}.warc.gz").is_file()
+
+
+# -- crawls ------------------------------------------------------------------------------------------------
+
+
+def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int, str] | None = None) -> list[Pick]:
+    """Run a crawl and return its picks. `swaps`: ties by number, where the recorded pick replaces the URL given."""
+    library = _library()
+    topic, seeds = CRAWLS[name]
+    options: dict[str, Any] = {"budget": PAGES, "concurrency": 1}
+    if (corpus := name.split("/")[0]) == WEB:
+        web = library.Web()
+        seeds, topic = web.seeds(topic), web.query(topic)
+        transport: Any = library.SimTransport(web, seed=1)
+        options["allow_network"] = ["127.0.0.0/8"]
+    else:
+        transport = _recorded_transport(corpora / f"{corpus}.warc.gz")
+    picks: list[Pick] = []
+
+    async def crawl() -> None:
+        space = library.web_space(library.Options.from_mapping(options, "golden"), library.clock)
+        space.transport, space.names = transport, None  # no sockets and no name servers
+        going = library.lycosa.crawl(
+            topic, seeds, out=Path(directory) / "crawl", space=space, clock=library.clock, **options
+        )
+        chosen = _watch(await going.open(), picks, recorded, swaps or {})
+        async with going:
+            async for visit in going:
+                if visit.pick:  # by an errand, such as robots.txt, the page that it is for was picked
+                    picks.append(Pick(visit.origin or visit.url, *chosen[visit.pick]))
+                if len(picks) == PICKS:
+                    break
+
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as directory:
+        library.run_virtual(crawl())
+    return picks
+
+
+def _watch(
+    engine: Any, picks: list[Pick], recorded: Sequence[Pick], swaps: dict[int, str]
+) -> dict[int, tuple[float, float | None]]:
+    """Note the priorities of what is picked and of the recorded pick, and let the latter win the ties of `swaps`."""
+    table, strategy, original = engine.table, engine.strategy, engine.strategy.pick
+    chosen: dict[int, tuple[float, float | None]] = {}
+
+    def pick(number: int, frontier: Any, now: float) -> Any:
+        best, at, rival = original(number, frontier, now), len(picks), None
+        if best.row < 0:
+            return best
+        row = table.row_of.get(recorded[at].url) if at < len(recorded) else None
+        if row is not None and table.state[row] == table.state[best.row]:  # open
+            rival = float(frontier.score[row])
+            if swaps.get(at) == table.nodes[best.row]:
+                choose = lambda rows: row if row in rows else best.row  # noqa: E731
+                best = strategy.instead(best, best.score - TIE, choose, frontier, now)
+        chosen[number] = float(best.score), rival
+        return best
+
+    strategy.pick = pick
+    return chosen
+
+
+def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
+    """Run a crawl until it differs from its record by more than ties."""
+    outcome, swaps = Outcome(), dict[int, str]()
+    while True:
+        picks = run(name, corpora, recorded, swaps)
+        at = next((at for at, (was, now) in enumerate(zip(recorded, picks)) if was.url != now.url), None)  # noqa: B905
+        if at is None:
+            break
+        was, now = recorded[at], picks[at]
+        line = (
+            f"{name}, pick {at + 1}: recorded {was.url} (priority {was.priority:.9g}, "
+            f"now {'not in the frontier' if now.rival is None else format(now.rival, '.9g')}), "
+            f"picked {now.url} (priority {now.priority:.9g})"
+        )
+        if now.rival is None or not abs(now.rival - now.priority) < TIE:
+            outcome.changes.append(line)
+        elif at in swaps:
+            outcome.changes.append(f"{line}: a tie, but the recorded page could not be fetched now")
+        else:
+            outcome.ties.append(line)
+            swaps[at] = now.url
+            if len(swaps) < MAX_TIES:
+                continue
+            outcome.notes.append(f"{name}: stopped after {MAX_TIES} ties")
+        return outcome
+    if len(picks) != len(recorded):
+        longer = max(recorded, picks, key=len)[min(len(recorded), len(picks))]
+        outcome.changes.append(
+            f"{name}: {len(picks)} picks, recorded were {len(recorded)}; the first that only one crawl has is "
+            f"{longer.url} (priority {longer.priority:.9g})"
+        )
+    drift = max((abs(a.priority - b.priority) for a, b in zip(recorded, picks) if a.priority != b.priority), default=0)  # noqa: B905
+    if drift >= TIE:
+        outcome.notes.append(f"{name}: same picks, but priorities differ by up to {drift:.3g}")
+    return outcome
+
+
+# -- records -----------------------------------------------------------------------------------------------
+
+
+def digest(picks: Iterable[Pick]) -> str:
+    """Return the hash of the picked URLs, in order."""
+    return hashlib.sha256("\n".join(pick.url for pick in picks).encode()).hexdigest()[:16]
+
+
+def write(crawls: dict[str, list[Pick]], path: Path) -> None:
+    """Write a line with name, hash and common start of the URLs for each crawl, and below it a line for each pick."""
+    lines = []
+    for name, picks in crawls.items():
+        start = os.path.commonprefix([pick.url for pick in picks])  # noqa: RUF071 - of characters
+        lines.append(f"# {name}\t{digest(picks)}\t{start}")
+        lines += [f"{pick.priority:.9g}\t{pick.url.removeprefix(start)}" for pick in picks]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, list[Pick]]:
+    """Read what `write` has written."""
+    crawls: dict[str, list[Pick]] = {}
+    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+        if line.startswith("# "):
+            name, _, start = line[2:].split("\t")
+            crawls[name] = picks = []
+        else:
+            priority, rest = line.split("\t")
+            picks.append(Pick(start + rest, float(priority)))
+    return crawls
+
+
+def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list[Pick]]:
+    """Run the crawls with the sources of another version, in a process of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        tree, out = Path(place) / "tree", Path(place) / "picks.tsv"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
+        try:
+            _lend_vectors(tree)
+            sources = [str(path) for path in _sources(tree)]
+            command = [sys.executable, __file__, "--picks", str(out), "--corpora", str(corpora), *names]
+            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sources)})
+            return read(out)
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def _sources(tree: Path) -> list[Path]:
+    return [path for path in (tree / "src", *tree.glob("packages/*/src")) if path.is_dir()]
+
+
+def _lend_vectors(tree: Path) -> None:
+    """Copy the word vectors, which are made when Lycosa is installed and are not in git."""
+    place = "lycosa/text/word_vectors"
+    ours = next(path / place for path in _sources(ROOT) if (path / place).is_dir())
+    for path in _sources(tree):
+        if (path / "lycosa/text").is_dir():
+            shutil.copytree(ours, path / place, dirs_exist_ok=True)
+
+
+# -- the command -------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 1 if a crawl has changed."""
+    parser = argparse.ArgumentParser(description="Show that the picks of default crawls did not change.")
+    parser.add_argument("names", nargs="*", help="crawls or corpora; default: all")
+    parser.add_argument("--record", action="store_true", help="record the picks again")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with this version, run on this machine")
+    parser.add_argument("--corpora", type=Path, default=CORPORA, help="where the corpora are (default: %(default)s)")
+    parser.add_argument("--picks", type=Path, help=argparse.SUPPRESS)  # run only, and write the picks here
+    asked = parser.parse_args(arguments)
+    corpora = asked.corpora.resolve()
+    names = [name for name in CRAWLS if not asked.names or {name, name.split("/")[0]} & {*asked.names}]
+    absent = [name for name in names if not is_here(name, corpora)]
+    names = [name for name in names if name not in absent]
+    if asked.picks or asked.record:
+        made = {name: run(name, corpora) for name in names}
+        if asked.record:
+            kept = read(RECORDED) if RECORDED.exists() else {}
+            made = {name: picks for name in CRAWLS if (picks := made.get(name) or kept.get(name))}
+        write(made, asked.picks or RECORDED)
+        return 0
+    recorded = picks_of(asked.against, names, corpora) if asked.against else read(RECORDED)
+    changed = 0
+    for name in names:
+        began = time.perf_counter()
+        outcome = compare(name, corpora, recorded.get(name, []))
+        changed += bool(outcome.changes)
+        state = "CHANGED" if outcome.changes else "same"
+        print(f"{name:<30} {digest(recorded.get(name, []))} {state} ({time.perf_counter() - began:.1f} s)", flush=True)
+        for kind in ("changes", "ties", "notes"):
+            for line in getattr(outcome, kind):
+                print(f"  {kind.rstrip('s')}: {line}")
+    for name in absent:
+        print(f"{name:<30} skipped: its corpus is not in {corpora}")
+    return 1 if changed else 0
+
+
+if __name__ == "__main__":
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before numpy is loaded
+        os.environ[variable] = "1"
+    sys.exit(main())
