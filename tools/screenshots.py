@@ -154,7 +154,6 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium.strip(), args=["--no-sandbox"])
         source = directory / "reefs" / "report.html"
         shoot(browser, source, out / "report-light.png", (1280, 1480), color_scheme="light")
-        shoot(browser, source, out / "report-dark.png", (1200, 720), ".map.wide", color_scheme="dark")
         shoot_phones(browser, source, out / "report-phone.png", ["body", "#harvest", "#ways"])
         for columns in (40, 100):
             shown = ("lycosa show reefs", in_terminal(["show", "reefs"], columns, directory))

@@ -5,7 +5,6 @@
     templates/ charts.html: figures as SVG inside a page, in the page's own colours
     pictures   a figure as a file, SVG and PNG (matplotlib)
     browser    a figure that moves (plotly)
-    hostmap    hosts as circles, and the ways between them
     formats    numbers, times and texts of strangers as people read them
     pages      the one place that sets Jinja up
 

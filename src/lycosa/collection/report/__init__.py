@@ -11,11 +11,10 @@ lets no script run but the one that belongs to it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from heapq import nsmallest
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ from lycosa.collection.tally import SORTS, Host, Tally
 from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
-from lycosa.drawing import hostmap
 from lycosa.drawing.formats import score
 from lycosa.drawing.pages import digest, environment, source
 from lycosa.refresh.ledger import Wanted, changes
@@ -50,9 +48,6 @@ CARDS = 300
 
 HOSTS = 60
 """Hosts in the table."""
-
-MAPPED = 100
-"""Hosts that a map may choose from."""
 
 ASKED = 10
 """Pages that are named to ask a person about."""
@@ -134,7 +129,7 @@ def gather(collection: Collection) -> Report:
             cards.tell_since(card)
     report.branches = cards.tree(best[:PATHS])
     report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
-    _tell_hosts(report, view, collection.threshold, best[:PATHS])
+    _tell_hosts(report, view, collection.threshold)
     _tell_rest(report, collection, cards)
     report.options = _options(options)
     report.steps = _steps(report)
@@ -162,36 +157,10 @@ def _tell_time(report: Report, tally: Tally) -> None:
         report.seconds = sum(end - start for start, end in runs)
 
 
-def _tell_hosts(report: Report, view: CrawlView, threshold: float, best: Sequence[int]) -> None:
-    """The table of hosts, and the map."""
-    hosts, host_of = view.hosts(threshold), view.column("host_number")
+def _tell_hosts(report: Report, view: CrawlView, threshold: float) -> None:
+    hosts = view.hosts(threshold)
     report.host_count = sum(host.pages > 0 for host in hosts)
     report.hosts = nsmallest(HOSTS, hosts, key=_importance)
-    seeds = {int(host_of[vertex]) for vertex in view.graph.seed_vertices()}
-    trails = {way for vertex in best for way in pairwise(host_of[view.trail(vertex)].tolist()) if way[0] != way[1]}
-    largest = nsmallest(MAPPED, range(len(hosts)), key=lambda number: _importance(hosts[number]))
-    first = nsmallest(MAPPED // 4, seeds, key=lambda number: _importance(hosts[number]))
-    needed = [*[number for way in sorted(trails) for number in way], *first]
-    shown = sorted([number for number in dict.fromkeys([*needed, *largest]) if hosts[number].pages][:MAPPED])
-    place = {number: position for position, number in enumerate(shown)}
-    mapped = [hosts[number] for number in shown]
-    dots = [hostmap.Dot(host.name, host.pages, host.relevant, host.number in seeds) for host in mapped]
-    ways = _ways(view, place, len(hosts))
-    trails = {(place[a], place[b]) for a, b in trails if (place.get(a, -1), place.get(b, -1)) in ways}
-    maps = (hostmap.draw(dots, ways, trails, canvas) for canvas in (hostmap.WIDE, hostmap.NARROW))
-    report.maps = [drawn for drawn in maps if drawn is not None]
-
-
-def _ways(view: CrawlView, place: dict[int, int], count: int) -> dict[tuple[int, int], int]:
-    """How many pages were first seen on one host and lie on another, for the hosts that have a place."""
-    parent, host = view.column("parent"), view.column("host_number")
-    children = np.flatnonzero(view.column("crawled") & (parent >= 0))
-    position = np.full(count + 1, -1)
-    position[list(place)] = list(place.values())
-    start, end = position[host[parent[children]]], position[host[children]]
-    across = (start >= 0) & (end >= 0) & (start != end)
-    pairs, counts = np.unique(start[across] * len(place) + end[across], return_counts=True)
-    return {divmod(pair, len(place)): number for pair, number in zip(pairs.tolist(), counts.tolist(), strict=True)}
 
 
 def _importance(host: Host) -> tuple[int, int, int, str]:

@@ -16,7 +16,6 @@ from lycosa.collection.view import sampled
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram, Tick, dates, histogram, ticks, times
-from lycosa.drawing.hostmap import HostMap
 from lycosa.refresh.ledger import Told
 
 LONG_WAY = 5
@@ -224,7 +223,6 @@ class Report(Figures):
     pace: Histogram | None = None
     best: list[Card] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
-    maps: list[HostMap] = field(default_factory=list)
     hosts: list[Host] = field(default_factory=list)
     host_count: int = 0
     causes: list[Cause] = field(default_factory=list)
@@ -276,7 +274,7 @@ class Report(Figures):
     def figure(self, name: str) -> int:
         """The number of a figure, counting those that there are."""
         chart = self.freshness is not None and self.freshness.chart
-        there = {"curve": self.relevant, "changes": chart, "map": self.maps, "scores": self.scores, "pace": self.pace}
+        there = {"curve": self.relevant, "changes": chart, "scores": self.scores, "pace": self.pace}
         return [key for key, shown in there.items() if shown].index(name) + 1
 
 
