@@ -137,6 +137,7 @@ DEAR = (a_crawl_with_revisits_can_be_resumed, a_page_with_ten_thousand_links, me
 """What depends on the code of an estimator, not on its parameters: one of each module shows it."""
 
 
+@pytest.mark.paper("gouriten-score-frontier")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_passes(name: str) -> None:
     """Each estimator that --strategy accepts passes every check."""
@@ -192,6 +193,7 @@ def test_random_passes_with_any_seed() -> None:
         assert check in DEAR or check.__name__ == passed(check, lambda: estimator("random", seed=-1))
 
 
+@pytest.mark.paper("gouriten-alpha-beta")
 @pytest.mark.parametrize("name", TOPICS)
 def test_every_topic_passes(name: str) -> None:
     """Each topic of the package passes every check."""

@@ -206,6 +206,7 @@ def test_a_space_of_ones_own_that_fails(name: str, told: str) -> None:
         lycosa.crawl(Given(), ["a"], space=f"{__name__}:{name}")
 
 
+@pytest.mark.paper("gouriten-seed-set")
 def test_seeds_of_another_space_come_from_files_as_well(tmp_path: Path) -> None:
     """One node a line; when the crawl is resumed the file is not needed again."""
     (tmp_path / "nodes.txt").write_text("# mine\nb\n\nc\n")

@@ -154,6 +154,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.paper("gouriten-algorithm-1")
 def test_the_loop_has_the_same_steps_in_words_and_code() -> None:
     """docs/architecture.md and core/engine.py list the same six steps in the same words."""
     told = STEP.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))[:6]

@@ -1,4 +1,4 @@
-"""Every item of the papers has one home in the code, and what is said of it there exists."""
+"""Every item of the papers has a line and a test, and the way by which it is reached exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,19 +25,19 @@ STEERED = {"batch", "dry", "q", "zeta", "ties"}
 """Parameters of every strategy."""
 
 
-def test_every_item_has_one_home() -> None:
-    """No item of tools/items.tsv without a docstring that names it, or with two; and every test named is there."""
+def test_problems_of_the_list() -> None:
+    """Each item of tools/items.tsv has a line and a test, and no marker names another item."""
     assert [] == TOOL.problems(ROOT)
 
 
-def test_the_table_is_up_to_date() -> None:
-    """docs/papers-items.md is what tools/items.py makes of list and docstrings: if not, run it."""
+def test_page_is_up_to_date() -> None:
+    """docs/papers-items.md is the page that tools/items.py makes of list and markers: if not, run it."""
     assert TOOL.page(ROOT) == (ROOT / TOOL.TARGET).read_text("utf-8")
 
 
-def test_what_items_are_reached_by_exists() -> None:
-    """Each command, option, strategy, judge, space, route and name that a docstring gives as the way is there."""
-    ways = {home.id: re.findall(r"`([^`]+)`", home.reached) for home in TOOL.homes(ROOT) if home.built}
+def test_reached_names_what_exists() -> None:
+    """Each command, option, strategy, judge, space, route and name in the column `reached` exists."""
+    ways = {item.id: re.findall(r"`([^`]+)`", item.reached) for item in TOOL.items(ROOT) if item.is_built}
     assert [] == [id for id, given in ways.items() if not given]
     assert [] == [f"{id}: {way}" for id, given in ways.items() for way in given if not exists(way)]
 
@@ -68,8 +67,8 @@ def test_what_items_are_reached_by_exists() -> None:
         ("otie", False),
     ],
 )  # fmt: skip
-def test_ways_that_there_are_not_are_found(way: str, there: bool) -> None:
-    """What is misspelled, or has gone, is told from what exists."""
+def test_exists(way: str, there: bool) -> None:
+    """A misspelled or deleted name is not found."""
     assert there == exists(way)
 
 
@@ -114,38 +113,68 @@ def _options() -> set[str]:
     return {flag for _, flag, *_ in describe()}
 
 
-def _toy(root: Path, listed: str, docstring: str) -> Any:
-    for place in ("tools", "src", "tests"):
-        (root / place).mkdir()
-    (root / "tools" / "items.tsv").write_text(f"id\tplace\twhat\n{listed}", "utf-8")
-    (root / "src" / "cash.py").write_text(f'"""Cash.\n\n{docstring}"""\n', "utf-8")
-    (root / "tests" / "test_cash.py").write_text("def test_shares() -> None: ...\n", "utf-8")
-    return TOOL.problems(root)
+HEAD = "id\tplace\twhat\treached\tdeparts\n"
+BUILT = "otie-eq1\teq. 1\tshares\t`--strategy otie`\t\n"
+NOT_BUILT = "otie-eq1\teq. 1\tshares\tnot built: only named\t\n"
+TEST = "@pytest.mark.paper({})\ndef test_shares() -> None: ...\n"
 
 
-ONE = "otie-eq1\teq. 1\tshares\n"
-GOOD = "Paper items:\n    otie-eq1: `--strategy otie`.\n        Test: test_cash.py::test_shares. Departs: no.\n"
+def _toy(root: Path, listed: str, marker: str) -> None:
+    """A list, and a test whose marker names these items."""
+    for place in ("tools", "tests/core"):
+        (root / place).mkdir(parents=True)
+    (root / "tools" / "items.tsv").write_text(HEAD + listed, "utf-8")
+    source = TEST.format(marker) if marker else "def test_shares() -> None: ...\n"
+    (root / "tests" / "core" / "test_cash.py").write_text(source, "utf-8")
 
 
 @pytest.mark.parametrize(
-    ("listed", "docstring", "wrong"),
+    ("listed", "marker", "expected"),
     [
-        (ONE, GOOD, []),
-        (ONE, "Paper items:\n    otie-eq1: not built: why.\n", []),
-        (ONE, "", ["otie-eq1 has no home: no docstring names it"]),
-        (ONE, GOOD + GOOD[13:], ["otie-eq1 has several homes: src/cash.py, src/cash.py"]),
-        ("", GOOD, ["otie-eq1 is in src/cash.py, but not in tools/items.tsv"]),
-        (ONE + ONE, GOOD, ["tools/items.tsv: otie-eq1 is there twice"]),
-        (ONE, GOOD.replace("shares.", "share."), ["otie-eq1 (src/cash.py): there is no test_cash.py::test_share"]),
-        (ONE, "Paper items:\n    otie-eq1: `--strategy otie`.\n", ["otie-eq1 (src/cash.py): no test is named"]),
-        (ONE, "Paper items:\n    eq. 1: here.\n", ["src/cash.py: no item can be read from 'eq. 1: here.'"]),
+        (BUILT, "'otie-eq1'", []),
+        (NOT_BUILT, "", []),
+        (BUILT, "", ["otie-eq1 has no test: mark one with pytest.mark.paper('otie-eq1')"]),
+        (NOT_BUILT, "'otie-eq1'", ["otie-eq1 is not built, but test_shares names it"]),
         (
-            "other-eq1\teq. 1\tshares\n",
-            GOOD.replace("otie-eq1", "other-eq1"),
+            BUILT,
+            "'otie-eq1', 'otie-eq2'",
+            ["tests/core/test_cash.py: test_shares names otie-eq2, which is not in tools/items.tsv"],
+        ),
+        (
+            BUILT,
+            "'otie-eq1', OTHER",
+            ["tests/core/test_cash.py: test_shares names OTHER, which is not in tools/items.tsv"],
+        ),
+        (BUILT + BUILT, "'otie-eq1'", ["tools/items.tsv: otie-eq1 is there twice"]),
+        (BUILT.replace("`--strategy otie`", ""), "'otie-eq1'", ["tools/items.tsv: otie-eq1 lacks how it is reached"]),
+        ("otie-eq1\teq. 1\tshares\n", "'otie-eq1'", ["tools/items.tsv, line 2: 3 columns instead of 5"]),
+        (
+            BUILT.replace("otie-eq1", "other-eq1"),
+            "'other-eq1'",
             ["tools/items.tsv: other-eq1 begins with no paper's name"],
         ),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, listed: str, docstring: str, wrong: list[str]) -> None:
-    """Items without a home, with two, unknown ones, tests that there are not, and lines that can't be read."""
-    assert wrong == _toy(tmp_path, listed, docstring)
+def test_problems(tmp_path: Path, listed: str, marker: str, expected: list[str]) -> None:
+    """Items without a test, unknown and repeated ones, and lines that lack a column are found."""
+    _toy(tmp_path, listed, marker)
+    assert expected == TOOL.problems(tmp_path)
+
+
+def test_page_row(tmp_path: Path) -> None:
+    """A row has all columns of the list, and a link to each test."""
+    _toy(tmp_path, BUILT.replace("shares\t", "a|b\t"), "'otie-eq1'")
+    link = "[test_shares](../tests/core/test_cash.py)"
+    assert f"\n| otie-eq1 | eq. 1 | a\\|b | `--strategy otie` | {link} |  |\n" in TOOL.page(tmp_path)
+
+
+def test_page_links_parametrized_methods(tmp_path: Path) -> None:
+    """Markers of methods, below other decorators and of coroutines count; those of helpers do not."""
+    _toy(tmp_path, BUILT, "")
+    marker = "@pytest.mark.paper('otie-eq1')"
+    (tmp_path / "tests" / "test_ways.py").write_text(
+        f"class TestWays:\n    @other\n    {marker}\n    def test_method(self): ...\n"
+        f"{marker}\nasync def test_coroutine(): ...\n{marker}\ndef helper(): ...\n",
+        "utf-8",
+    )
+    assert {"test_method", "test_coroutine"} == {test.name for test in TOOL.tests_by_item(tmp_path)["otie-eq1"]}

@@ -1,31 +1,28 @@
-"""Write docs/papers-items.md: what the five papers have, item by item, and where each is here.
+"""Write docs/papers-items.md: the items of the five papers, with how each is reached and which tests show it.
 
     python tools/items.py           write it
-    python tools/items.py --check   exit 1 if it is out of date, or if an item has no line
+    python tools/items.py --check   exit 1 if it is out of date, or if an item lacks a line or a test
 
-`tools/items.tsv` lists the items: id, where in the paper, what it is. The docstring of the code that has an item says
-how it is reached, which test shows it, and where it departs from the paper:
+`tools/items.tsv` has a line for each item: id, place in the paper, what it is, how it is reached, departures from the
+paper. A line whose fourth column begins with "not built: " gives the reason. Tests name the items that they show:
 
-    Paper items:
-        otie-eq3: `--strategy otie`. Test: estimators/test_otie.py::test_equation_3. Departs: any d keeps the sign.
-        batsakis-infospiders: not built: only named.
+    @pytest.mark.paper("otie-eq3", "otie-odd-power")
 
-Docstrings are read with `ast`; nothing of the code is run.
+Tests are read with `ast`; nothing is run.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import re
 import sys
-import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST, TARGET = Path("tools/items.tsv"), Path("docs/papers-items.md")
+COLUMNS = ("id", "place", "text", "reached", "departs")
 
 PAPERS = {
     "otie": "Guan et al. 2008: OTIE",
@@ -34,21 +31,17 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
-"""By what ids begin with."""
+"""Titles of the papers by the first part of an item's id."""
 
-HEADING = "Paper items:"
 NOT_BUILT = "not built: "
-ENTRY = re.compile(
-    r"(?P<id>[a-z]+-[a-z0-9-]+): (?P<reached>.+?)(?: Test: (?P<tests>\S+\.py::\w+(?:, \S+\.py::\w+)*)\.)?"
-    r"(?: Departs: (?P<departs>.+))?"
-)
+MARKER = "pytest.mark.paper"
 
 INTRODUCTION = """# The papers, item by item
 
-<!-- Made from tools/items.tsv and the code's docstrings by tools/items.py. Do not edit: change those, then run it. -->
+<!-- Made from tools/items.tsv and the markers of tests by tools/items.py. Do not edit: change those, then run it. -->
 
 Every algorithm, formula, parameter, component, experiment, table and figure of the five papers, and what they name in
-passing or leave to future work: where it is in the paper, where here, how it is reached, the test that shows it, and
+passing or leave to future work: where it is in the paper, how it is reached here, the tests that show it, and
 where we depart from what is printed. What came of the experiments is in [papers.md](papers.md); options and commands
 are explained in the [reference](reference.md), strategies in [strategies.md](strategies.md).
 """
@@ -56,35 +49,32 @@ are explained in the [reference](reference.md), strategies in [strategies.md](st
 
 @dataclass(frozen=True)
 class Item:
-    """What a paper has: where, and what it is in our words."""
+    """A line of the list."""
 
     id: str
     place: str
-    what: str
+    text: str
+    reached: str
+    departs: str
 
     @property
     def paper(self) -> str:
-        """What its id begins with."""
+        """The first part of the id: a key of PAPERS."""
         return self.id.partition("-")[0]
+
+    @property
+    def is_built(self) -> bool:
+        return not self.reached.startswith(NOT_BUILT)
 
 
 @dataclass(frozen=True)
-class Home:
-    """What a docstring says of an item."""
+class MarkedTest:
+    """A test with a marker, and the items that this names."""
 
-    id: str
     file: str
-    """Seen from the root."""
+    """Relative to the root."""
     name: str
-    """The class or function; empty for a module."""
-    reached: str
-    tests: tuple[str, ...] = ()
-    departs: str = ""
-
-    @property
-    def built(self) -> bool:
-        """Whether there is anything."""
-        return not self.reached.startswith(NOT_BUILT)
+    items: tuple[str, ...]
 
 
 def main() -> int:
@@ -101,104 +91,93 @@ def main() -> int:
 
 
 def items(root: Path) -> list[Item]:
-    """The list, in its order."""
-    lines = (root / LIST).read_text("utf-8").splitlines()
-    return [Item(*line.split("\t")) for line in lines[1:]]
+    """Return the list in its order; raise ValueError for a line that does not have all columns."""
+    found = []
+    for number, line in enumerate((root / LIST).read_text("utf-8").splitlines(), 1):
+        cells = line.split("\t")
+        if len(cells) != len(COLUMNS):
+            raise ValueError(f"{LIST}, line {number}: {len(cells)} columns instead of {len(COLUMNS)}")
+        found.append(Item(*cells))
+    return found[1:]
 
 
-@cache
-def homes(root: Path) -> tuple[Home, ...]:
-    """All that the code says of items, file by file. A line that can't be read is a ValueError that names it."""
-    found: list[Home] = []
-    for path in sorted((root / "src").rglob("*.py")):
+def marked_tests(root: Path) -> Iterator[MarkedTest]:
+    """Yield the tests with a marker, file by file."""
+    for path in sorted((root / "tests").rglob("test_*.py")):
         source = path.read_text("utf-8")
-        if HEADING not in source:
+        if MARKER not in source:
             continue
-        file = path.relative_to(root).as_posix()
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                name = "" if isinstance(node, ast.Module) else node.name
-                found += [home_in(entry, file, name) for entry in entries(ast.get_docstring(node) or "")]
-    return tuple(found)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                yield MarkedTest(path.relative_to(root).as_posix(), node.name, named_by(node))
 
 
-def home_in(entry: str, file: str, name: str) -> Home:
-    """What an entry says."""
-    read = ENTRY.fullmatch(entry)
-    if read is None:
-        raise ValueError(f"{file}: no item can be read from {entry!r}")
-    told = read.groupdict(default="")
-    tests = tuple(told["tests"].split(", ")) if told["tests"] else ()
-    return Home(told["id"], file, name, told["reached"].rstrip("."), tests, told["departs"].rstrip("."))
+def named_by(test: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return the items that a test's markers name; an argument that is no plain string gives its source.
 
-
-def entries(docstring: str) -> list[str]:
-    """The entries under the heading, each on one line.
-
-    >>> entries("OTIE.\\n\\nPaper items:\\n    otie-a: here. Departs:\\n        no.\\n    otie-b: there.")
-    ['otie-a: here. Departs: no.', 'otie-b: there.']
+    >>> source = "@pytest.mark.paper('otie-eq1', 'otie-eq2')\\ndef test_equations(): ..."
+    >>> named_by(ast.parse(source).body[0])
+    ('otie-eq1', 'otie-eq2')
     """
-    _, heading, rest = docstring.partition(f"{HEADING}\n")
-    block = rest.partition("\n\n")[0] if heading else ""
-    return re.sub(r"\n +", " ", textwrap.dedent(block).strip()).splitlines()
+    markers = [one for one in test.decorator_list if isinstance(one, ast.Call) and ast.unparse(one.func) == MARKER]
+    arguments = [argument for marker in markers for argument in marker.args]
+    return tuple(
+        argument.value
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        else ast.unparse(argument)
+        for argument in arguments
+    )
+
+
+def tests_by_item(root: Path) -> dict[str, list[MarkedTest]]:
+    """Return the tests that name an item, by its id."""
+    found: dict[str, list[MarkedTest]] = {}
+    for test in marked_tests(root):
+        for id in test.items:
+            found.setdefault(id, []).append(test)
+    return found
 
 
 def problems(root: Path) -> list[str]:
-    """What is wrong with list, docstrings and the tests that they name; a line each."""
-    listed = items(root)
-    wrong = [f"{LIST}: {item.id} begins with no paper's name" for item in listed if item.paper not in PAPERS]
+    """Return a line for each contradiction within the list, and between list and tests."""
     try:
-        told = list(homes(root))
+        listed = items(root)
     except ValueError as error:
-        return [*wrong, str(error)]
-    files: dict[str, list[str]] = {}
-    for home in told:
-        files.setdefault(home.id, []).append(home.file)
-    known = [item.id for item in listed]
+        return [str(error)]
+    tests, known = tests_by_item(root), [item.id for item in listed]
+    wrong = [f"{LIST}: {item.id} begins with no paper's name" for item in listed if item.paper not in PAPERS]
     wrong += [f"{LIST}: {id} is there twice" for id in dict.fromkeys(known) if known.count(id) > 1]
-    wrong += [f"{id} is in {', '.join(at)}, but not in {LIST}" for id, at in files.items() if id not in known]
-    wrong += [f"{id} has no home: no docstring names it" for id in known if id not in files]
-    wrong += [f"{id} has several homes: {', '.join(at)}" for id, at in files.items() if len(at) > 1]
-    for home in told:
-        if home.built != bool(home.tests):
-            wrong.append(f"{home.id} ({home.file}): {'no test is named' if home.built else 'not built, but tested'}")
-        wrong += [f"{home.id} ({home.file}): there is no {test}" for test in home.tests if test not in tests(root)]
+    wrong += [f"{LIST}: {item.id} lacks how it is reached" for item in listed if not item.reached]
+    wrong += [
+        f"{test.file}: {test.name} names {id}, which is not in {LIST}"
+        for id in tests.keys() - set(known)
+        for test in tests[id]
+    ]
+    for item in listed:
+        if item.is_built and item.id not in tests:
+            wrong.append(f"{item.id} has no test: mark one with {MARKER}({item.id!r})")
+        elif not item.is_built and item.id in tests:
+            wrong.append(f"{item.id} is not built, but {tests[item.id][0].name} names it")
     return wrong
 
 
-@cache
-def tests(root: Path) -> set[str]:
-    """All tests by file, seen from tests/, and name."""
-    place = root / "tests"
-    return {
-        f"{path.relative_to(place).as_posix()}::{name}"
-        for path in place.rglob("test_*.py")
-        for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
-    }
-
-
 def page(root: Path) -> str:
-    """The whole page."""
-    told = {home.id: home for home in homes(root)}
-    listed = items(root)
-    lines = [INTRODUCTION]
+    """Return the whole page."""
+    listed, tests = items(root), tests_by_item(root)
+    counts = ["| paper | items that are here | not built |", "|---|---|---|"]
     rows: list[str] = []
     for paper, title in PAPERS.items():
         own = [item for item in listed if item.paper == paper]
-        missing = sum(not told[item.id].built for item in own)
-        lines += [f"| {title} | {len(own) - missing} | {missing} |"] if own else []
-        rows += ["", f"## {title}", "", "| item | in the paper | what | here | reached by | test | departs |"]
-        rows += ["|---|---|---|---|---|---|---|", *(_row(item, told[item.id]) for item in own)]
-    head = ["| paper | items that are here | not built |", "|---|---|---|"]
-    return "\n".join([lines[0], *head, *lines[1:], *rows]) + "\n"
+        missing = sum(not item.is_built for item in own)
+        counts += [f"| {title} | {len(own) - missing} | {missing} |"] if own else []
+        rows += ["", f"## {title}", "", "| item | in the paper | what | reached by | tests | departs |"]
+        rows += ["|---|---|---|---|---|---|", *(_row(item, tests.get(item.id, [])) for item in own)]
+    return "\n".join([INTRODUCTION, *counts, *rows]) + "\n"
 
 
-def _row(item: Item, home: Home) -> str:
-    place = home.file.removeprefix("src/lycosa/")
-    name = f" `{home.name}`" if home.name else ""
-    here = f"[{place}](../{home.file}){name}"
-    proofs = ", ".join(f"[{test.partition('::')[2]}](../tests/{test.partition('::')[0]})" for test in home.tests)
-    cells = (item.id, item.place, item.what, here, home.reached, proofs, home.departs)
+def _row(item: Item, tests: list[MarkedTest]) -> str:
+    links = ", ".join(f"[{test.name}](../{test.file})" for test in tests)
+    cells = (item.id, item.place, item.text, item.reached, links, item.departs)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -39,7 +39,7 @@ INTRODUCTION = """# What the papers say, and what we find
 page is what came out on recorded pages; `tools/papers.py` writes it from the reports. All figures are ours, measured by
 labels that no crawler sees, unless a title says *as published*: there the crawler's own judge counts, as in the paper.
 
-What each paper has, formula by formula and figure by figure, and where that is here: [item by item](papers-items.md).
+What each paper has, formula by formula and figure by figure, and how to reach it: [item by item](papers-items.md).
 
 The corpora are not part of the project: `lycosa lab fetch wikispeedia` and `lycosa lab fetch webkb` get them. A corpus
 of 5,000 pages is a small world: after a thousand pages anyone has found much of a topic. What a paper says of the web

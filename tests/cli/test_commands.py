@@ -159,6 +159,7 @@ class Mine:
 """
 
 
+@pytest.mark.paper("batsakis-input")
 @pytest.mark.parametrize("kind", ["example page", "regex", "judge"])
 def test_every_kind_of_topic_hunts(
     kind: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command

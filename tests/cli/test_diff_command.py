@@ -107,6 +107,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     return running
 
 
+@pytest.mark.paper("personalized-repository")
 def test_the_last_two_versions_are_compared_unless_others_are_named(reefs: Path, shown: Any) -> None:
     """Without --from and --to, the last step is shown: here another title, a line, and a link less."""
     told = shown(reefs)

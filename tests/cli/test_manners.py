@@ -196,6 +196,7 @@ def test_no_color(told: Told) -> None:
         assert [] == COLOUR.findall(told["narrow"][name]), name
 
 
+@pytest.mark.paper("batsakis-figure-7")
 def test_progress_where_nothing_can_move(told: Told) -> None:
     """A crawl in a pipe or a dumb terminal tells how it goes in plain lines."""
     for kind in ("pipe", "forced pipe", "dumb"):

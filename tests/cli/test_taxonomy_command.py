@@ -41,6 +41,7 @@ def test_branches_are_listed_with_their_pages(command: Command, dump: str) -> No
     assert "http://arts.example/3" in command.out("taxonomy", dump, "-b", "Arts")
 
 
+@pytest.mark.paper("rules-marking")
 def test_marks_are_written_and_shown(command: Command, dump: str) -> None:
     """With --out a table is written; a second call marks in it, a third takes the marks away."""
     assert "topics.tsv: 12 pages of 3 topics" in command.out("taxonomy", dump, "--out", "topics.tsv")
@@ -79,6 +80,7 @@ def test_what_cannot_be_is_one_line(command: Command, dump: str, words: list[str
     assert (before, ["dump.tsv"]) == (Path(dump).read_text(), [path.name for path in Path().iterdir()])
 
 
+@pytest.mark.paper("rules-marking")
 def test_what_is_marked_is_the_target_of_a_model(command: Command, dump: str) -> None:
     """Training keeps the marks; a topic too small for a class of its own is what took its pages."""
     command.out("taxonomy", dump, "--mark", "Science/Physics", "--out", "topics.tsv")

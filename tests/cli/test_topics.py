@@ -21,6 +21,7 @@ KINDS: list[tuple[str, Mapping[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.paper("batsakis-figure-1")
 @pytest.mark.parametrize(("name", "names", "column", "word"), KINDS)
 def test_everything_is_listed(name: str, names: Mapping[str, Any], column: str, word: str, command: Command) -> None:
     """Each has a line, with what it needs and the paper, which has a column of its own where there is room."""

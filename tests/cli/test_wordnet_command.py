@@ -69,6 +69,7 @@ def test_where_it_is(run: Command, tiny: Path, monkeypatch: pytest.MonkeyPatch) 
     )
 
 
+@pytest.mark.paper("batsakis-figure-2")
 def test_one_word(run: Command, tiny: Path) -> None:
     """Each sense with its words, its depth and what is above it."""
     assert [

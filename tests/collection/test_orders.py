@@ -51,6 +51,7 @@ def test_orders(view: CrawlView) -> None:
     assert ["coral", "wreck", "sponge", "again"] == names(view, "date")
 
 
+@pytest.mark.paper("personalized-order")
 def test_word_frequency_is_the_papers(view: CrawlView) -> None:
     """For a topic of one word, the number is that of the paper's measure."""
     judge = WordFrequency("coral")

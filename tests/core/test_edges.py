@@ -27,6 +27,7 @@ def add(edges: Edges, parent: int, links: dict[int, float]) -> None:
     edges.add(parent, rows(*links), np.array(list(links.values()), np.float32))
 
 
+@pytest.mark.paper("gouriten-implementation")
 @given(PAGES)
 def test_edges_are_what_was_added(pages: list[tuple[int, list[tuple[int, int]]]]) -> None:
     """Columns, children, alphas, parents and out-degrees are those of a plain list of all links."""

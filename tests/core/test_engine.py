@@ -99,6 +99,7 @@ def test_breadth_first_visits_level_by_level() -> None:
     assert "nothing left to fetch" == made.ending
 
 
+@pytest.mark.paper("batsakis-figure-5", "gouriten-online")
 def test_best_first_follows_the_better_page() -> None:
     """Links of the page with the higher beta are visited first, at once after it is judged."""
     space = GraphSpace({"a": ["b", "c"], "b": ["b1"], "c": ["c1", "c2"]}, beta={"c": 1.0, "c2": 0.5})
@@ -115,6 +116,7 @@ def test_a_visit_carries_what_was_known_at_its_pick() -> None:
     assert [pytest.approx(0.4)] == first.links.alphas.tolist()
 
 
+@pytest.mark.paper("personalized-speed", "rules-threads")
 def test_no_more_are_in_flight_than_allowed() -> None:
     """The limit on visits at once is used, and kept."""
     space = Scripted({"a": ok(*"bcdefghi"), **{node: ok() for node in "bcdefghi"}})
@@ -136,6 +138,7 @@ def chain(n: int) -> dict[str, Sequence[str]]:
     return {"a": [f"n{i}" for i in range(n)]}
 
 
+@pytest.mark.paper("otie-end")
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_page_budget_is_exact(concurrency: int) -> None:
     """As many pages as the budget says are fetched, not one more, however many are in flight."""
@@ -144,6 +147,7 @@ def test_page_budget_is_exact(concurrency: int) -> None:
     assert "page budget spent" == made.ending
 
 
+@pytest.mark.paper("gouriten-budget")
 def test_page_budget_counts_pages_only() -> None:
     """Redirects and failures are not pages."""
     space = Scripted({"a": ok("b", "c", "d", "e"), "b": to("x"), "x": ok(), "d": ok(), "e": ok()})
@@ -152,6 +156,7 @@ def test_page_budget_counts_pages_only() -> None:
     assert {"ok": 3, "redirect": 1, "gone": 1} == dict(made.tally.outcomes)
 
 
+@pytest.mark.paper("batsakis-expansion")
 def test_byte_budget_ends_the_run() -> None:
     """No visit starts once the bytes received reach the budget."""
     space = Scripted({"a": ok(*"bcde", size=60), **{node: ok(size=60) for node in "bcde"}})

@@ -38,6 +38,7 @@ def drain(made: Frontier, now: float = 0.0) -> list[str]:
     return [made.table.nodes[row] for row in iter(lambda: made.take(now), -1)]
 
 
+@pytest.mark.paper("otie-frontier")
 def test_best_first_then_first_discovered() -> None:
     """Higher scores come first, and of equal ones the row discovered first."""
     assert ["b1", "a1", "a2", "c1"] == drain(frontier("a1 a2 b1 c1", [0.5, 0.5, 0.9, -1.0]))
@@ -61,6 +62,7 @@ def test_a_score_may_rise_and_fall() -> None:
     assert ["a2", "a1", "b1"] == drain(made)
 
 
+@pytest.mark.paper("rules-busy-queue")
 def test_a_waiting_lane_is_passed_over() -> None:
     """The best row of a lane that isn't ready waits; the best of the others is taken."""
     until = {"a": 5.0, "b": 0.0}
@@ -164,6 +166,7 @@ OPERATIONS = st.lists(
 )
 
 
+@pytest.mark.paper("gouriten-greedy")
 @settings(max_examples=50, deadline=None)
 @given(OPERATIONS)
 def test_order_equals_brute_force(operations: list[tuple[str, int, float]]) -> None:

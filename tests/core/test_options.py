@@ -149,6 +149,7 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
         Options.load(path)
 
 
+@pytest.mark.paper("batsakis-1000-pages")
 def test_default_of_lists() -> None:
     """The default of a list is an empty list."""
     assert [] == default_of(Options.__dataclass_fields__["seeds"])

@@ -100,6 +100,7 @@ def test_random_ties(sweeping: bool) -> None:
 # -- altered greedy ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("gouriten-altered-greedy")
 @BOTH
 def test_q_is_the_probability_of_the_best(sweeping: bool) -> None:
     """With q = .7 and zeta = .5: .7 for the best, and a third of .3 for each row with half its score or more."""
@@ -182,6 +183,7 @@ ALPHAS = {"ab": 0.5, "ac": 0.4, "ad": 0.1, "bx": 0.9, "by": 0.2, "cz": 0.95}
 GRAPH = GraphSpace(LINKS, alpha={(pair[0], pair[1]): alpha for pair, alpha in ALPHAS.items()})
 
 
+@pytest.mark.paper("gouriten-get-batch-size")
 @BOTH
 @pytest.mark.parametrize(
     ("batch", "order"),
@@ -198,6 +200,7 @@ def test_new_rows_join_at_the_end_of_a_batch(batch: int, order: str, sweeping: b
     assert list(order.replace(" ", "")) == run(engine(GRAPH, steer(guide, batch=batch), concurrency=1))
 
 
+@pytest.mark.paper("gouriten-batch")
 def test_a_dry_batch_goes_on_at_random() -> None:
     """With dry=random what is found in a batch that has run dry is drawn by chance until the batch ends.
 
@@ -385,6 +388,7 @@ def to_come(made: Engine) -> list[tuple[int, float]]:
 # -- the rest ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("gouriten-get-next-nodes")
 def test_they_go_together() -> None:
     """Batches of an altered greedy, by name and parameters."""
     made = strategy("breadth-first,batch=3,q=.5,zeta=.2,ties=random", seed=4)

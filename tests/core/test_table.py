@@ -25,6 +25,7 @@ def column(table: Table, name: str, node: str) -> float:
     return float(getattr(table, name)[table.row_of[node]])
 
 
+@pytest.mark.paper("personalized-visited")
 def test_rows_are_numbered_by_discovery() -> None:
     """A node gets the next row when it is first seen, and keeps it."""
     table = Table()
@@ -94,6 +95,7 @@ def test_depth_is_the_shortest_known_way() -> None:
     assert 1 == column(table, "depth", "c")
 
 
+@pytest.mark.paper("gouriten-frontier")
 def test_a_visit_closes_its_row_once() -> None:
     """A visited row is done; visiting it again does not count it twice."""
     table = Table()

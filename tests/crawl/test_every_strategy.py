@@ -212,6 +212,7 @@ def logged(path: Path) -> list[str]:
         log.close()
 
 
+@pytest.mark.paper("batsakis-priority", "gouriten-right-system")
 def test_it_finds_its_topic(world: World) -> None:
     """What aims hits: more pages on the topic than in order of discovery, though there are only a few in this web."""
 

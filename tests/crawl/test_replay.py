@@ -274,6 +274,7 @@ def test_a_retry_after_survives_a_resume(tmp_path: Path) -> None:
     assert EPOCH + hits[0].started >= retry_at
 
 
+@pytest.mark.paper("batsakis-synchronisation", "rules-seen-urls")
 def test_no_recorded_page_is_fetched_again(web: Web, tmp_path: Path) -> None:
     """However often a crawl is broken off and resumed, a node that is done is never asked for again."""
     path, start = tmp_path / "log.sqlite", 0.0

@@ -37,6 +37,7 @@ def description(template: str) -> Says:
     return Says(f"<OpenSearchDescription>{url}</OpenSearchDescription>", type="application/opensearchdescription+xml")
 
 
+@pytest.mark.paper("batsakis-search-seeds")
 def test_the_first_results_are_seeds(tmp_path: Path) -> None:
     """The engine is asked for the topic's words, after its robots.txt; the first two results are where it begins."""
     web = script(**{"/search?q=coral+reef": as_json(*FOUND)})

@@ -43,6 +43,7 @@ class School:
         return int(np.count_nonzero(self.apprentice.place_))
 
 
+@pytest.mark.paper("batsakis-two-classifiers")
 def test_naive_bayes_by_hand() -> None:
     """One feature: taught with .9 (coral) and .1 (train), strength 2.
 
@@ -153,6 +154,7 @@ def test_words_of_the_address() -> None:
     assert good > bad
 
 
+@pytest.mark.paper("rules-apprentice")
 def test_the_class_of_the_page() -> None:
     """Links of pages in one class led to good pages, those of another did not."""
     school = School(least=1)

@@ -1,11 +1,13 @@
 """Backlink count."""
 
+import pytest
 from teaching import score, teach
 
 from lycosa.core.table import Table
 from lycosa.estimators.baselines import Backlink
 
 
+@pytest.mark.paper("batsakis-backlink")
 def test_the_score_is_the_number_of_parents() -> None:
     """Three pages link to x (one of them twice), one to y, nobody to the seeds."""
     table, backlink = Table(), Backlink()

@@ -46,6 +46,7 @@ def play(made: Bandit, *stream: tuple[int, float]) -> list[tuple[bool, int]]:
 # -- the policies, by hand -----------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("gouriten-mab-first")
 def test_first_explores_once() -> None:
     """floor(.29 * 100) = 29 pulls of any arm, then the best mean, which goes on changing."""
     made = bandit("first", epsilon=0.29, budget=100)
@@ -66,6 +67,7 @@ def test_first_without_a_budget_reckons_with_ten_thousand() -> None:
     assert HORIZON == made.length() == 10_000
 
 
+@pytest.mark.paper("gouriten-reset")
 def test_reset_forgets() -> None:
     """Epochs of 4, half of each explores, and the means of one say nothing in the next."""
     made = bandit("reset", epsilon=0.5, reset=4)
@@ -76,6 +78,7 @@ def test_reset_forgets() -> None:
     assert 0 == made.mean(0) == made.mean(1)
 
 
+@pytest.mark.paper("gouriten-last-epoch")
 def test_the_last_epoch_is_shorter() -> None:
     """A budget of 10 and epochs of 4: 4, 4 and 2, of which 2, 2 and 1 explore."""
     made = bandit("reset", epsilon=0.5, reset=4, budget=10)
@@ -84,6 +87,7 @@ def test_the_last_epoch_is_shorter() -> None:
     assert [True, False] == [explored for explored, _ in told[8:]]
 
 
+@pytest.mark.paper("gouriten-mab-var")
 def test_var_grows_while_the_same_arm_wins() -> None:
     """Lengths r(p+1) with r = 2: 2 and 2 (no winner to repeat yet), then 4, 6; another winner, and 2 again."""
     made = bandit("var", epsilon=0.5, reset=2)
@@ -103,6 +107,7 @@ def test_var_s_winner_is_that_of_the_exploration() -> None:
     assert (1, 0) == (made.winner_, made.repeats_)
 
 
+@pytest.mark.paper("gouriten-window-reset")
 def test_window_remembers_the_last_rewards_only() -> None:
     """Of the last three rewards (0: .6), (1: .5), (1: .3) the means are .6 and .4; the first two are gone."""
     made = bandit("window", window=3)
@@ -113,6 +118,7 @@ def test_window_remembers_the_last_rewards_only() -> None:
     assert [0, 3] == made.pulls_
 
 
+@pytest.mark.paper("gouriten-mab-epsilon")
 @pytest.mark.parametrize(("literal", "share"), [(False, 0.1), (True, 0.9)])
 @pytest.mark.parametrize("policy", ["epsilon", "window"])
 def test_epsilon_is_the_share_of_exploration(policy: Policy, literal: bool, share: float) -> None:
@@ -233,6 +239,7 @@ def test_what_a_visit_pays(visit: Visit, pulls: int, mean: float) -> None:
     assert ([0, pulls], mean) == (made.pulls_, float(made.mean(1)))
 
 
+@pytest.mark.paper("gouriten-bandit")
 def test_a_pull_takes_the_arm_s_top_row() -> None:
     """The log names the arm, and the row is the first of its ranking."""
     made = bandit("epsilon", epsilon=0.0)
@@ -288,6 +295,7 @@ def test_what_is_refused_in_python(arms: Any) -> None:
         Bandit(arms)
 
 
+@pytest.mark.paper("gouriten-bandit-parameters", "gouriten-arms")
 def test_defaults() -> None:
     """The papers' arms; epsilon .1, .2 for var; resets after 1,000, 200 for var."""
     assert list(PAPERS_ARMS) == [arm.name for arm in Bandit().greedy_]

@@ -11,6 +11,7 @@ from lycosa.core.table import Table
 from lycosa.estimators.best_first import BestFirst
 
 
+@pytest.mark.paper("batsakis-best-first-page", "batsakis-best-first-anchor", "batsakis-eq7")
 @pytest.mark.parametrize(
     ("page", "anchor", "expected"),
     [(0.5, 0.5, (0.8 + 0.4) / 2), (1.0, 0.0, 0.8), (0.0, 1.0, 0.4), (0.25, 0.75, 0.25 * 0.8 + 0.75 * 0.4)],

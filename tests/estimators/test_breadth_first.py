@@ -1,6 +1,7 @@
 """Breadth-first: level by level, and each level first in, first out."""
 
 import numpy as np
+import pytest
 from teaching import order, score, see, seeded
 
 from lycosa.core.table import Table
@@ -8,11 +9,13 @@ from lycosa.core.types import Links, Visit
 from lycosa.estimators.baselines import BreadthFirst
 
 
+@pytest.mark.paper("batsakis-breadth-first")
 def test_each_level_is_first_in_first_out() -> None:
     """Nodes are visited by depth, and within a depth in the order in which they were found."""
     assert "acbfedhg" == order("breadth-first", {"a": "cb", "c": "fe", "b": "de", "e": "g", "f": "h"})
 
 
+@pytest.mark.paper("gouriten-bfs")
 def test_it_ranks_as_the_estimator_bfs() -> None:
     """1 / (l + 1) for distances 2, 0, 1, 1 is 1/3, 1, 1/2, 1/2: the same order, the same ties."""
     table = Table()

@@ -53,6 +53,7 @@ class Crawl:
         assert not flow.cash_[size:].any()
 
 
+@pytest.mark.paper("otie-seed-cash")
 def test_seeds_have_equal_shares_whatever_the_order() -> None:
     """Each of three seeds has 1 of 3, also one added when the others have given theirs away."""
     crawl = Crawl(Opic(), "a", "b")
@@ -163,6 +164,7 @@ def test_a_circle_of_redirects_ends() -> None:
     assert pytest.approx(1.0) == crawl.flow.pool_
 
 
+@pytest.mark.paper("otie-recrawl")
 def test_the_pool_is_dealt_to_the_seeds_and_the_richest_page_gives_again() -> None:
     """At step 4, a period, the pool (1/2) goes to the seeds a and b in equal shares; b, the richest, gives again.
 
@@ -186,6 +188,7 @@ def test_the_richest_page_must_have_links() -> None:
     assert 1.0 == crawl.flow.pool_
 
 
+@pytest.mark.paper("otie-no-graph")
 def test_period_0_is_never() -> None:
     """What fetched pages are given stays with them."""
     crawl = Crawl(Opic(period=0), "a", "b")
@@ -242,6 +245,7 @@ FLOWS = st.one_of(
 )
 
 
+@pytest.mark.paper("otie-priority")
 @settings(max_examples=50, deadline=None)
 @given(FLOWS, st.lists(NAMES, min_size=1, max_size=4), EVENTS)
 def test_no_cash_is_lost_or_made(flow: CashFlow, seeds: list[str], events: list[Any]) -> None:

@@ -38,6 +38,7 @@ def walked(graph: ContextGraph) -> Walk:
     return walk
 
 
+@pytest.mark.paper("batsakis-context-graph")
 def test_layer_by_layer() -> None:
     """Links of a relevant page, then those of pages one step away, two; then the others, and those of no words last."""
     graph = ContextGraph(layered(6, 6, 6, 6))
@@ -71,6 +72,7 @@ def test_within_a_layer_the_surer_first() -> None:
     assert less < more < before
 
 
+@pytest.mark.paper("rules-context-graph")
 def test_doubt_goes_to_other() -> None:
     """With four classes alike, no layer is likely enough: its links come after those of all layers, but not last."""
     graph = ContextGraph(layered(6, 6, 6, 6))

@@ -130,6 +130,7 @@ def played(made: Bandit, pulls: int) -> list[int]:
     return told
 
 
+@pytest.mark.paper("gouriten-more-bandits")
 @pytest.mark.parametrize("seed", range(2))
 def test_it_follows_when_another_arm_is_the_best(seed: int) -> None:
     """After the change mab_epsilon stays with the old arm, whose mean is good for long; ours has changed 30 later."""

@@ -33,6 +33,7 @@ def authorities(distiller: Distiller, table: Table, *nodes: str) -> list[float]:
     return [float(distiller.authority[table.row_of[node]]) for node in nodes]
 
 
+@pytest.mark.paper("batsakis-hits")
 @pytest.mark.parametrize(
     ("iterations", "y", "q"),
     [

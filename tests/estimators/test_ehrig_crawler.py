@@ -36,6 +36,7 @@ def ehrig(words: Any = "reef", **options: Any) -> Ehrig:
     return Ehrig(words=words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
+@pytest.mark.paper("batsakis-eq8")
 def test_equation_8() -> None:
     """Topic 'reef island': 'atoll atoll' = 2 (.5^2 + .5^4), 'land' = .5 + .5, 'home' = 0; the page says nothing."""
     scores = teach(ehrig("reef island"), Table(), "p", ("a", "atoll, atoll"), ("b", "Land"), ("c", "Home"), beta=0.9)

@@ -36,6 +36,7 @@ def rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return np.arange(len(table), dtype=np.int32)
 
 
+@pytest.mark.paper("gouriten-fl-deg", "gouriten-fl-n", "gouriten-fl-e", "gouriten-fl-ne")
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [("deg", 2.0), ("n", 0.5 + 0.25), ("e", 0.125 + 1.0), ("ne", 0.5 * 0.125 + 0.25 * 1.0)],
@@ -48,6 +49,7 @@ def test_sums_over_two_parents(kind: Any, expected: float) -> None:
     assert [pytest.approx(np.log(1 + expected))] == FirstLevel(kind).score(v, table).tolist()
 
 
+@pytest.mark.paper("gouriten-log")
 @settings(max_examples=50)
 @given(PAGES)
 def test_the_logarithm_keeps_the_ranking(pages: list[tuple[int, dict[str, int]]]) -> None:

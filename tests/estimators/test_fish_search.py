@@ -18,6 +18,7 @@ def teach(fish: FishSearch, table: Table, node: str, links: str, beta: float = 0
     return list(fish.score(rows, table).tolist())
 
 
+@pytest.mark.paper("batsakis-fish-search")
 @pytest.mark.parametrize(
     ("width", "factor", "beta", "expected"),
     [

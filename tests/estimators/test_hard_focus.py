@@ -24,6 +24,7 @@ def teach(focus: HardFocus, table: Table, node: str, beta: float, *links: str, k
     focus.learn(step, table)
 
 
+@pytest.mark.paper("rules-hard-threshold")
 def test_the_limit() -> None:
     """Links of a page with beta .5 are worth .5; those of one below are pruned."""
     focus, table = HardFocus(), Table()
@@ -32,6 +33,7 @@ def test_the_limit() -> None:
     assert [0.5, PRUNED] == score(focus, table, "x", "y")
 
 
+@pytest.mark.paper("rules-hard-focus")
 def test_the_best_class_has_to_be_wanted() -> None:
     """All wanted classes together may have .6 and the best class still be another: pruned."""
     focus, table = HardFocus(), Table()

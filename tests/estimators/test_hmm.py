@@ -36,16 +36,19 @@ def exact(**more: Any) -> Hmm:
 # -- the equations ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-hidden-state")
 def test_states_are_distances() -> None:
     """The hidden states are what the steps make them; pages 7 to 9 are three steps away or more, which counts as 2."""
     assert STATE == distances(np.array(STATE) == 0, np.array(STEPS), 3).tolist()
 
 
+@pytest.mark.paper("batsakis-pi")
 def test_pi_is_the_share_of_pages() -> None:
     """2, 3 and 5 of 10 pages are in states 0, 1 and 2."""
     assert [0.2, 0.3, 0.5] == chain().pi.tolist()
 
 
+@pytest.mark.paper("batsakis-a")
 def test_a_counts_transitions() -> None:
     """Each row of A is the transitions from a state over all that leave it."""
     assert [
@@ -55,6 +58,7 @@ def test_a_counts_transitions() -> None:
     ] == chain().a.tolist()
 
 
+@pytest.mark.paper("batsakis-b")
 def test_b_counts_pages() -> None:
     """Each row of B is the pages of a state by cluster over all pages of that state."""
     assert [
@@ -69,6 +73,7 @@ def test_smoothing_adds_pages_to_each_cluster() -> None:
     assert [1 / 5, 1 / 5, 3 / 5] == chain(1.0).b[0].tolist()
 
 
+@pytest.mark.paper("batsakis-eq5")
 def test_equation_5() -> None:
     """a(L_j, 1) = b_jc * sum of pi_i a_ij, and a(L_j, 2) goes on from it."""
     sums = [
@@ -87,6 +92,7 @@ def test_equation_5() -> None:
     ] == pytest.approx(second.tolist())
 
 
+@pytest.mark.paper("batsakis-eq6")
 def test_equation_6() -> None:
     """a(L_j, t + 1) = sum of a(L_i, t) a_ij, on the raw values of a seed of cluster 0."""
     now = np.array([0.0, 0.4 / 3, 0.092])
@@ -120,6 +126,7 @@ def test_pages_in_no_cluster() -> None:
 # -- the tie rule ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-epsilon")
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2),
     epsilon=st.sampled_from([1e-6, 0.001, 0.01, 0.1, 0.25, 1.0]),
@@ -153,6 +160,7 @@ def test_figure_10() -> None:
 # -- in a crawl ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-crawling")
 def test_values_are_carried_along_the_way() -> None:
     """The page behind a hub page goes on from its values: (0, .5917, .4083), then what is seen of it."""
     walk = Walk(exact())
@@ -164,6 +172,7 @@ def test_values_are_carried_along_the_way() -> None:
     assert [pytest.approx(now[1] * 0.8, abs=1e-8)] == walk.worth("b")
 
 
+@pytest.mark.paper("batsakis-figure-9")
 def test_literal_values_fade() -> None:
     """As equation 5 stands, the priority after a seed is .4 / 3 * .8, and after another page smaller."""
     walk = Walk(exact(literal=True))
@@ -257,6 +266,7 @@ def test_a_failure_says_nothing() -> None:
 # -- which cluster ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-knn")
 def test_the_nearest_pages_vote() -> None:
     """Three of the five nearest outvote the two that are nearer; with k=1 the nearest decides."""
     pages = Bags.of([([0, 1], [1, 1]), ([0, 1], [1, 1]), ([0], [1]), ([0], [1]), ([0], [1]), ([2], [1])])
@@ -299,6 +309,7 @@ def test_nearness_is_the_cosine() -> None:
     assert [hub / length, news / length, 0.0] == pytest.approx([near[2], near[4], near[0]], rel=1e-6)
 
 
+@pytest.mark.paper("batsakis-xmeans-idf")
 def test_idf_of_the_two_variants() -> None:
     """K-Means takes the background's where it knows the word, X-Means that of the training set; so does German."""
     browsing = ten_pages(terms=["hub", "news", "qwzx"])

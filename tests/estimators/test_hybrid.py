@@ -57,6 +57,7 @@ def test_the_centroid_is_the_mean_of_the_relevant_pages() -> None:
     assert (mean / np.linalg.norm(mean)).tolist() == pytest.approx(made.pages_.centroid.tolist(), abs=1e-7)
 
 
+@pytest.mark.paper("batsakis-eq11", "batsakis-eq12")
 def test_equations_11_and_12_with_the_weights_of_the_thesis() -> None:
     """w = f / max f idf, and a(L0, 2) as it is: .4 / 3 * .8 = .1067.
 
@@ -72,6 +73,7 @@ def test_equations_11_and_12_with_the_weights_of_the_thesis() -> None:
     assert [0.3312, 0.4367] == [round((page + hmm) / 2, 4), round((hmm + (page + anchor) / 2) / 2, 4)]
 
 
+@pytest.mark.paper("batsakis-centroid")
 def test_the_centroid_of_the_thesis() -> None:
     """The mean of vectors as they are: (0, reef 5/5) and (hub 2/2, reef 1/2), so hub : reef = 1 : 1.5 (idf log 5)."""
     pages = Bags.of([([2], [5]), ([0, 2], [2, 1])] + [([0], [1])] + [([1], [1])] * 7)
@@ -89,6 +91,7 @@ def test_precomputed_idf_holds_for_words_that_no_training_page_has() -> None:
     assert pytest.approx(0.34 * 1 * 0.5 / 2 + reef / np.hypot(reef, ocean) / 4, abs=1e-7) == other
 
 
+@pytest.mark.paper("batsakis-figure-10")
 def test_figure_10() -> None:
     """Where the model takes p1, which is better in two steps, the hybrid takes p2, which looks like a relevant page.
 

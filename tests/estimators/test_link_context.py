@@ -24,6 +24,7 @@ def around(urls: str, contexts: list[float], alphas: list[float] | None = None) 
     return links
 
 
+@pytest.mark.paper("otie-link-context", "otie-eq4")
 @pytest.mark.parametrize(
     ("page", "expected"), [(0.25, 0.25 * 0.8 + 0.75 * 0.4), (0.5, 0.5 * 0.8 + 0.5 * 0.4), (0.0, 0.4), (1.0, 0.8)]
 )
@@ -33,6 +34,7 @@ def test_equation_4(page: float, expected: float) -> None:
     assert [pytest.approx(expected)] == teach(guide, Table(), "p", 0.8, around("c", [0.4], [1.0]))
 
 
+@pytest.mark.paper("otie-beta")
 def test_the_paper_says_a_quarter() -> None:
     """The page's share is .25 unless told otherwise, and the context is what it wants to be told."""
     assert (0.25, ("context", "context_score")) == (LinkContext().page, LinkContext().wants)

@@ -1,6 +1,7 @@
 """LinkScore: the sum by hand, parent by parent; URL optimisation; irrelevant pages up to a level."""
 
 import numpy as np
+import pytest
 from teaching import order
 
 from lycosa.core.frontier import PRUNED
@@ -24,11 +25,13 @@ def teach(
     return float(guide.score(guide.learn(step, table), table)[0])
 
 
+@pytest.mark.paper("personalized-link-score")
 def test_the_sum() -> None:
     """URL .125 + anchor .25 + 1 parent + relevance .5 = 1.875."""
     assert 0.125 + 0.25 + 1 + 0.5 == teach(LinkScore(), Table(), "p", 0.5, 0.25, 0.125)
 
 
+@pytest.mark.paper("personalized-url-relevant")
 def test_each_parent_counts_again() -> None:
     """The best anchor, the address once, every parent and its relevance."""
     guide, table = LinkScore(), Table()
@@ -53,6 +56,7 @@ def test_a_redirect_adds_up() -> None:
     assert [0.125 + 0.5 + 2 + 0.75] == guide.score(guide.learn(step, table), table).tolist()
 
 
+@pytest.mark.paper("personalized-url-optimisation")
 def test_url_optimisation() -> None:
     """1 + .25 is below 1.5 and pruned; a second parent lifts it to 2 + .25."""
     guide, table = LinkScore(least=1.5), Table()
@@ -74,6 +78,7 @@ def test_the_name_url_optimisation() -> None:
     assert "abced" == order("link-score", links, beta=beta)
 
 
+@pytest.mark.paper("personalized-irrelevant-links")
 def test_levels() -> None:
     """A chain: a is relevant, b and c are not. Links of relevant pages only, through one other page, through any."""
     links = {"a": "b", "b": "c", "c": "d"}

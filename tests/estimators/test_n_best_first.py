@@ -20,6 +20,7 @@ def test_priorities_are_those_of_best_first() -> None:
     assert [pytest.approx(0.25 * 0.8 + 0.75 * 0.4)] == many.score(many.learn(step, table), table).tolist()
 
 
+@pytest.mark.paper("batsakis-n-best-first")
 def test_n_is_the_batch() -> None:
     """The n that was typed is the number of pages between two rankings."""
     assert [8, 32] == [getattr(estimator(text), "batch", 0) for text in ("n-best-first", "n-best-first,n=32")]

@@ -12,6 +12,7 @@ from lycosa.core.types import Visit
 from lycosa.estimators.ranks import NavigationalRank
 
 
+@pytest.mark.paper("gouriten-nr1", "gouriten-nr2")
 @pytest.mark.parametrize(
     ("iterations", "a", "c"),
     [
@@ -118,6 +119,7 @@ def literally(
     return nr1, nr2
 
 
+@pytest.mark.paper("gouriten-nr")
 @settings(max_examples=60)
 @given(VISITS, st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.integers(1, 3))
 def test_period_1_is_the_definition(visits: list[tuple[str, Any, int, list[str]]], eta: float, iterations: int) -> None:

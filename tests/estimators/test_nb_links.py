@@ -63,6 +63,7 @@ def probability(odds: float) -> Any:
     return pytest.approx(odds / (1 + odds))
 
 
+@pytest.mark.paper("personalized-nb-links")
 def test_probabilities() -> None:
     """P(w | c) = (n(w, c) + 1) / (n(c) + 7), P(c) = (N(c) + 1) / 6; the single letters n, m and q are no words.
 

@@ -10,6 +10,7 @@ from lycosa.core.types import Links, Visit
 from lycosa.estimators.cash import Opic
 
 
+@pytest.mark.paper("otie-opic")
 def test_the_first_four_steps() -> None:
     """Two seeds, a -> b c d, s -> b, b -> a c, d -> b: all cash after each step, in seed's shares."""
     opic, table = Opic(period=0), Table()

@@ -29,6 +29,7 @@ def state(opic: OpicAlpha, table: Table, *nodes: str) -> tuple[list[float], list
     return opic.C_[rows].tolist(), opic.H_[rows].tolist(), opic.G_
 
 
+@pytest.mark.paper("gouriten-opic-alpha")
 def test_four_steps_by_hand() -> None:
     """a -> b .75, c .25; then b -> c .5, d .5; then c -> a 1; then d -> b 0, c 0."""
     opic, table = OpicAlpha(), Table()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from lycosa.core.table import Table
 from lycosa.core.types import Links, Visit
@@ -20,6 +21,7 @@ def visit(opic: OpicOriginal, table: Table, node: str, **alphas: float) -> list[
     return [opic.C_[rows].tolist(), opic.H_[rows].tolist(), opic.importance(rows, table).tolist()]
 
 
+@pytest.mark.paper("gouriten-opic-original")
 def test_three_visits_by_hand() -> None:
     """a -> b, c; b -> a, c, d; c -> d. Whatever the links promise, they get the same."""
     opic, table = OpicOriginal(), Table()

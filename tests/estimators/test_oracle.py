@@ -47,6 +47,7 @@ def best(links: Links_, beta: dict[str, float], budget: int) -> float:
     return found
 
 
+@pytest.mark.paper("gouriten-not-optimal")
 def test_greedy_over_the_oracle_is_not_the_optimum() -> None:
     """a links to b (.3) and c (0), c to d (1) and e (.9): with two nodes greedy gets .3 + 0, the optimum 0 + 1."""
     links, beta = {"a": ["b", "c"], "c": ["d", "e"]}, {"b": 0.3, "d": 1.0, "e": 0.9}
@@ -68,6 +69,7 @@ NODES = "abcdefg"
 GRAPHS = st.fixed_dictionaries({node: st.lists(st.sampled_from(NODES), max_size=3, unique=True) for node in NODES})
 
 
+@pytest.mark.paper("gouriten-count")
 @settings(max_examples=40)
 @given(links=GRAPHS, rich=st.sets(st.sampled_from(NODES[1:]), min_size=1), budget=st.integers(1, 4))
 def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_, rich: set[str], budget: int) -> None:
@@ -84,6 +86,7 @@ def test_greedy_is_optimal_for_counts_while_the_frontier_holds_one(links: Links_
     assert best(links, beta, steps) == steps == got
 
 
+@pytest.mark.paper("gouriten-oracle")
 def test_the_true_scores_are_all_it_knows() -> None:
     """Nodes without a score are worth 0; a redirect's target keeps its own score, or inherits if it has none."""
     table = Table()

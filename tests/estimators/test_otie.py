@@ -27,6 +27,7 @@ def teach(otie: Otie, table: Table, node: str, beta: float, **contexts: float) -
     otie.learn(step, table)
 
 
+@pytest.mark.paper("otie-eq3", "otie-a-d")
 @pytest.mark.parametrize(
     ("r", "factor"),
     [
@@ -52,6 +53,7 @@ def test_equation_3_takes_no_more_than_there_is() -> None:
     assert [0.0] == score(otie, table, "x")
 
 
+@pytest.mark.paper("otie-odd-power")
 def test_even_powers_keep_their_sign() -> None:
     """d = 2, r = .25: (2r - 1)^2 is taken as -(.5^2) = -.25."""
     otie, table = Otie(a=1.0, d=2.0, scale="none"), seeded("s")
@@ -59,6 +61,7 @@ def test_even_powers_keep_their_sign() -> None:
     assert [pytest.approx(1 - 0.25)] == score(otie, table, "x")
 
 
+@pytest.mark.paper("otie-eq1")
 def test_equations_1_and_4_for_pages_not_fetched() -> None:
     """beta = .5 changes nothing; sim' of x is .25 * .5 + .75 * .8 = .725, of y .25 * .5 + .75 * .1 = .2."""
     otie, table = Otie(scale="none"), seeded("s")
@@ -66,6 +69,7 @@ def test_equations_1_and_4_for_pages_not_fetched() -> None:
     assert pytest.approx([0.725 / 0.925, 0.2 / 0.925]) == score(otie, table, "x", "y")
 
 
+@pytest.mark.paper("otie-eq2")
 def test_equation_2_for_a_page_that_was_fetched() -> None:
     """What x turned out to be (.6) counts, not what the link to it says (.25 * .5 + .75 * 1 = .875 as of y)."""
     otie, table = Otie(scale="none", period=0), seeded("s", "t")
@@ -158,6 +162,7 @@ def score_of(guide: Otie | LinkContext, table: Table, visit: Visit) -> list[floa
     return score(guide, table, "x", "y")
 
 
+@pytest.mark.paper("otie-eq4")
 def test_equation_4_takes_a_classifiers_word_as_it_is() -> None:
     """x: .25 * .8 + .75 * .9 = .875; y: .25 * .8 + .75 * .3 = .425. Cash 1 + .85 * (2 * .8 - 1)^3 = 1 + .85 * .216 =
     1.1836, by .875 and .425 of 1.3."""

@@ -1,11 +1,13 @@
 """Out-link count of the page on which a link was found."""
 
+import pytest
 from teaching import redirect, score, teach
 
 from lycosa.core.table import Table
 from lycosa.estimators.baselines import OutLinks
 
 
+@pytest.mark.paper("batsakis-out-links")
 def test_the_page_with_the_most_links_counts() -> None:
     """x is on pages with 3, 1 and 2 links: 3. A link that is there twice is one, and nobody links to a."""
     table, out_links = Table(), OutLinks()

@@ -10,6 +10,7 @@ from lycosa.core.table import Table
 from lycosa.estimators.ranks import PageRank
 
 
+@pytest.mark.paper("rules-importance")
 def test_three_nodes_by_hand() -> None:
     """a links to b and c, b to a, c is not crawled; damping .5.
 
@@ -67,6 +68,7 @@ def test_a_redirect_takes_the_place_of_its_source(period: int) -> None:
     assert pytest.approx(before) == score(pagerank, table, "new", "a", "c")
 
 
+@pytest.mark.paper("batsakis-pagerank")
 def test_networkx_agrees() -> None:
     """On a random graph of 60 nodes of which 25 are crawled, every rank is that of networkx's Google matrix."""
     networkx = pytest.importorskip("networkx")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pytest
 import teaching
 
 from lycosa.core.frontier import PRUNED
@@ -30,6 +31,7 @@ def literally(links: Mapping[str, str], relevant: str, seeds: str = "a") -> str:
     return visited
 
 
+@pytest.mark.paper("personalized-queue")
 def test_first_in_first_out() -> None:
     """When all is relevant it is breadth-first."""
     assert "abcdef" == order({"a": "bc", "b": "de", "c": "fd"}, "abcdef")
@@ -61,6 +63,7 @@ def test_the_first_place_is_kept() -> None:
     assert "abcxy" == order({"a": "bc", "b": "x", "c": "yx"}, "ac", levels=1)
 
 
+@pytest.mark.paper("personalized-algorithm")
 def test_the_algorithm_line_by_line() -> None:
     """On random graphs the crawl is what the paper's algorithm gives."""
     nodes = "abcdefghijklmnopqrst"

@@ -30,6 +30,7 @@ def learned(made: Regression, *pages: tuple[str, float, str], outcome: str = "ok
     return table
 
 
+@pytest.mark.paper("gouriten-lr-fl")
 def test_three_pages_by_hand() -> None:
     """Pages with 0, 1 and 2 parents of beta 0 and with beta 0, 0 and 1: only the in-degree differs.
 
@@ -81,6 +82,7 @@ def test_features_are_those_of_the_papers() -> None:
         )
 
 
+@pytest.mark.paper("gouriten-lr-sl")
 def test_second_level_features_follow() -> None:
     """lr_sl has seven: after u -> v, w and w with beta .5, v has a sibling with .5."""
     made = Regression("sl", smooth=False)
@@ -122,6 +124,7 @@ def test_failures_and_redirects_teach_nothing(kind: str) -> None:
     assert [[1000.0] * 5] == [np.diag(made.inverse_).tolist()]
 
 
+@pytest.mark.paper("gouriten-incremental")
 @pytest.mark.parametrize("lines", [4, 7])
 def test_many_pages_equal_the_batch_solution(lines: int) -> None:
     """Recursive and direct least squares agree to 1e-6, with features that hardly differ among them."""

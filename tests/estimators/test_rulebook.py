@@ -18,6 +18,7 @@ def paper() -> RuleBook:
     return paper_rules()
 
 
+@pytest.mark.paper("rules-table-2")
 def test_table_2_of_the_paper(paper: RuleBook) -> None:
     """Ten pages for each class give the rules of table 2."""
     assert {
@@ -33,6 +34,7 @@ def test_figure_3_with_paths_of_one_link(paper: RuleBook) -> None:
     assert {"DH": 0.1, "CH": 0.4, "PH": 0.3} == paper.chain({"PH"}, depth=1)
 
 
+@pytest.mark.paper("rules-chaining", "rules-figure-5")
 def test_figure_5_with_paths_of_two_links(paper: RuleBook) -> None:
     """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42; PH has its loop only, .3; SP has no path."""
     chances = paper.chain({"PH"}, depth=2)
@@ -40,17 +42,20 @@ def test_figure_5_with_paths_of_two_links(paper: RuleBook) -> None:
     assert "SP" not in chances
 
 
+@pytest.mark.paper("rules-merging")
 def test_the_best_path_instead_of_all(paper: RuleBook) -> None:
     """With max, DH is worth its best path, .8 * .4 = .32, and CH its direct rule, .4."""
     chances = paper.chain({"PH"}, depth=2, paths="max")
     assert (pytest.approx(0.32), pytest.approx(0.4)) == (chances["DH"], chances["CH"])
 
 
+@pytest.mark.paper("rules-cycle-free")
 def test_three_links_do_not_turn_in_a_circle(paper: RuleBook) -> None:
     """At depth 3 nothing is added: DH -> CH -> DH -> PH and CH -> CH -> ... come by a class again."""
     assert paper.chain({"PH"}, depth=2) == paper.chain({"PH"}, depth=3)
 
 
+@pytest.mark.paper("rules-max-depth")
 def test_three_links_in_a_row() -> None:
     """A -> B -> C -> T is found at depth 3, .5 * .4 * .3 = .06, and not at 2."""
     book = RuleBook()

@@ -67,12 +67,14 @@ def order(estimator: Estimator) -> list[str]:
     return asyncio.run(crawl())
 
 
+@pytest.mark.paper("rules-figure-3")
 def test_figure_3_rules(paper: RuleBook) -> None:
     """Once URL 1 is in and known for a course page, URL 5 (.4) comes before URLs 2 to 4 (.3)."""
     rules = Rules(paper, ("PH",), depth=1)
     assert ["S", "URL 1", "URL 5", "URL 2", "URL 3", "URL 4"] == order(rules)
 
 
+@pytest.mark.paper("rules-figure-3-baseline")
 def test_figure_3_baseline() -> None:
     """Soft focus fetches URL 5 only after URLs 2 to 4, which the seed has given its own score of 1."""
     assert ["S", "URL 1", "URL 2", "URL 3", "URL 4", "URL 5"] == order(BestFirst(page=1.0, anchor=0.0))
@@ -88,6 +90,7 @@ def learn(rules: Rules, table: Table, node: str, targets: list[str], name: str, 
     return [round(score, 9) for score in rules.score(rules.learn(step, table), table).tolist()]
 
 
+@pytest.mark.paper("rules-figure-4")
 def test_scores_of_the_paper(paper: RuleBook) -> None:
     """At depth 2: DH .1 + .8 * .4 = .42, CH .4 + .2 * .1 = .42, PH .3, and SP falls back to the page's own score."""
     scores = {}
@@ -102,6 +105,7 @@ def test_a_page_nobody_classified_is_soft_focus(paper: RuleBook) -> None:
     assert [0.6] == learn(Rules(paper, ("PH",)), Table(), "page", ["link"], "", beta=0.6)
 
 
+@pytest.mark.paper("rules-precomputed")
 def test_several_targets_are_one_class() -> None:
     """P1 .3 and P2 .3 outweigh C .4 together: the page is of the target, whose pages link to it in 2 of 5 cases."""
     book = RuleBook()
@@ -115,6 +119,7 @@ def test_several_targets_are_one_class() -> None:
     assert [2 / 5] == rules.score(rules.learn(step, table), table).tolist()
 
 
+@pytest.mark.paper("rules-refine")
 def test_rules_learn_while_they_crawl() -> None:
     """A -> T was 1 of 10; after ten more A pages have led to T pages it is 11 of 20 for the links found then."""
     book = RuleBook()

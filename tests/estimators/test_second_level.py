@@ -25,6 +25,7 @@ def first(table: Table, node: str) -> list[float]:
     return [float(FirstLevel(kind, smooth=False).score(row, table)[0]) for kind in ("deg", "n", "e", "ne")]
 
 
+@pytest.mark.paper("gouriten-sl-n", "gouriten-sl-e", "gouriten-sl-ne")
 def test_six_nodes_by_hand() -> None:
     """Every fl_ and sl_ value of a graph of six nodes, before and after d is crawled.
 

@@ -28,6 +28,7 @@ def teach(
     return list(shark.score(shark.learn(step, table), table).round(6).tolist())
 
 
+@pytest.mark.paper("batsakis-shark-search")
 @pytest.mark.parametrize(
     ("anchor", "context", "neighbourhood"),
     [
@@ -101,6 +102,7 @@ def test_a_redirect_hands_on() -> None:
     assert [0.1] == teach(shark, table, "c", "d")
 
 
+@pytest.mark.paper("rules-fish-search")
 def test_a_crawl() -> None:
     """Of the seeds b (sim .2) and c (.8), c's dry way d, e comes before b's link g; f is beyond the depth of 1.
 

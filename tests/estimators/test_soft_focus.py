@@ -30,6 +30,7 @@ def teach(focus: SoftFocus, table: Table, node: str, beta: float, *links: str, k
     return [table.nodes[row] for row in focus.learn(step, table).tolist()]
 
 
+@pytest.mark.paper("rules-soft-focus")
 def test_links_get_the_beta_of_their_pages() -> None:
     """Three pages, .3, .8 and .1, link to x; one of .3 to y."""
     for merge, expected in (("max", 0.8), ("mean", 0.4)):
@@ -47,6 +48,7 @@ def distilled(hubs: int = 1) -> tuple[SoftFocus, Table]:
     return focus, Table()
 
 
+@pytest.mark.paper("rules-distiller")
 def test_links_of_the_best_hub_come_first() -> None:
     """`list` links to two good pages: its link `rest` rises above all, and `other`, of a better page, does not."""
     focus, table = distilled()

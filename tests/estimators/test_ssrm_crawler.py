@@ -20,6 +20,7 @@ def ssrm(words: Any = "reef", **options: Any) -> Ssrm:
     return Ssrm(words=words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
+@pytest.mark.paper("batsakis-eq9")
 def test_equation_9() -> None:
     """Anchor 'atoll atoll sea', topic 'reef bleaching', no idf: 2 * .36 / (sqrt(2^2 + 1^2) sqrt(1^2 + 1^2))."""
     scores = teach(ssrm("reef bleaching", idf="none"), Table(), "p", ("a", "atoll, atoll, sea"), ("b", "home"))

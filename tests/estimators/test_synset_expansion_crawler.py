@@ -23,6 +23,7 @@ def test_equation_10() -> None:
     assert pytest.approx((page + 0) / 2) == scores["b"]
 
 
+@pytest.mark.paper("batsakis-eq10")
 def test_equation_10_with_the_weights_of_the_thesis() -> None:
     """w = f / max f idf. Page: whitening 3 / 3, sea 1 / 3. Anchor, widened: sea 2 / 2, bleaching and whitening 1 / 2.
 

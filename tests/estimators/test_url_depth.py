@@ -45,6 +45,7 @@ def taught() -> tuple[UrlDepth, Table]:
     return estimator, table
 
 
+@pytest.mark.paper("batsakis-url-depth")
 def test_fewer_slashes_come_first() -> None:
     """Minus the number of slashes, also of rows that were never learned: the seed."""
     estimator, table = taught()

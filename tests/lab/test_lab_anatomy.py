@@ -67,6 +67,7 @@ def page(url: str, *links: str) -> Recorded:
     return Recorded(url, page_of(extract("".join(f"<a href={link}>x</a>" for link in links).encode(), url)))
 
 
+@pytest.mark.paper("rules-radius-1")
 def test_same_topic_links_beside_chance(tmp_path: Path) -> None:
     """Of the links from a topic, those that stay in it; beside it, the topic's share of all pages."""
     labels = {"http://a.test/1": ["p/q"], "http://a.test/2": ["p", "r"]}

@@ -70,11 +70,13 @@ SEMANTIC = {
 LEARNING = {"hmm": 10.0, "hmm-xmeans": 10.0, "hybrid": 20.0, "hybrid-anchor": 30.0}
 
 
+@pytest.mark.paper("batsakis-experiment-classic")
 def test_all_claims_hold_on_numbers_like_the_thesis() -> None:
     """The order that the thesis found."""
     assert ["holds"] * 9 == verdicts(judged(CLASSIC), judged(SEMANTIC), judged(LEARNING))
 
 
+@pytest.mark.paper("batsakis-experiment-learning")
 def test_claims_do_not_hold_on_the_opposite() -> None:
     """All orders turned round; average similarity still ranks as harvest does, as both are the same numbers here."""
     turned = [{name: 50 - mean for name, mean in group.items()} for group in (CLASSIC, SEMANTIC, LEARNING)]
@@ -100,6 +102,15 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
         assert verdicts(classic, judged(SEMANTIC), judged(LEARNING))[3] == verdict
 
 
+@pytest.mark.paper(
+    "batsakis-topics",
+    "batsakis-figure-12",
+    "batsakis-figure-13",
+    "batsakis-figure-14",
+    "batsakis-figure-15",
+    "batsakis-figure-16",
+    "batsakis-figure-17",
+)
 def test_six_figures_each_with_its_judge_and_crawlers(made: Findings) -> None:
     """12 to 17 as the thesis judges, harvest by labels too: of four classic, five semantic, four learning crawlers."""
     figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
@@ -132,6 +143,7 @@ def test_the_evaluator_is_held_against_labels(made: Findings) -> None:
     assert [0.75, 0.5, 0.4, 0.3, 0.2] == [row[0] for row in table.rows]
 
 
+@pytest.mark.paper("batsakis-experiment-semantic")
 def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same(
     made: Findings, index: Index, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +164,7 @@ def test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same
     assert made.claims[:4] + made.claims[6:] == without.claims[:4] + without.claims[6:]
 
 
+@pytest.mark.paper("batsakis-ground-truth")
 def test_the_evaluator_takes_half_of_the_relevant_pages_at_most(index: Index) -> None:
     """Fifty, or half of those that nothing was learned from; and never one that was seen."""
     truth = np.zeros(len(index), np.float32)

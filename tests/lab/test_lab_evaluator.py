@@ -90,6 +90,7 @@ BY_HAND = [
 """The largest cosine of each page: all words are equally rare."""
 
 
+@pytest.mark.paper("batsakis-harvest-ratio")
 def test_the_maximum_of_the_cosines_counts(crawled: Path, good: Path) -> None:
     """Each page is as similar as to the relevant page it resembles most; above .75 it is relevant."""
     done = evaluate(crawled, good, background=BACKGROUND)
@@ -108,6 +109,7 @@ def test_rows_at_checkpoints(crawled: Path, good: Path) -> None:
     assert [(3, 2, 2 / 3), (4, 2, 0.5)] == [row[:3] for row in rows]
 
 
+@pytest.mark.paper("batsakis-threshold")
 def test_the_threshold_has_to_be_exceeded(crawled: Path, tmp_path: Path) -> None:
     """A page that is itself among the relevant ones has similarity 1, and is above any threshold that is allowed."""
     named = tmp_path / "good.txt"
@@ -279,6 +281,7 @@ def test_checkpoints() -> None:
 # -- the command -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-evaluator")
 def test_the_command_tells_the_table(
     crawled: Path, good: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

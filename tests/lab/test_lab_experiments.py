@@ -31,6 +31,7 @@ def refused(path: Path) -> str:
     return str(told.value)
 
 
+@pytest.mark.paper("otie-tuning")
 def test_a_file_gives_an_experiment(tmp_path: Path) -> None:
     """Settings of a file are taken over, all others have their defaults."""
     read = Experiment.load(written(tmp_path, PLAIN + "budgets = [300, 100, 300]\ntold = 'examples'\n"))

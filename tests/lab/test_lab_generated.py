@@ -40,6 +40,7 @@ def test_it_has_the_size_that_was_asked_for(france: Index) -> None:
     )
 
 
+@pytest.mark.paper("gouriten-social-graphs")
 @pytest.mark.parametrize("like", list(KINDS))
 def test_shares_are_those_of_the_paper(like: str, tmp_path: Path) -> None:
     """Every kind has its share of nodes with a score, and its share of links with one within a fifth."""

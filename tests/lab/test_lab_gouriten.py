@@ -55,6 +55,7 @@ def published(numbers: dict[str, tuple[float, float, float, float]]) -> dict[str
     return {name: dict(zip(STEPS, values, strict=True)) for name, values in numbers.items()}
 
 
+@pytest.mark.paper("gouriten-table-1", "gouriten-figure-3")
 def test_every_table_and_figure_of_the_paper_is_there(made: tuple[Findings, Path]) -> None:
     """Tables 1 to 7 and figures 1 to 3 have their keys, once each, and are marked as published."""
     told = made[0]
@@ -118,6 +119,7 @@ def test_only_times_are_marked_as_such(made: tuple[Findings, Path]) -> None:
     assert ["gouriten-table-5"] == [part.key for part in made[0].parts if part.timed]
 
 
+@pytest.mark.paper("gouriten-figure-1")
 def test_greedy_is_the_yardstick_of_figure_1(made: tuple[Findings, Path]) -> None:
     """Every curve of figure 1 ends at q = 1 with 1: greedy relative to itself."""
     figure = next(part for part in made[0].parts if part.key == "gouriten-figure-1")
@@ -148,12 +150,14 @@ def test_nothing_is_said_of_the_long_run_of_a_small_corpus(made: tuple[Findings,
     assert {UNTESTED} == {claim.verdict for claim in late}
 
 
+@pytest.mark.paper("gouriten-wikipedia")
 def test_keywords_are_the_words_of_a_class() -> None:
     """Of a path the last part that says something; words that say nothing are left out."""
     told = [graphs.keyword(name) for name in ("Science/Physics/General", "Arts/Art_and_Artists", "NaturalHistory")]
     assert ["physics", "art artists", "natural history"] == told
 
 
+@pytest.mark.paper("gouriten-table-4")
 def test_held_out_fit_is_measured_on_other_nodes() -> None:
     """A feature that is the score itself explains all of the other half; one of noise explains next to nothing."""
     chance = np.random.default_rng(1)
@@ -162,6 +166,7 @@ def test_held_out_fit_is_measured_on_other_nodes() -> None:
     assert held_out([noise], beta) < 0.02
 
 
+@pytest.mark.paper("gouriten-table-3")
 def test_correlations_of_a_graph_by_hand() -> None:
     """Of two graphs with correlations 1 and 1 the geometric mean is 1."""
     index = Index.of({"a": ["b", "c"], "d": ["c"]}, score={"b": 1, "c": 2}, alpha={("a", "b"): 1, ("a", "c"): 2})
@@ -189,6 +194,7 @@ ON_TABLE_7: list[Callable[[claims.Scores], Claim]] = [
 ]
 
 
+@pytest.mark.paper("gouriten-table-7")
 def test_claims_hold_on_the_papers_own_table_7() -> None:
     """The criteria agree with what the authors read in their numbers."""
     assert [HOLDS] * 6 == [rule(published(GLOBAL)).verdict for rule in ON_TABLE_7]
@@ -209,12 +215,14 @@ def test_claims_hold_on_the_papers_other_tables() -> None:
     assert claims.bandits_alike(published(BANDITS)).verdict == HOLDS
 
 
+@pytest.mark.paper("gouriten-table-6")
 def test_the_papers_bandits_are_steadier_than_its_other_estimators() -> None:
     """Their largest variation, .494 / .383 = 1.29, is below the smallest of the others, ne's .583 / .378 = 1.54."""
     scores = {**published(GLOBAL), **published(BANDITS)}
     assert claims.steadier(scores, tuple(BANDITS), ("n", "e", "ne", "lr_fl")).verdict == HOLDS
 
 
+@pytest.mark.paper("gouriten-table-5")
 def test_times_of_the_paper() -> None:
     """nr is slower by orders of magnitude and the second level costs; on HAPPY not all stay below a millisecond."""
     times = {
@@ -232,6 +240,7 @@ def test_times_of_the_paper() -> None:
 # ---- and on numbers that say otherwise
 
 
+@pytest.mark.paper("gouriten-unweighted-opic", "gouriten-second-level-leads")
 def test_claims_fail_on_numbers_that_contradict_them() -> None:
     """With bfs first, e far above ne, n early and the bandit last, none of the claims on table 7 holds."""
     scores = {
@@ -256,6 +265,7 @@ def test_short_crawls_leave_claims_on_the_end_open() -> None:
     assert [UNTESTED] * 3 == [rule(short).verdict for rule in rules]
 
 
+@pytest.mark.paper("gouriten-table-2")
 def test_batches() -> None:
     """A batch that costs nothing, costs less than a smaller one, or less later on, is no batch of the paper's."""
     costs = {2: {100: 3.0, 1_000: 0.5}, 8: {100: 3.0, 1_000: 9.0}, 32: {100: 3.0, 1_000: 2.0}}
@@ -268,6 +278,7 @@ def test_batches() -> None:
     ]
 
 
+@pytest.mark.paper("gouriten-q-zeta", "gouriten-rich-friends")
 def test_altered_greedy() -> None:
     """Greedy wins if no randomised crawl is above it; that is decided from a few thousand steps on only."""
     behind = {(0.2, 0.0): 0.5, (0.8, 0.8): 0.99}
@@ -291,6 +302,7 @@ def test_features() -> None:
     assert claims.second_level_fits({"lr_fl": 0.2, "lr_sl": 0.3}, {"lr_fl": 0.2, "lr_sl": 0.1}).verdict == FAILS
 
 
+@pytest.mark.paper("gouriten-figure-2")
 def test_precision() -> None:
     """Distances of the first and last quarter decide, if the crawl was long enough."""
     early = {"n": 1.0, "e": 0.9, "ne": 0.5, "lr_fl": 1.0}
@@ -307,6 +319,7 @@ def test_the_oracle_beaten_is_told_and_unbeaten_shows_nothing() -> None:
     assert [HOLDS, UNTESTED] == [claims.greedy_not_optimal(lines).verdict for lines in (["fl_n: 3 against 2"], [])]
 
 
+@pytest.mark.paper("gouriten-max-budget")
 def test_steps_end_at_a_third_of_the_graph() -> None:
     """Beyond that any crawl comes to have all there is."""
     index = Index.of({str(node): [str(node + 1)] for node in range(3_000)})

@@ -86,6 +86,7 @@ def test_recall_without_anything_to_find_is_not_a_number() -> None:
     assert all(math.isnan(share) for share in recall([0, 0], 0, [1, 2]).tolist())
 
 
+@pytest.mark.paper("otie-harvest-rate")
 def test_a_crawl_that_stops_keeps_its_harvest_and_loses_area() -> None:
     """Two crawls with the same finds; one stops after them, the other goes on for two pages in vain."""
     stops, goes_on = [1, 1], [1, 1, 0, 0]
@@ -122,6 +123,7 @@ def test_a_curve_is_cut_or_carried_on() -> None:
     assert [1.0] == extended([1, 5], 1).tolist()
 
 
+@pytest.mark.paper("gouriten-global-score")
 def test_the_global_score_is_a_geometric_mean_of_arithmetic_means() -> None:
     """Two graphs: means 3 and 1 of the crawler, 4 and 4 of the baseline: sqrt(3/4 * 1/4)."""
     assert math.sqrt(3 / 16) == pytest.approx(global_score([[2, 4], [1, 1, 1]], [[4, 4], [4]]))
@@ -139,6 +141,7 @@ def test_a_geometric_mean_of_nothing() -> None:
         geometric_mean([-1, 2])
 
 
+@pytest.mark.paper("gouriten-precision")
 def test_the_distance_to_the_oracles_choice_is_a_moving_mean() -> None:
     """Distances 0, 1, 2, 3 in a window of 2: 0, (0+1)/2, (1+2)/2, (2+3)/2."""
     assert [0.0, 0.5, 1.5, 2.5] == precision_distance([4, 3, 2, 1], [4, 4, 4, 4], window=2).tolist()
@@ -151,6 +154,7 @@ def test_the_distance_to_the_oracles_choice_is_a_moving_mean() -> None:
 # -- two crawls ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("rules-exclusive")
 def test_overlap_and_exclusive_harvest() -> None:
     """Crawls of 4 and 2 pages with one in common: 1 / 3; the own pages of each for themselves."""
     a, b = np.array([0, 1, 2, 3]), np.array([3, 4])
@@ -161,6 +165,7 @@ def test_overlap_and_exclusive_harvest() -> None:
     assert math.isnan(overlap(a[:0], b[:0]))
 
 
+@pytest.mark.paper("rules-overlap")
 def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
     """Table 3, computer history, seed set 1: shared pages have one harvest only if 27 % are of N, not of the union."""
 
@@ -176,6 +181,7 @@ def test_the_papers_overlap_is_the_share_of_the_pages_of_each() -> None:
 # -- similarity ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-average-similarity")
 def test_the_thesis_counts_what_is_greater_than_the_threshold() -> None:
     """Of .75, .76 and .2 one is greater than .75; the average is over all."""
     count, share = harvest_ratio([0.75, 0.76, 0.2], [1, 3, 10])
@@ -277,6 +283,7 @@ def test_smoothing_is_of_the_features_only() -> None:
 # -- correlation -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("gouriten-pearson")
 def test_pearson_by_hand() -> None:
     """x - 2 = -1, 0, 1 and y - 3 = -2, 1, 1: 3 / sqrt(2 * 6)."""
     assert 3 / math.sqrt(12) == pytest.approx(pearson([1, 2, 3], [1, 4, 4]))

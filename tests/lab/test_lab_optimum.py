@@ -87,6 +87,7 @@ def graphs(draw: st.DrawFn) -> tuple[Index, list[int], int]:
     return index, draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=2)), draw(st.integers(0, n))
 
 
+@pytest.mark.paper("gouriten-optimum")
 @settings(max_examples=20)
 @given(graphs())
 def test_nobody_beats_the_optimum(graph: tuple[Index, list[int], int]) -> None:
@@ -118,6 +119,7 @@ def is_crawl(index: Index, seeds: list[int], order: list[int]) -> bool:
     return True
 
 
+@pytest.mark.paper("gouriten-proposition-1")
 @settings(max_examples=25)
 @given(graphs())
 def test_the_bound_is_the_best_that_distances_allow(graph: tuple[Index, list[int], int]) -> None:
@@ -179,6 +181,7 @@ def ahead_by_hand(index: Index, links: int, budget: int, seen: NDArray[np.bool_]
     return [index.names[node] for node in found.tolist()]
 
 
+@pytest.mark.paper("gouriten-approximation")
 def test_looking_ahead_weighs_what_is_behind_a_node() -> None:
     """Behind poor is gold: (.25 + 1) / 2 = .625 is above rich's .5. Not behind tin: (.25 + .5) / 2 = .375 is below."""
     assert ["poor", "gold"] == ahead_by_hand(POOR_GATE, 1, 2)
@@ -212,6 +215,7 @@ def test_seen_nodes_are_taken_at_once_and_cost_nothing() -> None:
     assert ["b", "c", "d"] == ahead_by_hand(index, 3, 1, seen)
 
 
+@pytest.mark.paper("gouriten-approximation")
 def test_it_comes_nearer_to_the_optimum_on_a_larger_graph() -> None:
     """On 2,000 nodes, of which 40 are worth something, it has more than greedy, and no more than the bound."""
     chance = np.random.default_rng(4)

@@ -138,6 +138,7 @@ def test_runs_on_other_trials_are_not_joined() -> None:
 # -- claims ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("otie-experiment")
 def test_claims_hold_on_numbers_like_the_papers() -> None:
     """OTIE ahead in recall, link context in precision: three claims hold, and nothing was caught up with."""
     harvests = measured(breadth_first=0.1, link_context=0.5, opic=0.2, otie=0.4)
@@ -158,6 +159,7 @@ def test_claims_do_not_hold_on_the_opposite() -> None:
 # -- the experiment --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("otie-topics", "otie-figure-1", "otie-figure-2")
 def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
     """Figure 1 as published has the same figure by labels beside it; recall is by labels."""
     figures = {part.key: part.mode for part in made.parts if isinstance(part, Figure)}
@@ -168,6 +170,7 @@ def test_both_figures_are_there_with_their_judges(made: Findings) -> None:
     }
 
 
+@pytest.mark.paper("otie-breadth-first")
 def test_every_curve_is_of_a_crawler_and_in_range(made: Findings) -> None:
     """Four crawlers, rates from 0 to 1, bands around the means; recall never falls."""
     for part in made.parts:
@@ -188,6 +191,7 @@ def test_the_classifiers_are_measured(made: Findings) -> None:
     assert all(0 < float(value or 0) <= 1 for row in table.rows for value in row[1:])
 
 
+@pytest.mark.paper("otie-guide")
 def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Path) -> None:
     """Each says of every page whether it is relevant; together they give a share of three, and the first guides."""
     (subject,) = subjects_of(index, ["cooking"])

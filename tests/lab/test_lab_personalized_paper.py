@@ -190,6 +190,7 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
     assert [verdict] * 4 == [claim(crawls).verdict for claim in paper.ON_CRAWLS]
 
 
+@pytest.mark.paper("personalized-large-tests")
 def test_every_part_is_there_with_its_judge(made: Findings) -> None:
     """Ranking, crawls by their guide and by labels, detectors on two kinds of pages, and what they cost."""
     assert {part.key: part.mode for part in made.parts} == {

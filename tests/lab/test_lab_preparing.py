@@ -61,6 +61,7 @@ def test_most_relevant_pages_are_left_to_be_found(prepared: Prepared) -> None:
     assert done.truth[done.seen].sum() <= BROWSED * done.truth.sum()
 
 
+@pytest.mark.paper("rules-sizes")
 def test_model_and_rules_take_a_quarter_of_the_corpus_at_most(web: Index, tmp_path: Path) -> None:
     """Of the relevant pages, and of the others."""
     (subject,) = subjects_of(web, ["railways"])

@@ -67,6 +67,7 @@ def test_table_and_figure_are_there_by_both_judges(made: Findings) -> None:
     assert expected == {key: modes.get(key) for key in expected}
 
 
+@pytest.mark.paper("rules-table-3")
 def test_the_papers_numbers_stand_beside_ours(made: Findings) -> None:
     """Three measures for each topic and seed set, here and in the paper's six cases; ratios lie between 0 and 1."""
     table = next(part for part in made.parts if part.key == "rules-table-3")
@@ -100,6 +101,7 @@ def test_the_command_writes_every_table_figure_and_claim(
     assert all(picture.with_suffix(".png").is_file() for picture in pictures)
 
 
+@pytest.mark.paper("rules-experiment-1")
 def test_seed_sets_are_disjoint(made: Findings, out: Path) -> None:
     """The two crawls of a topic, as the paper's, begin at different pages."""
     assert made.configuration["table"]["disjoint"] is True
@@ -116,6 +118,7 @@ def test_improvement_is_that_of_the_paper() -> None:
     assert [38, None, 50] == [row[-1] for row in published()[2].rows("paper")]
 
 
+@pytest.mark.paper("rules-experiment-1")
 def test_claims_hold_on_the_papers_own_table() -> None:
     """The criteria agree with what the authors read in their numbers, and not with the contrary."""
     told = published()
@@ -168,6 +171,7 @@ def test_overlap() -> None:
     ]
 
 
+@pytest.mark.paper("rules-figure-6")
 def test_curves() -> None:
     """Rules have to be ahead at every point after 300 pages; crawls of 300 pages tell nothing."""
     steps = [100, 300, 600, 1_000]
@@ -190,6 +194,7 @@ def test_finding_goes_on_or_ends() -> None:
     ]
 
 
+@pytest.mark.paper("rules-experiment-2")
 def test_seeds_and_hard_focus() -> None:
     """A tenth more or less is similar; running dry in half of the crawls is restrictive."""
     few = {BASELINE: 0.5, RULES: 0.6}

@@ -95,6 +95,7 @@ def test_all_trials_come_out_in_a_fixed_order(tmp_path: Path) -> None:
     assert results.select("fl_n") == results.outcomes[8:12]
 
 
+@pytest.mark.paper("otie-target-recall", "gouriten-set-score", "rules-harvest-ratio")
 def test_numbers_of_a_row(tmp_path: Path) -> None:
     """What a row says is what counting by hand says."""
     # s leads to a (worth 1) and b (nothing), b to c (worth 3): breadth-first fetches a, b, c.

@@ -51,6 +51,7 @@ def test_distances_are_those_of_a_plain_search(monkeypatch: pytest.MonkeyPatch, 
         assert searched(links, relevant) == distances_to(Index.of(links), relevant).tolist()
 
 
+@pytest.mark.paper("batsakis-off-topic-seeds")
 def test_off_topic_seeds_are_hops_away_and_lead_there() -> None:
     """With d relevant, a and b are two links away or more; f leads nowhere, and that is told."""
     wanted = subject([0, 0, 0, 1, 0, 0])
@@ -124,6 +125,7 @@ def test_directories_are_the_largest_hubs_that_lead_there() -> None:
     assert ["directory seeds: 1 larger hubs are not used, nothing relevant can be reached from them"] == wanted.notes
 
 
+@pytest.mark.paper("gouriten-configurations")
 def test_random_seeds_are_worth_something() -> None:
     """Only nodes of a score above 0 are drawn, whatever links they have, as long as the set leads on."""
     ring = Index.of({str(n): [str((n + 1) % 6)] for n in range(6)})

@@ -100,6 +100,7 @@ def random_graph(seed: int, nodes: int = 150) -> Index:
     return Index.of(links, score, alpha)
 
 
+@pytest.mark.paper("gouriten-crawl-sequence")
 def test_nodes_are_fetched_as_the_engine_would() -> None:
     """On a graph with scores that are often equal, and sums that depend on the order of adding, picks are the same."""
     index = random_graph(1, nodes=100)

@@ -60,6 +60,7 @@ def test_the_best_is_what_the_oracle_fetches(index: Index) -> None:
     assert 0 < seen.distance("fl_ne", 80)[-1] < seen.distance("random", 80)[-1]
 
 
+@pytest.mark.paper("gouriten-same-sequence")
 def test_watchers_do_not_see_each_other(index: Index) -> None:
     """Alone or in company an estimator says the same."""
     led = lead(index, "oracle")
@@ -83,6 +84,7 @@ def test_times_are_told_as_far_as_someone_watched(index: Index) -> None:
     assert None not in seen.milliseconds("n", [1, 50])
 
 
+@pytest.mark.paper("gouriten-running-times")
 def test_times_are_means_of_the_steps_before() -> None:
     """Steps of 1, 1, 9 and 2 ms: at step 4 with a window of 3 the mean of 1, 9 and 2; a batch's work is not hidden."""
     of = np.array([0.001, 0.001, 0.009, 0.002])

@@ -34,6 +34,7 @@ def test_the_first_link_makes_an_admin_and_then_there_is_none(database: Database
     assert ("admin", None) == (person["role"], accounts.first_link(database, NOW))
 
 
+@pytest.mark.paper("personalized-multi-user")
 def test_an_invitation_is_good_once(database: Database) -> None:
     """The second to use it gets nothing."""
     _, code = accounts.invite(database, NOW, "member")

@@ -10,6 +10,7 @@ from lycosa.web.urls import canonical
 from people_maker import NOW, person
 
 
+@pytest.mark.paper("personalized-predefined-seeds")
 def test_a_new_server_has_something_to_choose(database: Database) -> None:
     """The first start fills the catalogue; what an admin has emptied stays empty at the next."""
     catalogue.fill(database, NOW)
@@ -48,6 +49,7 @@ def test_entries_are_added_changed_and_removed(database: Database) -> None:
     assert catalogue.change(database, one["id"], title="gone") is None
 
 
+@pytest.mark.paper("personalized-seeds-by-string")
 def test_the_search_string_chooses_seeds_too(database: Database) -> None:
     """Places with the most of its words come first, also of preferences not chosen; then the rest of those chosen.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from lycosa.people import erasing, interests, limits, sharing, visits
 from lycosa.people.database import Database, migrate
 from lycosa.people.wishes import Wishes
@@ -25,6 +27,7 @@ def traces(database: Database, *words: str) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.paper("personalized-privacy")
 def test_nothing_of_a_person_is_left_in_any_table(database: Database) -> None:
     """With rows of theirs in every table there is, a person's erasure leaves none, and others' rows all stay."""
     fill(database)

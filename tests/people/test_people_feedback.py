@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lycosa.people.database import Database
 from lycosa.people.feedback import GivenLabel, given, labels_of, set_label
 from people_maker import NOW, interest, person
@@ -9,6 +11,7 @@ from people_maker import NOW, interest, person
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
 
 
+@pytest.mark.paper("personalized-profile")
 def test_the_last_word_counts(database: Database) -> None:
     """A page has one label: what was said last, with who said it; None takes it back."""
     ada, bob = person(database, "Ada"), person(database, "Bob")

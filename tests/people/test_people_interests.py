@@ -11,6 +11,7 @@ from lycosa.people.wishes import Wishes
 from people_maker import NOW, REEFS, crawl, interest, person
 
 
+@pytest.mark.paper("personalized-interests")
 def test_an_interest_is_kept_and_changed(database: Database) -> None:
     """What is given is changed, the rest stays."""
     ada = person(database, "Ada")

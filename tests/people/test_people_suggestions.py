@@ -23,6 +23,7 @@ def linked(*links: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return starts, np.array([target for of in links for target in of], np.int64)
 
 
+@pytest.mark.paper("personalized-suggestions")
 def test_a_hub_leads_to_liked_pages() -> None:
     """A page with links to two pages that got a yes is suggested, with the numbers; one with a single link is not."""
     pages = [page("hub", host="hub.example"), page("x", host="x.example"), page("1", True, host="b.example")]
@@ -61,6 +62,7 @@ def test_copies_are_left_out() -> None:
     assert [] == seeds([hub, twin, liked, copy._replace(copy=True)], *links, threshold=0.1)
 
 
+@pytest.mark.paper("personalized-visited-links")
 def test_opening_counts_a_little() -> None:
     """Pages that were opened more than once make a host likeable, but it takes more of them than of a yes."""
     two = [page(str(n), times=2) for n in range(2)]

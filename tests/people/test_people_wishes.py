@@ -69,6 +69,7 @@ def test_no_other_option_can_be_wished() -> None:
             Wishes.read({**LEAST, name: ""})
 
 
+@pytest.mark.paper("personalized-own-seeds")
 def test_options_are_those_of_a_crawl() -> None:
     """Wishes become options: automatic is scent, pieces of addresses are no expressions, the operator has his say."""
     wishes = Wishes.read({**LEAST, "exclude": ["/a+b?"], "budget": 30, "max_depth": 2})

@@ -22,6 +22,7 @@ def test_the_first_behaviour_counts() -> None:
     assert [*names, "automatic"] == [behaviours.of(f"http://a.test/{name}/") for name in (*names, "other")]
 
 
+@pytest.mark.paper("personalized-freshness")
 def test_patterns_are_regular_expressions() -> None:
     """Found anywhere in the address, as those of --include are."""
     behaviours = Behaviours(always=[r"\.php\?id=\d+$"], frequently=["^https://news[.]"])
@@ -46,12 +47,14 @@ def due(name: str, schedule: float, tried: float, started: float) -> float:
     return float(behaviours.due(number, np.array([schedule]), np.array([tried]), started)[0])
 
 
+@pytest.mark.paper("personalized-now")
 def test_now_comes_before_everything_once_in_a_run() -> None:
     """Then the schedule has it."""
     assert -np.inf == due("now", schedule=50 * DAY, tried=1 * DAY, started=2 * DAY)
     assert 50 * DAY == due("now", schedule=50 * DAY, tried=2 * DAY, started=2 * DAY)
 
 
+@pytest.mark.paper("personalized-always")
 def test_always_is_at_each_run_and_then_as_frequently() -> None:
     """At the start of the run, or when it has been due already; after that each day."""
     assert 2 * DAY == due("always", schedule=50 * DAY, tried=1.5 * DAY, started=2 * DAY)
@@ -59,12 +62,14 @@ def test_always_is_at_each_run_and_then_as_frequently() -> None:
     assert 3.1 * DAY == due("always", schedule=50 * DAY, tried=2.1 * DAY, started=2 * DAY)
 
 
+@pytest.mark.paper("personalized-frequently")
 def test_frequently_is_as_scheduled_but_once_a_period_at_least() -> None:
     """Sooner if it changes more often."""
     assert 2 * DAY == due("frequently", schedule=50 * DAY, tried=1 * DAY, started=0)
     assert 1.1 * DAY == due("frequently", schedule=1.1 * DAY, tried=1 * DAY, started=0)
 
 
+@pytest.mark.paper("personalized-infrequently")
 def test_infrequently_is_every_period_whatever_the_schedule_says() -> None:
     """Neither sooner nor later."""
     for schedule in (1.1 * DAY, 50 * DAY, np.inf):

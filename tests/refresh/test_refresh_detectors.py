@@ -170,6 +170,7 @@ def test_session_ids_in_links_are_no_change() -> None:
     assert ("cosmetic", 0.0, []) == (change.kind, change.magnitude, change.by)
 
 
+@pytest.mark.paper("personalized-recrawl-changed")
 def test_the_same_body_is_no_change() -> None:
     """Equal bodies give no change, whatever else is known of them."""
     assert judge_change(page("<p>a", beta=1.0, threshold=0.5), page("<p>a", beta=0.0, threshold=0.5)) is None
@@ -221,6 +222,7 @@ def test_a_blind_detector_alone_counts() -> None:
     assert (("text", 1.0), ("cosmetic", ["digest"])) == ((alone.kind, alone.magnitude), (both.kind, both.by))
 
 
+@pytest.mark.paper("personalized-checksum")
 def test_checksum_by_hand() -> None:
     """The sum of the code points over the number of distinct characters, exactly."""
     assert Fraction(0) == checksum("")
@@ -260,6 +262,7 @@ def test_a_block_that_becomes_furniture_is_not_lost() -> None:
     assert not difference(MainBlocks(["a b", "c d"]), MainBlocks(["a b"], furniture=["c d"]))
 
 
+@pytest.mark.paper("personalized-levels")
 def test_tree_levels_by_hand() -> None:
     """Level by level: elements and texts that differ, as a share of all; which levels, and how."""
     old = tree_of("<div><p>one<p>two</div>").by_level()  # html, body, div, p p: 5 elements, 2 texts

@@ -213,6 +213,7 @@ def endless(script: Script) -> None:
         ]
 
 
+@pytest.mark.paper("gouriten-refreshing")
 def test_exploring_has_its_share(tmp_path: Path) -> None:
     """With a share of a half, half of the requests of a watch are for new pages; these are watched from then on.
 

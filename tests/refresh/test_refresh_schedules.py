@@ -335,6 +335,7 @@ def kept_fresh(name: str, pages: int = 300, days: int = 20, per_day: int = 150, 
     return float(np.average(fresh, weights=weight)) / (days * DAY)
 
 
+@pytest.mark.paper("batsakis-refresh")
 def test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows() -> None:
     """Twenty days, each page looked at every other day on the mean: a point or more before each of them."""
     ours = kept_fresh("automatic")

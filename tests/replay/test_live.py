@@ -206,6 +206,7 @@ def test_a_length_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
         assert 413 == ask(proxy, "http://a.example/", headers={"Content-Length": "9" * 5000}).status
 
 
+@pytest.mark.paper("batsakis-recording")
 def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:
     """Someone follows two links in Chromium, opens the proxy's own page, and says that the last one is relevant."""
     home, other = f"http://a.localhost:{site}", f"http://b.localhost:{site}"

@@ -55,6 +55,7 @@ def browser(served: Served) -> Iterator[Any]:
         yield running
 
 
+@pytest.mark.paper("personalized-figure-1")
 def test_from_first_start_to_signing_out(served: Served, browser: Any) -> None:
     """The one-time link, an interest, its crawl live, results, feedback, search, changes, sharing, signing out."""
     late = [0.0]

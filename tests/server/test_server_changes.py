@@ -59,6 +59,7 @@ class Crawled:
         made.close()
 
 
+@pytest.mark.paper("personalized-changes-shown")
 def test_changes_since_the_last_visit(site: SiteUnderTest) -> None:
     """What matters is told, the newest first; what was seen is not told again; each person has their own last visit."""
     ada, bob = site.sign_up("Ada"), site.sign_up("Bob")

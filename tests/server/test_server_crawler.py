@@ -199,6 +199,7 @@ def test_a_crawl_is_run(tmp_path: Path, database_address: str) -> None:
     on_bench(tmp_path, work, database_address)
 
 
+@pytest.mark.paper("gouriten-distributed")
 def test_two_peoples_crawls_spare_a_host_together(tmp_path: Path) -> None:
     """Three crawls of one host, as the host sees it: its delay between any two requests, one at a time; and each of
     the crawls has as many pages as the others at any time.

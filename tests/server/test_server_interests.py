@@ -38,6 +38,7 @@ def test_an_interest_from_making_to_deleting(site: SiteUnderTest) -> None:
     assert [] == ada.get(f"{API}/interests").json()
 
 
+@pytest.mark.paper("personalized-freshness")
 def test_how_pages_are_looked_at_again(site: SiteUnderTest) -> None:
     """The freshness behaviours and the detectors that the API names are kept with the interest."""
     ada = site.sign_up("Ada")

@@ -108,6 +108,7 @@ def test_a_revoked_token_opens_nothing(world: World) -> None:
     assert {} == {name: status for name, status in answers.items() if status not in ALLOWED}
 
 
+@pytest.mark.paper("personalized-user-database")
 def test_what_is_alices_does_not_exist_for_others(world: World) -> None:
     """Another member, a reader and the admin get 403 or 404 for each thing of hers, and nothing has changed after."""
     theirs = ("{interest}", "{crawl}", "{model}", "{token}", "{session}", "{notice}")

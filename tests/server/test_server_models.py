@@ -238,6 +238,7 @@ def test_trained_on_what_was_said_and_opened(crawl: CrawlOnSite, monkeypatch: py
         assert 201 == made.status_code, made.text
 
 
+@pytest.mark.paper("rules-marking")
 def test_trained_on_topics_that_were_marked(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes are the topics of a directory, pages those of it that were crawled."""
     rows = [

@@ -74,6 +74,7 @@ def test_what_is_refused(receiver: str, misjudged: float, complaint: str) -> Non
         AcquaintanceSpace(KNOWS, TRAITS, receiver, misjudged=misjudged)
 
 
+@pytest.mark.paper("gouriten-acquaintance")
 def test_a_message_needs_few_people() -> None:
     """On a grid with far acquaintances, going by nearness takes a tenth of the people that breadth-first takes."""
     message = _benchmark("networks").message

@@ -73,6 +73,7 @@ def test_bad_shares() -> None:
         GossipSpace(OVERLAY, DOCUMENTS, known=2.0)
 
 
+@pytest.mark.paper("gouriten-gossip")
 def test_gossip_finds_more_than_flooding() -> None:
     """On small worlds of 500 peers, with caches that know half of what there is, a tenth of the peers asked by what
     is said of them have twice as much of what is sought as the tenth that are nearest.

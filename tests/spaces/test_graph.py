@@ -28,6 +28,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
     return {"file": str(tmp_path / "links.tsv"), "scores": str(tmp_path / "scores.tsv")}
 
 
+@pytest.mark.paper("gouriten-model")
 def test_links_and_scores() -> None:
     """A node's page has its links, its true beta and the alphas of its links, which the judge reads off."""
     space = GraphSpace({"a": ["b", "c"]}, beta={"a": 0.5}, alpha={("a", "c"): 0.25})

@@ -429,6 +429,7 @@ def _benchmark(name: str) -> ModuleType:
     return module
 
 
+@pytest.mark.paper("gouriten-deep-web")
 def test_it_finds_more_than_chance() -> None:
     """After 50 requests, best-first has found more of the hidden records than a random order of keywords.
 

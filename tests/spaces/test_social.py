@@ -203,6 +203,7 @@ def test_an_account(network: Network, server: MastodonServer) -> None:
     assert ["/api/v1/accounts/1/statuses?limit=40&exclude_reblogs=true"] == server.asked()
 
 
+@pytest.mark.paper("gouriten-twitter")
 def test_alpha_and_beta(network: Network, server: MastodonServer) -> None:
     """beta is the topic's judgement of all statuses, alpha the same of those with the mention."""
     alice, bob, carol = (network.join(name) for name in ("a", "b", "c"))
@@ -304,6 +305,7 @@ def test_a_hashtag(network: Network, server: MastodonServer) -> None:
     assert 0 < visits[1].links.alphas.min()
 
 
+@pytest.mark.paper("gouriten-social-seeds")
 def test_a_search(network: Network, server: MastodonServer) -> None:
     """A search gives the authors of the statuses found, then the accounts found; none that opted out."""
     alice, bob = network.join("alice"), network.join("jazzman", note="<p>I <b>play</b></p>")
@@ -460,6 +462,7 @@ def test_too_many_requests(server: MastodonServer, headers: dict[str, str], rest
     assert last.data["rest"] > clock.now
 
 
+@pytest.mark.paper("gouriten-rates")
 def test_a_crawl_keeps_to_the_limit(server: MastodonServer, network: Network) -> None:
     """A server that wants a quarter of a second's rest after five requests is never asked for a sixth."""
     crowd = [network.join(f"n{number}") for number in range(12)]

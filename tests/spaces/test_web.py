@@ -178,6 +178,7 @@ def test_answers_go_on_in_the_order_in_which_they_came(
 # -- pages ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-downloading", "gouriten-web")
 def test_a_page_and_its_links() -> None:
     """Title, text, links, validators, address and the exchange for the archive."""
     html = b"<title>Reefs</title><p>On <a href='/b'>coral</a>"
@@ -226,6 +227,7 @@ def test_charsets_that_are_no_charsets(charset: str) -> None:
     assert "ok" == fetch(space({URL: answer(body, kind=f"text/plain; charset={charset}")})).outcome
 
 
+@pytest.mark.paper("batsakis-html-only")
 def test_unwanted_types_are_not_archived() -> None:
     """An answer whose body was not read is 'unwanted', with its type as a note."""
     page = fetch(space({URL: answer(kind="image/png", truncated="unwanted")}))
@@ -260,6 +262,7 @@ def test_a_bomb_is_cut() -> None:
     assert page.text.startswith("Reef x x")
 
 
+@pytest.mark.paper("batsakis-page-size")
 def test_pages_beyond_a_limit_are_left_alone() -> None:
     """Of 100,000 bytes or fewer, unpacked, as in the thesis: one byte more, or a body that was cut off, is unwanted."""
     text = b"<p>Reef" + b" " * 99_993
@@ -441,6 +444,7 @@ def test_a_canonical_address_is_a_hint() -> None:
 # -- robots.txt ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("rules-figure-1")
 def test_robots_first() -> None:
     """Before the first page of an origin its robots.txt is an errand; then its rules decide."""
     made = space({ROBOTS: answer(b"User-agent: *\nDisallow: /private", kind="text/plain")})

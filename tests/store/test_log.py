@@ -47,6 +47,7 @@ def told(events: Iterator[Event]) -> list[str]:
     return [repr(event) for event in events]
 
 
+@pytest.mark.paper("rules-databases")
 def test_events_come_back_in_order(log: SqliteLog) -> None:
     """What was appended is read back, in order and equal, places included."""
     assert [repr(event) for event in EVENTS] == told(iter(log))

@@ -101,6 +101,7 @@ def test_the_place_is_where_the_record_is(tmp_path: Path) -> None:
     assert b"\r\n\r\ntwo\r\n\r\n" in text
 
 
+@pytest.mark.paper("batsakis-storage")
 @pytest.mark.parametrize("size", [0, 1, 512, 513, 65_535, 65_536, 200_001])
 @pytest.mark.parametrize("coding", [b"", b"gzip", b"zstd"])
 def test_bodies_of_all_sizes_come_back(

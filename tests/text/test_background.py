@@ -23,6 +23,7 @@ def head(**changes: object) -> str:
     return json.dumps({**facts, **changes})
 
 
+@pytest.mark.paper("batsakis-idf-statistics")
 def test_idf_is_that_of_the_paper() -> None:
     """idf = log(N / N_j): 1000 documents, 10 with 'coral', all with 'year'."""
     words = Background(1000, {"coral": 10, "year": 1000})

@@ -43,6 +43,7 @@ def test_take_keeps_the_order_that_is_asked_for() -> None:
     assert ([1, 0, 2, 1], [2.0, 1.0, 3.0, 2.0]) == (some.columns.tolist(), some.counts.tolist())
 
 
+@pytest.mark.paper("otie-vector-space")
 def test_tf_idf_by_hand() -> None:
     """Two pages, one term in both: its idf is log(2/2) = 0; the others get log 2, and all of the length."""
     bags = Bags.of([([0, 1], [1.0, 5.0]), ([0, 2], [1.0, 1.0])])

@@ -79,6 +79,7 @@ def test_the_digest_names_the_browsing() -> None:
     assert ten_pages().digest != ten_pages(language="de").digest
 
 
+@pytest.mark.paper("batsakis-initialisation")
 def test_a_crawl_learns_the_same_from_the_file(tmp_path: Path) -> None:
     """What a strategy says with the file is what it says with what was written to it."""
     ten_pages().save(tmp_path / "b")

@@ -85,6 +85,7 @@ def test_easy_classes_do_not_make_it_certain() -> None:
     assert model.probabilities(bags)[0, 0] > 0.95
 
 
+@pytest.mark.paper("otie-nb", "rules-classifier")
 def test_the_plain_product_by_hand() -> None:
     """Every occurrence counts, Laplace, nothing is damped or shortened.
 

@@ -56,6 +56,7 @@ def test_depths_of_the_example() -> None:
     assert expected == dict(zip(SEA.names, SEA.depth.tolist(), strict=True))
 
 
+@pytest.mark.paper("batsakis-ehrig-any", "batsakis-ehrig-is-a", "batsakis-eq3", "batsakis-df", "batsakis-li-a-b")
 @each(
     [
         # cow < mammal > whale: L = 2, H = 3

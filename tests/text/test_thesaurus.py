@@ -40,6 +40,7 @@ def beside(ontology: Ontology, word: str) -> list[str]:
     return sorted(ontology.names[other] for other in ontology.related.of(concept))
 
 
+@pytest.mark.paper("batsakis-own-ontologies")
 def test_read_thesaurus_table(tmp_path: Path) -> None:
     """Synonyms are words of one concept, broader and narrower make depths, related relates both ways."""
     found = read(tmp_path, TABLE)

@@ -1,5 +1,6 @@
 """Text to tokens to stems: tables of cases."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +8,7 @@ from lycosa.text.tokens import CLOSE_TOKEN, LONGEST, OPEN_TOKEN, fold, stem_all,
 from tables import each
 
 
+@pytest.mark.paper("batsakis-stemming")
 @each(
     [
         ("", []),

@@ -42,6 +42,7 @@ def test_a_known_term_is_not_new() -> None:
     assert ["reef"] == words.read(page("coral reef")).terms.new
 
 
+@pytest.mark.paper("batsakis-content")
 def test_where_words_occur() -> None:
     """The bag is the title and the main part, and knows where each word stands; links are cut from the whole."""
     words = Vocabulary()

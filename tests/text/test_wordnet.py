@@ -77,6 +77,7 @@ def test_a_form_has_the_senses_of_its_part_of_speech(tiny: Ontology) -> None:
     assert ["mouse.v.01"] == names(tiny, "mousing")
 
 
+@pytest.mark.paper("batsakis-wordnet")
 def test_relations_and_depths(tiny: Ontology) -> None:
     """Hypernyms, also of instances, are IS-A; all pointers are relations, both ways, also between parts of speech."""
     number = {name: concept for concept, name in enumerate(tiny.names)}

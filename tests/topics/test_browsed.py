@@ -51,6 +51,7 @@ def test_where_nothing_can_be_told_apart() -> None:
     assert (1.0, UNCERTAIN) == (every.judge(page, Vocabulary().read(page)).beta, every.threshold)
 
 
+@pytest.mark.paper("batsakis-input")
 def test_a_crawl_without_another_topic(tmp_path: Path) -> None:
     """`--strategy hmm,file=FILE` alone: the training set judges, and still does when the crawl is resumed elsewhere."""
     ten_pages().save(tmp_path / "reefs.browsing")

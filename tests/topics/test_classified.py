@@ -43,6 +43,7 @@ def judged(topic: Classified, found: Page) -> Judgement:
     return topic.judge(found, Vocabulary().read(found))
 
 
+@pytest.mark.paper("batsakis-classifier")
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_beta_is_the_probability_of_the_wanted_classes_together(kind: str) -> None:
     """A branch is worth the sum of the classes below it, as the model itself says, of whatever kind."""
@@ -64,6 +65,7 @@ def test_what_is_remembered(model: Model) -> None:
     assert judged(Classified(model, ["Trains"]), page("coral coral coral sea")).data["target"] is False
 
 
+@pytest.mark.paper("rules-sorted-classes")
 def test_five_classes_at_most_are_remembered() -> None:
     """Of eight classes the log keeps five."""
     bags = Bags.of([([n], [1.0]) for n in range(8)])

@@ -24,6 +24,7 @@ def _pages(classes: int, count: int = 90, seed: int = 0) -> tuple[Bags, np.ndarr
     return Bags.of(pairs), labels
 
 
+@pytest.mark.paper("otie-nn")
 @pytest.mark.parametrize(("kind", "classes"), [(LinearSvm, 2), (LinearSvm, 3), (Network, 2)])
 def test_it_tells_classes_apart(kind: type[LinearSvm] | type[Network], classes: int) -> None:
     """Words of its own are enough to know a class, and the probabilities say so. Of two, theirs is one output."""
@@ -50,6 +51,7 @@ def test_without_scikit_learn_the_extra_is_named(
 # -- support vector machines -------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("otie-svm")
 def test_distances_are_scikit_learns() -> None:
     """Our distances are those of LinearSVC, for the same vectors."""
     from sklearn.svm import LinearSVC

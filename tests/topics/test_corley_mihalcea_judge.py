@@ -17,6 +17,7 @@ def corley(words: Any = "reef bleaching", **options: Any) -> CorleyMihalcea:
     return CorleyMihalcea(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
+@pytest.mark.paper("batsakis-mihalcea")
 def test_both_ways() -> None:
     """Text 'atoll sea', topic 'reef bleaching': atoll's best is reef (.36), reef's best is atoll, others have none."""
     alike = exp(-0.2 * 2) * tanh(0.6 * 1)

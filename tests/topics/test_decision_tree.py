@@ -26,6 +26,7 @@ def some_pages(count: int = 120, terms: int = 30, seed: int = 5) -> tuple[Bags, 
     return Bags.of(pairs), labels
 
 
+@pytest.mark.paper("batsakis-decision-tree")
 def test_it_says_what_scikit_learn_says() -> None:
     """Each page ends in the leaf in which scikit-learn's own tree puts it."""
     sklearn = pytest.importorskip("sklearn.tree")

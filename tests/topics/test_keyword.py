@@ -16,6 +16,7 @@ def judge(topic: Keyword, marked: str, *anchors: str, title: str = "") -> Judgem
     return topic.judge(Page("ok", title=title, marked=marked, links=links), None)
 
 
+@pytest.mark.paper("gouriten-smoothing")
 def test_beta() -> None:
     """Once in the title, three times in the text: log(1 + 4)."""
     assert pytest.approx(log(1 + 4)) == judge(Keyword("reef"), "Reef, reef and REEF, not reefs", title="A reef").beta
@@ -31,6 +32,7 @@ def test_weighted_phrases() -> None:
     assert pytest.approx(log(1 + 2)) == judge(Keyword({"coral reef": 2.0}), "coral, a coral reef, reef").beta
 
 
+@pytest.mark.paper("gouriten-window")
 def test_alpha_counts_in_the_window() -> None:
     """'near' lies within 48 characters of the anchor of 4, 'far' does not: log(1 + 1) and log(1 + 0)."""
     text = "far " + "x" * 40 + " near " + "\x01here\x02"

@@ -7,6 +7,7 @@ from lycosa.core.types import Links, Page
 from lycosa.topics.pattern import READ, Pattern
 
 
+@pytest.mark.paper("batsakis-boolean")
 @pytest.mark.parametrize(("matches", "beta"), [(0, 0.0), (1, 1 / 2), (2, 2 / 3), (9, 9 / 10)])
 def test_beta_counts_matches(matches: int, beta: float) -> None:
     """n matches in title and text give n / (n + 1)."""

@@ -80,6 +80,7 @@ def test_the_title_counts() -> None:
     assert judge(Query("coral"), page("sea", title="Coral")).beta > 0
 
 
+@pytest.mark.paper("gouriten-tf-idf")
 def test_alpha_is_the_cosine_of_the_anchor() -> None:
     """Anchors 'coral reef', 'coral sea' and 'trains' against coral reef: 1, 1/2 and 0."""
     subject = page("\x01coral reef\x02 on \x01coral sea\x02 by \x01trains\x02", "", "", "")

@@ -21,6 +21,7 @@ def ssrm(words: Any = "reef", **options: Any) -> Ssrm:
     return Ssrm(words, ontology=REEFS, **{"floor": 0.0, **options})
 
 
+@pytest.mark.paper("batsakis-eq4")
 def test_equation_4() -> None:
     """exp(-a L) tanh(b H): atoll and reef L = 2, H = 1 (reef); island and reef L = 2, H = 0 (land, a root)."""
     said = judge(ssrm(idf="none"), "", "atoll", "island", "reefs")

@@ -8,6 +8,7 @@ from lycosa.core.errors import InputError
 from lycosa.topics.taxonomy import classes_of, path_of, spellings, wanted
 
 
+@pytest.mark.paper("rules-taxonomy")
 @pytest.mark.parametrize(
     ("text", "path"),
     [
@@ -33,6 +34,7 @@ def test_upper_and_lower_case_meet() -> None:
     )
 
 
+@pytest.mark.paper("rules-merge-leaves")
 def test_small_leaves_go_into_their_parents_one_by_one() -> None:
     """A leaf below the limit gives its pages to its parent, which may then be a leaf and large enough."""
     counts = {"Sci/Phys/Optics": 60, "Sci/Phys/Sound": 100, "Sci/Bio": 200, "Art": 40}
@@ -48,12 +50,14 @@ def test_merging_can_go_all_the_way_up() -> None:
     assert ["Art", "Sci"] == classes_of({"Sci/Phys/Optics": 10, "Sci/Bio": 20, "Art": 5}, 150).names
 
 
+@pytest.mark.paper("rules-leaves-only")
 def test_leaves_only_as_in_the_paper() -> None:
     """Pages that are moved to an inner node, or were there, are left out when other leaves remain below it."""
     found = classes_of({"Sci": 30, "Sci/Phys": 200, "Sci/Bio": 20, "Art": 160}, 150)
     assert (["Art", "Sci/Phys"], 50) == (found.names, found.inner)
 
 
+@pytest.mark.paper("rules-whole-tree")
 def test_the_whole_tree_has_inner_classes() -> None:
     """With the whole tree an inner node is a class of its own pages and of those of its small children."""
     found = classes_of({"Sci": 30, "Sci/Phys": 200, "Sci/Bio": 20, "Art": 160}, 150, whole_tree=True)

@@ -20,6 +20,7 @@ def judge(topic: Query, page: Page, words: Vocabulary | None = None) -> Judgemen
     return topic.judge(page, (words or Vocabulary()).read(page))
 
 
+@pytest.mark.paper("batsakis-eq1")
 def test_equation_1_and_2() -> None:
     """coral 2, sea 4 of N = 100 (N_j 5 and 50) against the query 'coral': tf = f / max f, idf = log(N / N_j)."""
     coral = 2 / 4 * log(100 / 5)
@@ -30,6 +31,7 @@ def test_equation_1_and_2() -> None:
     assert pytest.approx(expected, rel=1e-9) == judge(topic, Page("ok", marked="coral sea coral sea sea sea")).beta
 
 
+@pytest.mark.paper("batsakis-eq2")
 def test_two_words_of_the_query() -> None:
     """coral and sea once each, of the query coral sea lagoon, which the background has not met: N_j = 1."""
     coral, sea, lagoon = log(100 / 5), log(100 / 50), log(100 / 1)

@@ -14,6 +14,7 @@ def judge(topic: WeightedContent, page: Page) -> Judgement:
     return topic.judge(page, Vocabulary().read(page))
 
 
+@pytest.mark.paper("personalized-weights", "personalized-cosine")
 def test_title_and_body() -> None:
     """Title: coral, reef. Text: coral 2, sea 3. coral = 2*1 + 1*2 = 4, reef = 2, sea = 3; topic coral, sea."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")
@@ -21,6 +22,7 @@ def test_title_and_body() -> None:
     assert pytest.approx(expected) == judge(WeightedContent("coral sea"), page).beta
 
 
+@pytest.mark.paper("personalized-ct-cb")
 def test_other_coefficients() -> None:
     """title = 5, body = 3: coral = 5*1 + 3*2 = 11, reef = 5, sea = 9."""
     page = Page("ok", title="Coral Reef", marked="coral sea coral sea sea")

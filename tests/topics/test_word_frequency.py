@@ -12,6 +12,7 @@ def beta(topic: WordFrequency, marked: str, title: str = "") -> float:
     return topic.judge(Page("ok", title=title, marked=marked), None).beta
 
 
+@pytest.mark.paper("personalized-word-frequency")
 def test_occurrences_in_title_and_text() -> None:
     """Once in the title, twice in one line, once in another: 1 + 2 + 1."""
     assert 4.0 == beta(WordFrequency("coral"), "Coral, coral.\n\nNo CORAL here.", "Coral")
@@ -93,6 +94,7 @@ SOURCE = """<title>Coral</title><!-- corals -->
 """
 
 
+@pytest.mark.paper("personalized-lines")
 def test_lines_of_the_source() -> None:
     """The pseudo-code: three lines of the source have it, one of them in a script, one in an attribute.
 

@@ -89,6 +89,7 @@ PATH = [
 # -- paths -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("batsakis-training")
 def test_states_are_distances_to_relevant_pages(tmp_path: Path) -> None:
     """Three steps away is as far as four states go; x leads nowhere, and is as far."""
     done = trained(tmp_path, *PATH)
@@ -175,6 +176,7 @@ def many(good: int = 8, bad: int = 8) -> list[dict[str, Any]]:
     return [*lines, *(entry(f"reef{n}", True, f"owl{n % max(1, bad)}", f"{REEF} c{n} c{n + 1}") for n in range(good))]
 
 
+@pytest.mark.paper("batsakis-k")
 def test_k_means_has_a_cluster_of_exactly_the_relevant_pages(tmp_path: Path) -> None:
     """With three clusters, two are of the irrelevant pages, and the last one of the relevant."""
     done = trained(tmp_path, *many(), clusters=3)
@@ -190,6 +192,7 @@ def test_more_clusters_than_pages(tmp_path: Path, clusters: int) -> None:
     assert 1 + min(clusters - 1, 4) == done.browsing.clusters("kmeans")
 
 
+@pytest.mark.paper("batsakis-xmeans")
 def test_x_means_may_put_relevant_pages_with_others(tmp_path: Path) -> None:
     """It looks at words only: an irrelevant page with the words of relevant ones is in their cluster."""
     browsing = trained(tmp_path, *many(), entry("bait", False, "", REEF + " c1 c2 c3")).browsing
@@ -271,6 +274,7 @@ def test_no_irrelevant_page(tmp_path: Path) -> None:
     assert 3 == len(trained(tmp_path, *lines, positives_only=True).browsing)
 
 
+@pytest.mark.paper("batsakis-positives-only")
 def test_positives_only(tmp_path: Path) -> None:
     """Relevant pages are grouped; all others are in no cluster, but have words and distances, whatever was said."""
     lines = many(good=12)

@@ -87,6 +87,7 @@ def test_bodies(tmp_path: Path, text: str | None, encoding: str, words: bool) ->
     assert (stems("Hörnchenkoralle", "de") if words else []) == record.corpus.vocabulary.terms
 
 
+@pytest.mark.paper("batsakis-recording")
 def test_a_har_file_is_learned_from(tmp_path: Path) -> None:
     """With labels beside it, a walk is a training set: the page before the relevant one is one step away."""
     path = saved(

@@ -39,6 +39,7 @@ def test_means_by_hand() -> None:
     assert [[1.5, 2.5], [0.0, 0.0]] == Points(bags, bags.counts, 2).means(np.zeros(2, np.intp), 2).tolist()
 
 
+@pytest.mark.paper("batsakis-kmeans")
 def test_two_groups_on_a_line() -> None:
     """-1, 1 and 9, 11 part in the middle: each is at distance 1 of its mean, 4 altogether."""
     found = kmeans(line(-1, 9, 1, 11), 2)

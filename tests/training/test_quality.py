@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lycosa.training.quality import hold_out, measure
 
 
+@pytest.mark.paper("otie-training")
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12)), min_size=1, max_size=60), st.integers(0, 5))
 def test_copies_are_never_on_both_sides(pages: list[tuple[int, int]], seed: int) -> None:
     """Whatever the classes and groups, a group is on one side, and each class keeps a page to learn from."""

@@ -98,6 +98,7 @@ def cases(book: RuleBook) -> dict[str, dict[str, float]]:
 # -- topic-citation matrix -------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("rules-citation-matrix")
 def test_a_random_walk_fills_the_citation_matrix(tmp_path: Path) -> None:
     """Cells are the shares that follow from the walk, within what chance leaves of 6,000 links.
 
@@ -133,6 +134,7 @@ def test_a_walk_that_gets_nowhere_ends(tmp_path: Path) -> None:
 # -- by hand ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("rules-generation", "rules-table-1")
 def test_table_1_and_2_of_the_paper(tmp_path: Path) -> None:
     """Four pages and the forty that they link to give the paper's counts, and its probabilities, to the digit."""
     learned = train_rules(paper_table(tmp_path / "t.tsv"), small_model(), paper_web())
@@ -146,6 +148,7 @@ def test_table_1_and_2_of_the_paper(tmp_path: Path) -> None:
     assert learned.book == RuleBook.load(tmp_path / "rules.tsv")
 
 
+@pytest.mark.paper("rules-train-1")
 def test_a_page_counts_once_for_each_class(tmp_path: Path) -> None:
     """However many pages of a class link to it, and however often; for another class it counts again."""
     web = Pages(

@@ -37,6 +37,7 @@ def run(root: Path, **how: Any) -> Trained:
     return train([str(root)], root.parent / "out.model", no_pages, **how)
 
 
+@pytest.mark.paper("batsakis-machine-learning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_of_directories(kind: str, tmp_path: Path) -> None:
     """Three easy classes are told apart, by the report and by the file that was written."""
@@ -54,6 +55,7 @@ def test_a_model_of_directories(kind: str, tmp_path: Path) -> None:
     assert Classified(model, ["Sea"]).judge(page, Vocabulary().read(page)).beta > 0.5
 
 
+@pytest.mark.paper("rules-train-0")
 def test_the_model_has_learned_from_all_pages(tmp_path: Path) -> None:
     """What is held out for the report is not missing in the model: the split does not change it."""
     root = write(tmp_path / "pages", COUNTS)

@@ -173,6 +173,7 @@ def test_the_column_of_classes(column: str, found: str, tmp_path: Path) -> None:
     assert [("http://a.test/", found)] == rows
 
 
+@pytest.mark.paper("rules-partition")
 def test_of_several_classes_the_first_counts(tmp_path: Path) -> None:
     """A page has one class; how many others were named is told."""
     rows, corpus = table(tmp_path, "http://a.test/\tSea\nhttp://a.test/\tTrains\nhttp://a.test/\tArt\n")

@@ -50,6 +50,7 @@ def written(path: Path, text: str, *, packed: bool = False) -> Path:
     return path
 
 
+@pytest.mark.paper("rules-directory")
 def test_pages_of_an_rdf_dump_are_under_their_topics(tmp_path: Path) -> None:
     """Links of a topic and pages that say their topic; one that is both counts once; mail is no page."""
     directory = read_web_directory([written(tmp_path / "content.rdf.u8", CONTENT)])

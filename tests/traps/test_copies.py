@@ -54,6 +54,7 @@ def flipped(fingerprint: int, bits: Sequence[int]) -> int:
 # -- word for word -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.paper("rules-seen-content")
 def test_the_same_bytes_are_a_copy() -> None:
     """A digest that is known names the page that had it first, however long ago and however short the page."""
     made = knowing(page("a", 1, digest=b"x", words=[1]), page("b", 2, digest=b"x", words=[1]))

@@ -137,6 +137,7 @@ def test_a_final_dot_is_not_asked_for() -> None:
     assert ["a.test"] == server.asked
 
 
+@pytest.mark.paper("rules-dns")
 def test_ahead_and_peek() -> None:
     """A name resolved ahead is known without waiting; peeking never asks."""
     server = Server(a_test=["192.0.2.1"])

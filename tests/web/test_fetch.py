@@ -315,6 +315,7 @@ def test_a_server_that_falls_silent() -> None:
     assert response.truncated in ("disconnect", "time")
 
 
+@pytest.mark.paper("batsakis-timeouts")
 def test_a_body_too_slow() -> None:
     """After ten seconds a body has to have kept up the least rate; the clock is ours, so nobody waits."""
     now = iter(range(0, 100_000, 6))

@@ -1,5 +1,6 @@
 """HTML to text and links: tables of cases, charsets, and markup made to hurt."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -135,6 +136,7 @@ def numbered(anchor: str, before: int = 30, after: int = 30) -> str:
     return read(f"<p>{left} <a href=b>{anchor}</a> {right}").links.contexts[0]
 
 
+@pytest.mark.paper("otie-window")
 def test_a_context_has_twenty_words() -> None:
     """Ten words less one on each side of an anchor of two words: twenty in all."""
     context = numbered("coral reef")

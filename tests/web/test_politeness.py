@@ -30,6 +30,7 @@ def test_a_stranger_is_ready(time: Time) -> None:
     assert 0.0 == Politeness(time).ready("a")[0]
 
 
+@pytest.mark.paper("rules-politeness")
 def test_one_request_at_a_time(time: Time) -> None:
     """While a host answers it is not ready, and others are."""
     politeness = Politeness(time)
@@ -38,6 +39,7 @@ def test_one_request_at_a_time(time: Time) -> None:
     assert 0.0 == politeness.ready("b")[0]
 
 
+@pytest.mark.paper("batsakis-load")
 def test_the_pause_counts_from_the_end_of_the_answer(time: Time) -> None:
     """One delay after the answer the host is ready again."""
     politeness = Politeness(time, delay=2.0)
@@ -73,6 +75,7 @@ def test_no_delay_is_no_pause(time: Time) -> None:
     assert (104.0, "crawl-delay") == politeness.ready("a")
 
 
+@pytest.mark.paper("rules-10-seconds")
 @pytest.mark.parametrize(("asked", "pause"), [(0.5, 1.0), (5.0, 5.0), (3600.0, 3600.0)])
 def test_crawl_delay(time: Time, asked: float, pause: float) -> None:
     """The larger of ours and theirs counts, from the present pause on."""

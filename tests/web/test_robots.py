@@ -126,6 +126,7 @@ TABLE: list[tuple[str, str, dict[str, bool]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.paper("rules-robots")
 @each(TABLE)
 def test_rfc_9309(case: str, body: str, expected: dict[str, bool]) -> None:
     """Each file says of each path what the standard makes it say."""

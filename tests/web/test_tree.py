@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 from xml.parsers import expat
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.paper("personalized-tree")
 @each(SHAPES)
 def test_shape(markup: str, names: str, levels: str | None) -> None:
     """Omitted tags are supplied as a browser would, and stray end tags end nothing."""
@@ -62,6 +64,7 @@ def test_xml_keeps_what_it_can() -> None:
     assert ["p", "o_p", "a_b"] == [element.tag for element in root[0]]
 
 
+@pytest.mark.paper("personalized-xml")
 @settings(max_examples=50, deadline=None)
 @given(st.text(alphabet="<>/='\" pabuli:!-&;#x0\x00\x0c\x1f\ud800\uffffé", max_size=60))
 def test_xml_of_any_page_is_well_formed(markup: str) -> None:

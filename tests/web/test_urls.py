@@ -121,6 +121,7 @@ CANONICAL = [
 ]
 
 
+@pytest.mark.paper("personalized-validate")
 @each(CANONICAL)
 def test_canonical_form(url: str, expected: str | None) -> None:
     """Each URL has one canonical form, or none."""
@@ -210,6 +211,7 @@ URL = st.builds(
 )
 
 
+@pytest.mark.paper("rules-normalise")
 @given(URL | st.text(max_size=60) | st.text(max_size=60).map("http://example.com/".__add__))
 def test_canonical_is_idempotent(url: str) -> None:
     """The canonical form of a canonical form is itself."""

@@ -1,9 +1,4 @@
-"""Progress of a crawl: live in a terminal; plain lines where the output is no terminal.
-
-Paper items:
-    batsakis-figure-7: `lycosa crawl`. Test: cli/test_manners.py::test_progress_where_nothing_can_move. Departs: in the
-        terminal; in the dashboard of `lycosa serve`.
-"""
+"""Progress of a crawl: live in a terminal; plain lines where the output is no terminal."""
 
 from __future__ import annotations
 

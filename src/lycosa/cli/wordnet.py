@@ -1,8 +1,4 @@
-"""`lycosa wordnet`: where WordNet is, how to get it, what it says of a word, and how alike it takes two.
-
-Paper items:
-    batsakis-figure-2: `lycosa wordnet`. Test: cli/test_wordnet_command.py::test_one_word. Departs: in words, not drawn.
-"""
+"""`lycosa wordnet`: where WordNet is, how to get it, what it says of a word, and how alike it takes two."""
 
 from __future__ import annotations
 

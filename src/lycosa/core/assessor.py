@@ -1,9 +1,5 @@
 """Step 3 of the loop: from a page that came to the visit that the log keeps of it. Nobody looks at the page after.
 And the lessons of a judge that learns.
-
-Paper items:
-    gouriten-alpha-beta: `--judge`. Test: test_checks.py::test_every_topic_passes. Departs: a judge of one's own may go
-        below 0.
 """
 
 from __future__ import annotations

@@ -2,12 +2,6 @@
 
 Pages are what a user asks for. But a page of dead links, redirects or archives costs requests without giving any, so
 these have a budget of their own, in proportion to the pages unless the user says otherwise.
-
-Paper items:
-    otie-end: `--budget`. Test: core/test_engine.py::test_page_budget_is_exact.
-    batsakis-expansion: `--budget`, `--max-bytes`, `--max-time`. Test:
-        core/test_engine.py::test_byte_budget_ends_the_run.
-    gouriten-budget: `--budget`. Test: core/test_engine.py::test_page_budget_counts_pages_only.
 """
 
 from __future__ import annotations

@@ -10,15 +10,6 @@
 Several visits are in flight at once, but steps 3 to 6 run after every page, in one go and in one thread: no batch. Only
 step 6 may wait for the others that have arrived by then, and is done for all of them before the next pick.
 Whatever is learned (4, 5) is learned by `fold`, from the Visit alone; resuming is folding the log again.
-
-Paper items:
-    personalized-speed: `--concurrency`. Test: core/test_engine.py::test_no_more_are_in_flight_than_allowed. Departs:
-        many requests at once, figures in docs/benchmarks.md.
-    gouriten-online: `lycosa crawl`. Test: core/test_engine.py::test_best_first_follows_the_better_page.
-    gouriten-algorithm-1: `lycosa crawl`. Test: test_docs.py::test_the_loop_has_the_same_steps_in_words_and_code.
-        Departs: only what changed is scored again; several requests are in flight.
-    rules-threads: `--concurrency`. Test: core/test_engine.py::test_no_more_are_in_flight_than_allowed. Departs: no
-        threads: 16 requests in flight unless told otherwise.
 """
 
 from __future__ import annotations

@@ -13,11 +13,6 @@ for its host. Better a pause than a page that nobody wants.
 
 A row is taken when its visit starts, and comes back if the visit has to be repeated. What is taken is not learned:
 a resumed crawl has nothing in flight, and its frontier is the fold of its log.
-
-Paper items:
-    otie-frontier: `lycosa crawl`, every strategy. Test: core/test_frontier.py::test_best_first_then_first_discovered.
-    rules-busy-queue: `lycosa crawl`. Test: core/test_frontier.py::test_a_waiting_lane_is_passed_over. Departs: a queue
-        for each host, which the paper calls more sophisticated.
 """
 
 from __future__ import annotations

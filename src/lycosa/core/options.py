@@ -1,12 +1,4 @@
-"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this.
-
-Paper items:
-    batsakis-page-size: `--max-page`. Test: spaces/test_web.py::test_pages_beyond_a_limit_are_left_alone. Departs:
-        unless told so, pages of any size are read, up to 10 MB (`--max-body`).
-    batsakis-1000-pages: `--budget`. Test: core/test_options.py::test_default_of_lists.
-    rules-10-seconds: `--delay`. Test: web/test_politeness.py::test_crawl_delay. Departs: 1 second from the end of an
-        answer, more where a host is slow or asks for it.
-"""
+"""Every option of a crawl, once: command line, `crawl.toml`, Python API and reference are made from this."""
 
 from __future__ import annotations
 

@@ -3,10 +3,6 @@
 The strategy takes what is new from the frontier, the keeper knows what is due again. How many visits are under way at
 once, how many requests an hour and how many at all is decided here, too. What is picked is not learned: a resumed crawl
 has nothing under way.
-
-Paper items:
-    batsakis-synchronisation: `--concurrency`. Test: crawl/test_replay.py::test_no_recorded_page_is_fetched_again.
-        Departs: one loop with many requests in flight, not many processes.
 """
 
 from __future__ import annotations

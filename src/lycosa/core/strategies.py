@@ -3,19 +3,6 @@
 `Greedy` takes the best. `Altered` now and then takes another good one, `Batched` looks at the scores of some pages ago;
 the two go together. `Drawn` leaves the choice to its estimator. `steer` makes the one that some parameters ask for.
 `Frontiers` ranks the same rows in several ways, and `Spread` prefers new sites.
-
-Paper items:
-    batsakis-priority: `--strategy`. Test: crawl/test_every_strategy.py::test_it_finds_its_topic.
-    gouriten-score-frontier: `--strategy`. Test: test_checks.py::test_every_estimator_passes.
-    gouriten-get-batch-size: `--strategy best-first,batch=8`. Test:
-        core/test_steering.py::test_new_rows_join_at_the_end_of_a_batch.
-    gouriten-get-next-nodes: `--strategy best-first,q=.8,zeta=.5`. Test: core/test_steering.py::test_they_go_together.
-    gouriten-greedy: `lycosa crawl`. Test: core/test_frontier.py::test_order_equals_brute_force. Departs: of hosts that
-        are ready; a crawl may wait for a better one (`--choosy`).
-    gouriten-altered-greedy: `--strategy fl_n,q=.8,zeta=.5`. Test:
-        core/test_steering.py::test_q_is_the_probability_of_the_best.
-    gouriten-batch: `--strategy oracle,scores=FILE,batch=32,dry=random`. Test:
-        core/test_steering.py::test_a_dry_batch_goes_on_at_random. Departs: ranks again instead unless `dry=random`.
 """
 
 from __future__ import annotations

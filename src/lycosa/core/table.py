@@ -2,14 +2,6 @@
 
 Columns are arrays that grow by doubling, so `table.beta_sum[rows]` is a plain array access. Rows are numbered in
 the order of discovery, which is also the order in which ties are broken. All of it is a fold over the log.
-
-Paper items:
-    personalized-visited: `lycosa crawl`. Test: core/test_table.py::test_rows_are_numbered_by_discovery.
-    gouriten-frontier: `lycosa crawl`. Test: core/test_table.py::test_a_visit_closes_its_row_once.
-    rules-seen-urls: `lycosa crawl`. Test: crawl/test_replay.py::test_no_recorded_page_is_fetched_again. Departs: by the
-        canonical address itself, which is compared wherever a fingerprint is the same.
-    gouriten-implementation: `lycosa lab run`. Test: core/test_edges.py::test_edges_are_what_was_added. Departs: Python
-        and numpy.
 """
 
 from __future__ import annotations

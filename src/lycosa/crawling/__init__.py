@@ -6,9 +6,6 @@ seeds.py      what it starts from
 files.py      what it keeps: log, archive, mark
 crawl_log.py  a line for each request, in the form that others read
 assembly.py   the parts put together, and brought to where the log ends
-
-Paper items:
-    batsakis-figure-5: `lycosa demo`. Test: core/test_engine.py::test_best_first_follows_the_better_page.
 """
 
 from __future__ import annotations

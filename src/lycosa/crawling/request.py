@@ -1,10 +1,4 @@
-"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent.
-
-Paper items:
-    batsakis-input: `lycosa crawl`, `--seed`, `--terms`, `--example`, `--model`, `--strategy hmm,file=FILE`. Test:
-        cli/test_commands.py::test_every_kind_of_topic_hunts,
-        topics/test_browsed.py::test_a_crawl_without_another_topic.
-"""
+"""What a crawl is asked for. What can be wrong with it is found when it is made: before anything is written or sent."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""What a crawl starts from, as its options name it.
-
-Paper items:
-    gouriten-seed-set: `--seed`, `--seeds`. Test: test_crawling.py::test_seeds_of_another_space_come_from_files_as_well.
-    batsakis-search-seeds: `--search`, `--search-results`. Test:
-        crawl/test_search_seeds.py::test_the_first_results_are_seeds.
-"""
+"""What a crawl starts from, as its options name it."""
 
 from __future__ import annotations
 

@@ -8,9 +8,6 @@
     q=Q, zeta=Z    with probability 1 - Q take any row that scores at least Z times the best (1, 0)
     ties=random    among equal scores not the first discovered, but any
     spread=S       new sites first: scores are divided by (1 + pages of the link's host) to the power of S (0)
-
-Paper items:
-    batsakis-figure-1: `lycosa strategies`. Test: cli/test_topics.py::test_everything_is_listed.
 """
 
 from __future__ import annotations

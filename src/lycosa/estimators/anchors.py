@@ -1,13 +1,4 @@
-"""Strategies that go by the meaning of anchors: by distance in an ontology, by a cosine with likenesses, with synonyms.
-
-Paper items:
-    batsakis-eq8: `--strategy ehrig`. Test: estimators/test_ehrig_crawler.py::test_equation_8.
-    batsakis-eq9: `--strategy ssrm,idf=background`. Test: estimators/test_ssrm_crawler.py::test_equation_9. Departs: idf
-        is learned while crawling unless `idf=background`.
-    batsakis-eq10: `--strategy synset-expansion,literal=yes,idf=background`. Test:
-        estimators/test_synset_expansion_crawler.py::test_equation_10_with_the_weights_of_the_thesis. Departs: without
-        `literal`, tf is 1 + log f.
-"""
+"""Strategies that score anchors by meaning: distance in an ontology, a cosine with likenesses, synonyms."""
 
 from __future__ import annotations
 

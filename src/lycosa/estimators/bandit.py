@@ -1,24 +1,4 @@
-"""Bandits: several estimators take turns, those that found good pages more often.
-
-Paper items:
-    gouriten-bandit: `--strategy mab_var`. Test: estimators/test_bandit.py::test_a_pull_takes_the_arm_s_top_row.
-    gouriten-mab-epsilon: `--strategy mab_epsilon,literal=yes`. Test:
-        estimators/test_bandit.py::test_epsilon_is_the_share_of_exploration. Departs: epsilon is the share of
-        exploration, as in the paper that it cites; `literal=yes` is as printed.
-    gouriten-reset: `--strategy mab_reset`. Test: estimators/test_bandit.py::test_reset_forgets.
-    gouriten-window-reset: `--strategy mab_window`. Test:
-        estimators/test_bandit.py::test_window_remembers_the_last_rewards_only.
-    gouriten-mab-first: `--strategy mab_first`. Test: estimators/test_bandit.py::test_first_explores_once. Departs: N is
-        the page budget.
-    gouriten-last-epoch: `--strategy mab_reset`. Test: estimators/test_bandit.py::test_the_last_epoch_is_shorter.
-    gouriten-mab-var: `--strategy mab_var`. Test: estimators/test_bandit.py::test_var_grows_while_the_same_arm_wins.
-        Departs: p counts wins in a row.
-    gouriten-arms: `--strategy mab_var,arms=fl_deg+fl_n+fl_e+fl_ne+lr_fl`. Test:
-        estimators/test_bandit.py::test_defaults.
-    gouriten-right-system: `--strategy mab_var`. Test: crawl/test_every_strategy.py::test_it_finds_its_topic.
-    gouriten-more-bandits: `--strategy mab_discounted`. Test:
-        estimators/test_discounted.py::test_it_follows_when_another_arm_is_the_best.
-"""
+"""Bandits: several estimators take turns, those that found good pages more often."""
 
 from __future__ import annotations
 

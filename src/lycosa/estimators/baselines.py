@@ -1,18 +1,4 @@
-"""Baselines, which know nothing of the topic: by discovery, by chance, by the links to and from, by the address.
-
-Paper items:
-    batsakis-breadth-first: `--strategy breadth-first`. Test:
-        estimators/test_breadth_first.py::test_each_level_is_first_in_first_out.
-    gouriten-bfs: `--strategy breadth-first`. Test:
-        estimators/test_breadth_first.py::test_it_ranks_as_the_estimator_bfs. Departs: the score is minus the distance,
-        which ranks alike.
-    batsakis-backlink: `--strategy backlink`. Test:
-        estimators/test_backlink.py::test_the_score_is_the_number_of_parents. Departs: of the pages crawled so far.
-    batsakis-out-links: `--strategy out-links`. Test:
-        estimators/test_out_links.py::test_the_page_with_the_most_links_counts. Departs: of the page that links to it:
-        its own are not known before it is fetched.
-    batsakis-url-depth: `--strategy url-depth`. Test: estimators/test_url_depth.py::test_fewer_slashes_come_first.
-"""
+"""Baselines, which know nothing of the topic: by discovery, by chance, by the links to and from, by the address."""
 
 from __future__ import annotations
 

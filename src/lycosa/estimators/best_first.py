@@ -1,13 +1,4 @@
-"""Best-first: a link is worth what its page and its anchor say; and best-first by the handful.
-
-Paper items:
-    batsakis-best-first-page: `--strategy best-first-page`. Test: estimators/test_best_first.py::test_equation_7.
-    batsakis-best-first-anchor: `--strategy best-first-anchor`. Test: estimators/test_best_first.py::test_equation_7.
-    batsakis-eq7: `--strategy best-first`. Test: estimators/test_best_first.py::test_equation_7. Departs: a link found
-        on several pages takes the best of them (`merge`): left open.
-    batsakis-n-best-first: `--strategy n-best-first`. Test: estimators/test_n_best_first.py::test_n_is_the_batch.
-        Departs: N is not given; ours is 8.
-"""
+"""Best-first: a link is worth what its page and its anchor say; and best-first by the handful."""
 
 from __future__ import annotations
 

@@ -1,15 +1,4 @@
-"""Cash that pages hand on to their links, what OPIC and OTIE share; and OPIC: the richest first.
-
-Paper items:
-    otie-seed-cash: `--strategy otie`. Test: estimators/test_cash.py::test_seeds_have_equal_shares_whatever_the_order.
-        Departs: counted in shares of a seed (each has 1), so that seeds may come later.
-    otie-priority: `--strategy otie`. Test: estimators/test_cash.py::test_no_cash_is_lost_or_made. Departs: what dead
-        ends are given is pooled and dealt to the seeds again: the paper says nothing of it.
-    otie-recrawl: `--strategy otie,period=10`. Test:
-        estimators/test_cash.py::test_the_pool_is_dealt_to_the_seeds_and_the_richest_page_gives_again. Departs: gives to
-        the links that are known, without a request; the period is ours.
-    otie-opic: `--strategy opic`. Test: estimators/test_opic.py::test_the_first_four_steps.
-"""
+"""Cash that pages hand on to their links, what OPIC and OTIE share; and OPIC: the richest first."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""Context graph: links of pages that look as if a relevant one was near come first, layer by layer.
-
-Paper items:
-    batsakis-context-graph: `--strategy context-graph,file=FILE`. Test:
-        estimators/test_context_graph.py::test_layer_by_layer. Departs: distances are those of a browsing record: search
-        engines have no backlinks to give.
-    rules-context-graph: `--strategy context-graph,file=FILE`. Test:
-        estimators/test_context_graph.py::test_doubt_goes_to_other.
-"""
+"""Context graph: links of pages that look as if a relevant one was near come first, layer by layer."""
 
 from __future__ import annotations
 

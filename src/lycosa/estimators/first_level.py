@@ -1,17 +1,4 @@
-"""The neighbourhood of a node: what its parents and the links to it say, and what was found beside it.
-
-Paper items:
-    gouriten-fl-deg: `--strategy fl_deg`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
-    gouriten-fl-n: `--strategy fl_n`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
-    gouriten-fl-e: `--strategy fl_e`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
-    gouriten-fl-ne: `--strategy fl_ne`. Test: estimators/test_first_level.py::test_sums_over_two_parents.
-    gouriten-log: `--strategy fl_n,smooth=yes`. Test:
-        estimators/test_first_level.py::test_the_logarithm_keeps_the_ranking.
-    gouriten-sl-n: `--strategy sl_n`. Test: estimators/test_second_level.py::test_six_nodes_by_hand. Departs: only pages
-        that came back in order are siblings.
-    gouriten-sl-e: `--strategy sl_e`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
-    gouriten-sl-ne: `--strategy sl_ne`. Test: estimators/test_second_level.py::test_six_nodes_by_hand.
-"""
+"""The neighbourhood of a node: what its parents and the links to it say, and what was found beside it."""
 
 from __future__ import annotations
 

@@ -1,13 +1,5 @@
 """Fish-search: fish that find food have more and stronger offspring, fish in dry waters die. And shark-search, with a
 sharper sense of smell.
-
-Paper items:
-    batsakis-fish-search: `--strategy fish-search`. Test: estimators/test_fish_search.py::test_potentials. Departs:
-        after the original paper: the thesis gives no formulas.
-    batsakis-shark-search: `--strategy shark-search`. Test: estimators/test_shark_search.py::test_potential. Departs:
-        after the original paper: the thesis gives no formulas.
-    rules-fish-search: `--strategy fish-search`, `--strategy shark-search`. Test:
-        estimators/test_shark_search.py::test_a_crawl.
 """
 
 from __future__ import annotations

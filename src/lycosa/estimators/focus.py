@@ -1,22 +1,5 @@
 """Focus: pages off the topic lead nowhere (hard), or links are worth what their page is (soft); with a distiller of
 hubs, and an apprentice that tells the links of a page apart.
-
-Paper items:
-    rules-hard-focus: `--strategy hard-focus`. Test:
-        estimators/test_hard_focus.py::test_the_best_class_has_to_be_wanted. Departs: seeds are followed whatever they
-        score unless `trust_seeds=no`.
-    rules-hard-threshold: `--strategy hard-focus,least=.5`. Test: estimators/test_hard_focus.py::test_the_limit.
-    batsakis-hits: `--strategy soft-focus,distiller=yes`. Test:
-        estimators/test_distiller.py::test_two_hubs_and_two_authorities_by_hand. Departs: ranks links while crawling,
-        not seeds beforehand.
-    batsakis-two-classifiers: `--strategy soft-focus,apprentice=yes`. Test:
-        estimators/test_apprentice.py::test_naive_bayes_by_hand.
-    rules-apprentice: `--strategy soft-focus,apprentice=yes`. Test:
-        estimators/test_apprentice.py::test_the_class_of_the_page.
-    rules-soft-focus: `--strategy soft-focus`. Test:
-        estimators/test_soft_focus.py::test_links_get_the_beta_of_their_pages.
-    rules-distiller: `--strategy soft-focus,distiller=yes`. Test:
-        estimators/test_soft_focus.py::test_links_of_the_best_hub_come_first.
 """
 
 from __future__ import annotations

@@ -1,29 +1,5 @@
 """Hidden Markov model: how far relevant pages are shows in what a page is like, and in the way that led there. And its
 hybrid with best-first, which asks how like the relevant pages a page looks.
-
-Paper items:
-    batsakis-initialisation: `--strategy hmm,file=FILE`. Test:
-        text/test_browsing.py::test_a_crawl_learns_the_same_from_the_file.
-    batsakis-crawling: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_values_are_carried_along_the_way.
-    batsakis-epsilon: `--strategy hmm,file=FILE,epsilon=.01`. Test:
-        estimators/test_hmm.py::test_buckets_order_by_one_step_then_by_two. Departs: buckets of that width, as a
-        difference alone is no order; .01 is ours.
-    batsakis-figure-9: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_literal_values_fade.
-    batsakis-eq11: `--strategy hybrid,file=FILE,literal=yes`. Test:
-        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: without `literal`,
-        tf is 1 + log f, and forward values are normalised.
-    batsakis-eq12: `--strategy hybrid-anchor,file=FILE,literal=yes`. Test:
-        estimators/test_hybrid.py::test_equations_11_and_12_with_the_weights_of_the_thesis. Departs: as eq. 11.
-    batsakis-figure-10: `--strategy hybrid,file=FILE`. Test: estimators/test_hybrid.py::test_figure_10.
-    batsakis-pi: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_pi_is_the_share_of_pages.
-    batsakis-a: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_a_counts_transitions. Departs: a state
-        that no step leaves has pi as its row.
-    batsakis-b: `--strategy hmm,file=FILE,smoothing=0`. Test: estimators/test_hmm.py::test_b_counts_pages. Departs: .1
-        page is added to each cluster unless `smoothing=0`.
-    batsakis-eq5: `--strategy hmm,file=FILE,literal=yes`. Test: estimators/test_hmm.py::test_equation_5. Departs: made
-        to add up to 1 at each step unless `literal=yes`; the sum runs to states - 1.
-    batsakis-eq6: `--strategy hmm,file=FILE`. Test: estimators/test_hmm.py::test_equation_6. Departs: the sum runs to
-        states - 1; called Viterbi, it is the forward algorithm.
 """
 
 from __future__ import annotations

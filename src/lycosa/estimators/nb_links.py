@@ -1,9 +1,4 @@
-"""Naive Bayes on the words of links, learned from what the links turned out to lead to.
-
-Paper items:
-    personalized-nb-links: `--strategy nb-links`. Test: estimators/test_nb_links.py::test_probabilities. Departs:
-        features, smoothing and learning while crawling are ours: the paper has the name only.
-"""
+"""Naive Bayes on the words of links, learned from what the links turned out to lead to."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Pages of a crawl among the training pages of a browsing model: which cluster, and how like the relevant ones.
-
-Paper items:
-    batsakis-knn: `--strategy hmm,file=FILE,k=5`. Test: estimators/test_hmm.py::test_the_nearest_pages_vote. Departs: k
-        is not given; ours is 5.
-    batsakis-xmeans-idf: `--strategy hmm-xmeans,file=FILE`. Test: estimators/test_hmm.py::test_idf_of_the_two_variants.
-    batsakis-centroid: `--strategy hybrid,file=FILE,literal=yes`. Test:
-        estimators/test_hybrid.py::test_the_centroid_of_the_thesis. Departs: without `literal`, tf is 1 + log f, and
-        each page has length 1.
-"""
+"""Pages of a crawl among the training pages of a browsing model: which cluster, and how like the relevant ones."""
 
 from __future__ import annotations
 

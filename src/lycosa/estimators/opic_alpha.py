@@ -1,11 +1,4 @@
-"""OPIC as Gouriten et al. have it: cash and its history; with the links' promise, or in equal shares.
-
-Paper items:
-    gouriten-opic-alpha: `--strategy opic-alpha`. Test: estimators/test_opic_alpha.py::test_four_steps_by_hand. Departs:
-        crawled nodes are not selected again; equal shares where all alphas are 0.
-    gouriten-opic-original: `--strategy opic-original`. Test:
-        estimators/test_opic_original.py::test_three_visits_by_hand. Departs: crawled nodes are not selected again.
-"""
+"""OPIC as Gouriten et al. have it: cash and its history; with the links' promise, or in equal shares."""
 
 from __future__ import annotations
 

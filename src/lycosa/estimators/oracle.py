@@ -1,13 +1,4 @@
-"""Oracles: what a crawler could do that knew every score beforehand, the truth or what the judge will say.
-
-Paper items:
-    gouriten-not-optimal: `--strategy oracle,scores=FILE`. Test:
-        estimators/test_oracle.py::test_greedy_over_the_oracle_is_not_the_optimum.
-    gouriten-count: `--strategy oracle,scores=FILE`. Test:
-        estimators/test_oracle.py::test_greedy_is_optimal_for_counts_while_the_frontier_holds_one.
-    gouriten-oracle: `--strategy oracle,scores=FILE`. Test:
-        estimators/test_oracle.py::test_the_true_scores_are_all_it_knows.
-"""
+"""Oracles: what a crawler could do that knew every score beforehand, the truth or what the judge will say."""
 
 from __future__ import annotations
 

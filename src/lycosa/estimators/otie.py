@@ -1,25 +1,5 @@
 """Link-context prediction, what the words around a link say, and a little of its page; and OTIE: cash that prefers the
 topic.
-
-Paper items:
-    otie-link-context: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4. Departs: a
-        link found on several pages takes the best of them (`merge`), of which the paper says nothing.
-    otie-eq4: `--strategy link-context`. Test: estimators/test_link_context.py::test_equation_4,
-        estimators/test_otie.py::test_equation_4_takes_a_classifiers_word_as_it_is. Departs: `lift=yes` takes what the
-        context adds to a classifier's prior; without a known word the score is 0.
-    otie-beta: `--strategy link-context,page=.25`. Test: estimators/test_link_context.py::test_the_paper_says_a_quarter.
-    otie-eq1: `--strategy otie`. Test: estimators/test_otie.py::test_equations_1_and_4_for_pages_not_fetched. Departs:
-        equal shares where no link is similar at all.
-    otie-eq2: `--strategy otie`. Test: estimators/test_otie.py::test_equation_2_for_a_page_that_was_fetched. Departs:
-        when a page gives again, an unfetched link counts with the best prediction so far.
-    otie-eq3: `--strategy otie,scale=none`. Test: estimators/test_otie.py::test_equation_3. Departs: r is beta over the
-        largest so far (`scale=running`), as cosines do not reach 1; `scale=none` is as printed.
-    otie-odd-power: `--strategy otie,a=1,d=2`. Test: estimators/test_otie.py::test_even_powers_keep_their_sign. Departs:
-        any d above 0: the sign of 2r - 1 is kept.
-    otie-no-graph: `--strategy otie,period=0`. Test: estimators/test_cash.py::test_period_0_is_never. Departs: to give
-        again, a page's links are looked up among the edges that every crawl keeps for all strategies; with period=0
-        they are not asked for.
-    otie-a-d: `--strategy otie,a=.85,d=3`. Test: estimators/test_otie.py::test_equation_3.
 """
 
 from __future__ import annotations

@@ -1,19 +1,5 @@
 """The personalised crawler of Trivedi et al.: a queue in which only relevant pages are expanded; LinkScore, everything
 that speaks for a link added up; and how far each row is off the track.
-
-Paper items:
-    personalized-irrelevant-links: `--strategy link-score,levels=1`. Test: estimators/test_link_score.py::test_levels.
-    personalized-link-score: `--strategy link-score`. Test: estimators/test_link_score.py::test_the_sum. Departs: of
-        several anchors the best counts: left open.
-    personalized-url-optimisation: `--strategy url-optimisation`. Test:
-        estimators/test_link_score.py::test_url_optimisation. Departs: a new parent may lift a link again; the
-        threshold, 1.1, is ours.
-    personalized-url-relevant: `--strategy link-score`. Test:
-        estimators/test_link_score.py::test_each_parent_counts_again.
-    personalized-queue: `--strategy personalised`. Test: estimators/test_personalised.py::test_first_in_first_out.
-        Departs: all fetched pages are archived; the relevant ones are the finds.
-    personalized-algorithm: `--strategy personalised`, `--judge word-frequency`. Test:
-        estimators/test_personalised.py::test_the_algorithm_line_by_line.
 """
 
 from __future__ import annotations

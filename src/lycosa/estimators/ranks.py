@@ -1,16 +1,5 @@
 """Ranks over the graph seen so far: PageRank, what important pages link to is important; and Navigational Rank, where
 relevance spreads back to what leads to it, then forward to what is linked from there.
-
-Paper items:
-    batsakis-pagerank: `--strategy pagerank`. Test: estimators/test_pagerank.py::test_networkx_agrees. Departs: of the
-        graph seen so far, brought up to date now and then.
-    rules-importance: `--strategy pagerank`, `--strategy backlink`. Test:
-        estimators/test_pagerank.py::test_three_nodes_by_hand.
-    gouriten-nr1: `--strategy nr,period=1`. Test: estimators/test_navigational_rank.py::test_four_nodes_by_hand.
-        Departs: eta and the number of rounds are ours (.5, 10).
-    gouriten-nr2: `--strategy nr,period=1`. Test: estimators/test_navigational_rank.py::test_four_nodes_by_hand.
-    gouriten-nr: `--strategy nr,period=1`. Test: estimators/test_navigational_rank.py::test_period_1_is_the_definition.
-        Departs: from scratch after every tenth page unless `period=1`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-"""Linear regression: what the pages crawled so far teach about the ones to come.
-
-Paper items:
-    gouriten-lr-fl: `--strategy lr_fl`. Test: estimators/test_regression.py::test_three_pages_by_hand. Departs: a little
-        ridge, as the first pages determine nothing.
-    gouriten-lr-sl: `--strategy lr_sl`. Test: estimators/test_regression.py::test_second_level_features_follow.
-    gouriten-incremental: `--strategy lr_fl`. Test:
-        estimators/test_regression.py::test_many_pages_equal_the_batch_solution.
-"""
+"""Linear regression: what the pages crawled so far teach about the ones to come."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""Interclass rules: pages of class A link to pages of class B with probability p. Counted, chained, kept in a file.
-
-Paper items:
-    rules-table-2: `lycosa rules`. Test: estimators/test_rulebook.py::test_table_2_of_the_paper.
-    rules-chaining: `--strategy rules,file=FILE`. Test:
-        estimators/test_rulebook.py::test_figure_5_with_paths_of_two_links.
-    rules-merging: `--strategy rules,file=FILE,paths=max`. Test:
-        estimators/test_rulebook.py::test_the_best_path_instead_of_all.
-    rules-cycle-free: `--strategy rules,file=FILE`. Test:
-        estimators/test_rulebook.py::test_three_links_do_not_turn_in_a_circle. Departs: the loop counts for pages of the
-        target alone.
-    rules-figure-5: `lycosa rules`. Test: estimators/test_rulebook.py::test_figure_5_with_paths_of_two_links.
-"""
+"""Interclass rules: pages of class A link to pages of class B with probability p. Counted, chained, kept in a file."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""Interclass rules: a link is worth how likely pages of its page's class lead to the target.
-
-Paper items:
-    rules-figure-3-baseline: `--strategy soft-focus`. Test: estimators/test_rules.py::test_figure_3_baseline.
-    rules-figure-3: `--strategy rules,file=FILE,depth=1`. Test: estimators/test_rules.py::test_figure_3_rules.
-    rules-figure-4: `--strategy rules,file=FILE`. Test: estimators/test_rules.py::test_scores_of_the_paper.
-    rules-max-depth: `--strategy rules,file=FILE,depth=3`. Test: estimators/test_rulebook.py::test_three_links_in_a_row.
-        Departs: 2 unless told otherwise.
-    rules-precomputed: `--strategy rules,file=FILE`. Test: estimators/test_rules.py::test_several_targets_are_one_class.
-        Departs: several targets are one.
-    rules-refine: `--strategy rules,file=FILE,refine=yes`. Test:
-        estimators/test_rules.py::test_rules_learn_while_they_crawl.
-"""
+"""Interclass rules: a link is worth how likely pages of its page's class lead to the target."""
 
 from __future__ import annotations
 

@@ -2,12 +2,6 @@
 
 The optimum can't be had (Gouriten et al. 2014, proposition 1: NP-hard); an approximation is their future work (section
 10). This one is a crawl, so what it finds is a lower bound of the optimum; `reach.bound` is an upper one.
-
-Paper items:
-    gouriten-approximation: `lycosa lab run --strategy oracle,ahead=6`, `lycosa lab paper gouriten`. Test:
-        lab/test_lab_optimum.py::test_looking_ahead_weighs_what_is_behind_a_node,
-        lab/test_lab_optimum.py::test_it_comes_nearer_to_the_optimum_on_a_larger_graph. Departs: a crawl that knows the
-        graph and looks some links ahead: a lower bound, without a guarantee of how near it is.
 """
 
 from __future__ import annotations

@@ -3,9 +3,6 @@
 The strongly connected core is the largest set of pages of which each can be reached from each. Whoever starts outside
 of what leads there may never see it: experiments should know. A topic whose pages link to each other no more often than
 chance has them do is one that no focused crawler can follow; the base rate stands beside each share for that reason.
-
-Paper items:
-    rules-radius-1: `lycosa lab index`. Test: lab/test_lab_anatomy.py::test_same_topic_links_beside_chance.
 """
 
 from __future__ import annotations

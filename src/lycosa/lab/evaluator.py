@@ -12,11 +12,6 @@ experiment) and the 1000 evaluated pages downloaded by the crawler." What it doe
 All pages count, seeds and copies too, as nothing is said of them; and a page that is itself among the relevant ones is
 as similar as can be. What is left open: N_j of a word that the statistics don't know is 1. Pages without any words have
 similarity 0.
-
-Paper items:
-    batsakis-threshold: `lycosa lab evaluate --threshold`. Test:
-        lab/test_lab_evaluator.py::test_the_threshold_has_to_be_exceeded.
-    batsakis-evaluator: `lycosa lab evaluate`. Test: lab/test_lab_evaluator.py::test_the_command_tells_the_table.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """An experiment as a file or an object: strategies x subjects x seed sets x repetitions, and up to which budget.
 
 Importing it costs little, as the options of `lycosa lab run` are made of it.
-
-Paper items:
-    otie-tuning: `lycosa lab run --strategy`. Test: lab/test_lab_experiments.py::test_a_file_gives_an_experiment.
-        Departs: any parameters side by side, as in `otie,a=.5` and `otie,a=1`; the paper's own results are not given.
 """
 
 from __future__ import annotations

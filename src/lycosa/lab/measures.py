@@ -8,26 +8,6 @@ A crawl may run dry before its budget is spent. It must not look better by stopp
     harvest         over the pages that it fetched: what a page brought, as the papers have it. It says nothing about
                     pages that were not fetched, so `fetched` belongs beside it wherever a run fell short
     area            over the budget: pages that were not fetched are pages without a find
-
-Paper items:
-    otie-harvest-rate: `lycosa lab run`. Test:
-        lab/test_lab_measures.py::test_a_crawl_that_stops_keeps_its_harvest_and_loses_area.
-    otie-target-recall: `lycosa lab run`. Test: lab/test_lab_running.py::test_numbers_of_a_row. Departs: all relevant
-        pages of the corpus are the targets, but for those that something was learned from.
-    batsakis-harvest-ratio: `lycosa lab evaluate`. Test:
-        lab/test_lab_evaluator.py::test_the_maximum_of_the_cosines_counts.
-    batsakis-average-similarity: `lycosa lab evaluate`. Test:
-        lab/test_lab_measures.py::test_the_thesis_counts_what_is_greater_than_the_threshold.
-    gouriten-set-score: `lycosa lab run`. Test: lab/test_lab_running.py::test_numbers_of_a_row.
-    gouriten-global-score: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_measures.py::test_the_global_score_is_a_geometric_mean_of_arithmetic_means.
-    gouriten-precision: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_measures.py::test_the_distance_to_the_oracles_choice_is_a_moving_mean.
-    rules-harvest-ratio: `lycosa lab paper rules`. Test: lab/test_lab_running.py::test_numbers_of_a_row. Departs: as
-        published by the classifier, and again by labels.
-    rules-overlap: `lycosa lab paper rules`. Test:
-        lab/test_lab_measures.py::test_the_papers_overlap_is_the_share_of_the_pages_of_each.
-    rules-exclusive: `lycosa lab paper rules`. Test: lab/test_lab_measures.py::test_overlap_and_exclusive_harvest.
 """
 
 from __future__ import annotations

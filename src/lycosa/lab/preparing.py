@@ -4,11 +4,6 @@ Which pages may be learned from is decided by chance beforehand: for model and r
 a quarter of all others, so that shares stay as they are; for browsing four in ten of the relevant ones, that quarter
 among them, and any others. The rest of the relevant pages is never looked at. Whatever training has looked at is
 `seen`.
-
-Paper items:
-    rules-sizes: `lycosa lab paper rules`. Test:
-        lab/test_lab_preparing.py::test_model_and_rules_take_a_quarter_of_the_corpus_at_most. Departs: a quarter of the
-        corpus at hand; the directory's pages are gone.
 """
 
 from __future__ import annotations

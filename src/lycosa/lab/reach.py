@@ -1,12 +1,4 @@
-"""What can be reached in a corpus: how far nodes are, from where and to what, and what no crawl can find more of.
-
-Paper items:
-    gouriten-optimum: `lycosa lab run`. Test: lab/test_lab_optimum.py::test_nobody_beats_the_optimum. Departs: a bound
-        that no crawl can exceed; the optimum itself in tests, on small graphs.
-    gouriten-proposition-1: `lycosa lab run`. Test:
-        lab/test_lab_optimum.py::test_the_bound_is_the_best_that_distances_allow. Departs: nothing to build: brute force
-        on small graphs, a bound on others.
-"""
+"""What can be reached in a corpus: how far nodes are, from where and to what, and what no crawl can find more of."""
 
 from __future__ import annotations
 

@@ -9,13 +9,6 @@ In a directory:
     results.parquet, results.csv, times.csv, failures.txt   see results.py
 
 The same experiment gives the same results, whatever the number of processes and the order in which they finish.
-
-Paper items:
-    batsakis-off-topic-seeds: `lycosa lab run --seeds off-topic`. Test:
-        lab/test_lab_seeds.py::test_off_topic_seeds_are_hops_away_and_lead_there.
-    gouriten-configurations: `lycosa lab run --seeds random --seed-sets 10 --seed-count 50`. Test:
-        lab/test_lab_seeds.py::test_random_seeds_are_worth_something. Departs: in the report ten sets of up to fifty on
-        keywords, three on generated graphs, one for altered greedy.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 `simulate` looks up what a guide has said of all pages, or asks one that learns as the crawl goes. It picks what the
 engine picks on the recorded pages (tests say so), as far as pages that score the same still do in the last digit: a
 judge that looks things up adds words up in another order than that in which the crawl met them.
-
-Paper items:
-    gouriten-crawl-sequence: `lycosa lab run`. Test:
-        lab/test_lab_simulation.py::test_nodes_are_fetched_as_the_engine_would.
 """
 
 from __future__ import annotations

@@ -2,12 +2,6 @@
 
 They see the same pages in the same order, so what they say differs by nothing but themselves: precision and time can be
 compared step by step (Gouriten et al. 2014, section 8.1). What they say changes nothing.
-
-Paper items:
-    gouriten-same-sequence: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_watching.py::test_watchers_do_not_see_each_other.
-    gouriten-running-times: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_watching.py::test_times_are_means_of_the_steps_before. Departs: means over the steps before.
 """
 
 from __future__ import annotations

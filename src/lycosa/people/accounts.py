@@ -2,9 +2,6 @@
 
 An account is made by an invitation, also the first: at the first start there is a one-time link for an admin. There is
 always an admin who is not disabled; what would leave none is refused.
-
-Paper items:
-    personalized-multi-user: `lycosa serve`. Test: people/test_people_accounts.py::test_an_invitation_is_good_once.
 """
 
 from __future__ import annotations

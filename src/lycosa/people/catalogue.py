@@ -1,12 +1,4 @@
-"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it.
-
-Paper items:
-    personalized-predefined-seeds: `GET /catalogue`. Test:
-        people/test_people_catalogue.py::test_a_new_server_has_something_to_choose.
-    personalized-seeds-by-string: `POST /interests`, its words. Test:
-        people/test_people_catalogue.py::test_the_search_string_chooses_seeds_too. Departs: what the string has no word
-        of is a seed, too, if the preference was chosen, and comes later; without a preference there are only one's own.
-"""
+"""The seed catalogue: good places to start from, by preference. The admin keeps it, everyone may choose from it."""
 
 from __future__ import annotations
 

@@ -9,11 +9,6 @@
 People say what they want (`wanted`: run, pause, stop), and put a crawl into the queue; the crawl process takes it from
 there (`take`) and says how it ended (`end`). Each step is one conditional statement or a short transaction with the
 row locked, so that it doesn't matter who is quicker. An interest has one crawl under way at a time.
-
-Paper items:
-    personalized-user-database: `GET /interests/{interest}/crawls`. Test:
-        server/test_server_isolation.py::test_what_is_alices_does_not_exist_for_others. Departs: each interest has
-        crawls with a log of its own.
 """
 
 from __future__ import annotations

@@ -6,10 +6,6 @@ somebody else's interest stays, as that person's judge has learned from it, but 
 
 Directories can't be part of a transaction. Their names go into the table `rubbish`, and stay there until the crawl
 process has removed them: also after a crash.
-
-Paper items:
-    personalized-privacy: `DELETE /me`, `GET /me/export`. Test:
-        people/test_people_erasing.py::test_nothing_of_a_person_is_left_in_any_table.
 """
 
 from __future__ import annotations

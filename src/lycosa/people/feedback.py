@@ -1,9 +1,4 @@
-"""Yes and no to pages: what people say of what an interest's crawls found. One word a page, the last one counts.
-
-Paper items:
-    personalized-profile: `PUT /interests/{interest}/feedback`. Test:
-        people/test_people_feedback.py::test_the_last_word_counts.
-"""
+"""Yes and no to pages: what people say of what an interest's crawls found. One word a page, the last one counts."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Interests: what a person wants to know about, and the wishes that go with it.
-
-Paper items:
-    personalized-interests: `POST /interests`. Test:
-        people/test_people_interests.py::test_an_interest_is_kept_and_changed. Departs: a crawl is started apart from
-        making an interest.
-"""
+"""Interests: what a person wants to know about, and the wishes that go with it."""
 
 from __future__ import annotations
 

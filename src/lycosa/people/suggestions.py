@@ -3,13 +3,6 @@
 All of it comes from what is the person's own: the interest, its feedback, the results that they opened. A page is liked
 that got a yes; one that was opened more than once counts a little, a find that scores well less; one that got a no not
 at all. Everything here but the answers is arithmetic on plain data.
-
-Paper items:
-    personalized-suggestions: `GET /interests/{interest}/suggestions`. Test:
-        people/test_people_suggestions.py::test_a_hub_leads_to_liked_pages. Departs: what counts how much is ours: the
-        paper has the idea only.
-    personalized-visited-links: `POST /crawls/{crawl}/opened`. Test:
-        people/test_people_suggestions.py::test_opening_counts_a_little.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""When a person last looked at the changes of an interest, and the secret address under which a feed reader may.
-
-Paper items:
-    personalized-changes-shown: `GET /interests/{interest}/changes`. Test:
-        server/test_server_changes.py::test_changes_since_the_last_visit.
-"""
+"""When a person last looked at the changes of an interest, and the secret address under which a feed reader may."""
 
 from __future__ import annotations
 

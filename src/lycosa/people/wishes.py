@@ -3,10 +3,6 @@
 There is no field for a file, a class, a network, a proxy, a regular expression or a mail server, so nobody who can
 only sign in can name one. What a strategy or a judge may be told is checked where those are known
 (`lycosa.server.validation`); here are the shapes and the sizes, and how wishes become the options of a crawl.
-
-Paper items:
-    personalized-own-seeds: `POST /imports`, `--seed`. Test:
-        people/test_people_wishes.py::test_options_are_those_of_a_crawl.
 """
 
 from __future__ import annotations

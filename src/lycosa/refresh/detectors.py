@@ -2,15 +2,6 @@
 
 A detector is a function `(old, new) -> Verdict | None`; None: it has nothing to say, as what it reads is not there.
 `judge_change` makes one change of what several say, with a kind and a magnitude.
-
-Paper items:
-    personalized-checksum: `lycosa refresh --detect paper`, `POST /interests`. Test:
-        refresh/test_refresh_detectors.py::test_checksum_by_hand. Departs: not the default, as different pages share it;
-        code points for ASCII, and exact fractions.
-    personalized-levels: `lycosa refresh --detect tree`, `POST /interests`. Test:
-        refresh/test_refresh_detectors.py::test_tree_levels_by_hand. Departs: texts of each level, too; where only
-        furniture differs it is cosmetic.
-    personalized-images: not built: future work of the paper.
 """
 
 from __future__ import annotations

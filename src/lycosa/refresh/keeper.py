@@ -5,11 +5,6 @@ says when each is due, and the witness who says what has become of one. Of the p
 ready, the one with the largest claim comes first.
 
 What is remembered is a fold over the log; what is planned (due, agenda, shares of this run) is made from it anew.
-
-Paper items:
-    gouriten-refreshing: `lycosa watch`. Test: refresh/test_refresh_keeper.py::test_exploring_has_its_share.
-    personalized-recrawl-changed: `lycosa refresh`. Test:
-        refresh/test_refresh_detectors.py::test_the_same_body_is_no_change.
 """
 
 from __future__ import annotations

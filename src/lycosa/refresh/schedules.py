@@ -6,24 +6,6 @@ one, for experiments, is told the true ones.
 
 >>> make_schedule("fixed,every=1d", per_second=0.1).every
 86400.0
-
-Paper items:
-    batsakis-refresh: `lycosa refresh --schedule`. Test:
-        refresh/test_refresh_schedules.py::test_automatic_keeps_more_fresh_than_the_baselines_and_less_than_who_knows.
-    personalized-freshness: `lycosa refresh`, `POST /interests`. Test:
-        refresh/test_refresh_behaviours.py::test_patterns_are_regular_expressions,
-        server/test_server_interests.py::test_how_pages_are_looked_at_again. Departs: of several that match, the first
-        in the order now, always, frequently, infrequently; in the dashboard pieces of addresses, no expressions.
-    personalized-frequently: `--frequently`. Test:
-        refresh/test_refresh_behaviours.py::test_frequently_is_as_scheduled_but_once_a_period_at_least. Departs: once a
-        day at least (`--frequent`): the paper has no number.
-    personalized-infrequently: `--infrequently`. Test:
-        refresh/test_refresh_behaviours.py::test_infrequently_is_every_period_whatever_the_schedule_says. Departs: every
-        30 days (`--infrequent`): the paper has no number.
-    personalized-always: `--always`. Test:
-        refresh/test_refresh_behaviours.py::test_always_is_at_each_run_and_then_as_frequently.
-    personalized-now: `lycosa refresh --now`. Test:
-        refresh/test_refresh_behaviours.py::test_now_comes_before_everything_once_in_a_run.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 It is the recorder of browsing (Batsakis 2007, fig. 8, component I): the pages in the order of the visits, with the page
 that led to each, what they say, and what the person says of them on the proxy's own page. `lycosa train browse` learns
 from the record. Connections, TLS and requests are those of proxy.py; what is dialled passes the crawler's guard.
-
-Paper items:
-    batsakis-recording: `lycosa browse --record`, `lycosa train browse`. Test:
-        replay/test_live.py::test_a_browser_is_recorded, training/test_har.py::test_a_har_file_is_learned_from.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""The web process's application: the API, the pages, and what keeps them safe.
-
-Paper items:
-    personalized-figure-1: `lycosa serve`. Test:
-        server/test_server_browser_flow.py::test_from_first_start_to_signing_out. Departs: the figure's parts are those
-        of this list; a drawing of ours is in docs/architecture.md.
-"""
+"""The web process's application: the API, the pages, and what keeps them safe."""
 
 from __future__ import annotations
 

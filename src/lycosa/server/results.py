@@ -1,9 +1,4 @@
-"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each.
-
-Paper items:
-    personalized-order: `GET /crawls/{crawl}/pages`. Test: collection/test_orders.py::test_word_frequency_is_the_papers.
-        Departs: by stems of the words, as the log keeps them.
-"""
+"""Pages of a crawl as the API tells of them: which are asked for, in which order, and what is said of each."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver.
-
-Paper items:
-    gouriten-acquaintance: `--space acquaintance,file=FILE,traits=FILE,receiver=NAME`. Test:
-        spaces/test_acquaintance.py::test_a_message_needs_few_people. Departs: simulated; what people go by is ours.
-"""
+"""A message that is passed on by hand, from acquaintance to acquaintance, until it reaches its receiver."""
 
 from __future__ import annotations
 

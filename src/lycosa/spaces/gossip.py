@@ -1,10 +1,4 @@
-"""Search by gossip: a query is passed from peer to peer, to those that are said to have something on it.
-
-Paper items:
-    gouriten-gossip: `--space gossip,file=FILE,documents=FILE`. Test:
-        spaces/test_gossip.py::test_gossip_finds_more_than_flooding. Departs: simulated; how much peers have heard of
-        each other is ours.
-"""
+"""Search by gossip: a query is passed from peer to peer, to those that are said to have something on it."""
 
 from __future__ import annotations
 

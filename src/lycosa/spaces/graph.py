@@ -1,8 +1,5 @@
 """A graph: nodes, links and true scores, in memory or from files. For experiments, and for testing what runs on any
 space.
-
-Paper items:
-    gouriten-model: `--space graph,file=FILE,scores=FILE`. Test: spaces/test_graph.py::test_links_and_scores.
 """
 
 from __future__ import annotations

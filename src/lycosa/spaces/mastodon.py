@@ -1,10 +1,6 @@
 """Mastodon's API as far as people are concerned: its addresses, and what its answers say. Nothing is sent from here.
 
 Whatever a server answers, a reader here gives people and statuses, or says in a BadAnswer why it can't.
-
-Paper items:
-    gouriten-social-seeds: `--space social,server=URL`, `--seed`. Test: spaces/test_social.py::test_a_search. Departs:
-        hashtags and names, too.
 """
 
 from __future__ import annotations

@@ -4,10 +4,6 @@ A node is the address of a page of results, so that robots.txt, pauses, archive 
 anything else the form is asked for nonsense, as an errand: what that page has, every page of results has, and it is
 no result. What is learned (that page, the records seen, which address is which keyword's second page) is learned from
 recorded visits.
-
-Paper items:
-    gouriten-deep-web: `--space search-form,url=URL`. Test: spaces/test_search_form.py::test_it_finds_more_than_chance.
-        Departs: a node is a page of results; beta counts new records (`count=all`: all, as printed).
 """
 
 from __future__ import annotations

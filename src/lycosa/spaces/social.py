@@ -1,9 +1,4 @@
-"""People as a space: who writes what on a server with Mastodon's API, and whom they mention.
-
-Paper items:
-    gouriten-twitter: `--space social,server=URL`. Test: spaces/test_social.py::test_alpha_and_beta. Departs: on
-        Mastodon; the last 40 statuses of a person unless `pages` asks for more.
-"""
+"""People as a space: who writes what on a server with Mastodon's API, and whom they mention."""
 
 from __future__ import annotations
 

@@ -2,14 +2,6 @@
 
 A lane is a host (name and port). Before the first page of an origin its robots.txt is fetched, as an errand: a visit of
 its own kind, recorded like any other, so that a resumed crawl knows the rules without asking again.
-
-Paper items:
-    batsakis-downloading: `lycosa crawl`, `--exclude`. Test: spaces/test_web.py::test_a_page_and_its_links.
-    batsakis-html-only: `--accept`. Test: spaces/test_web.py::test_unwanted_types_are_not_archived. Departs: plain text
-        and XHTML are read, too.
-    gouriten-web: `--space web`. Test: spaces/test_web.py::test_a_page_and_its_links.
-    rules-figure-1: `lycosa crawl`. Test: spaces/test_web.py::test_robots_first. Departs: one loop with many requests in
-        flight in place of threads and queues.
 """
 
 from __future__ import annotations

@@ -6,10 +6,6 @@ that went by sources itself brings them along.
 To write, all digests are known: 16 bytes in memory for each, and a look into the index for what seems to be there.
 Where the file is at hand, its record is looked at, too: what is gone is archived again. To read, an index is searched
 for the address that a revisit record names, and nothing has to be known before.
-
-Paper items:
-    personalized-repository: `lycosa diff`. Test:
-        cli/test_diff_command.py::test_the_last_two_versions_are_compared_unless_others_are_named.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 WAL with `synchronous=NORMAL`: a commit costs 0.03 ms and survives the death of the process at any moment (power loss
 may cost the last commits, never consistency). Readers (`lycosa show`) work beside a running crawl. Who writes holds
 a lock on the directory, so that two crawls can't share one log.
-
-Paper items:
-    rules-databases: `lycosa resume`. Test: store/test_log.py::test_events_come_back_in_order. Departs: one log in
-        SQLite, of which everything is made again; rules are a table in a file.
 """
 
 from __future__ import annotations

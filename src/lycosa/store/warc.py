@@ -6,10 +6,6 @@ header that says otherwise is renamed). Beside each file lies its index (cdxj.py
 run ends.
 The log knows the last byte of every file that counts: what lies beyond (a torn write, a record whose commit did not
 happen, the tail behind a restored older log) is moved aside when the archive is opened again, never deleted.
-
-Paper items:
-    batsakis-storage: `--archive`. Test: store/test_warc.py::test_bodies_of_all_sizes_come_back. Departs: everything
-        fetched is archived; the finds are those that count.
 """
 
 from __future__ import annotations

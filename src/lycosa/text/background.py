@@ -2,11 +2,6 @@
 
 The file is one zstd frame: a line of JSON that says what it is, then a stem, a tab and its count a line, the most
 frequent first (`zstdcat FILE | head` shows it). `lycosa train background` makes one from pages of your own.
-
-Paper items:
-    batsakis-idf-statistics: `--judge vector,idf=background`. Test:
-        text/test_background.py::test_idf_is_that_of_the_paper. Departs: statistics that come with the package, or your
-        own (`lycosa train background`): the search engine is gone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Texts as bags of words for classifiers: sparse rows, how they are weighed, and their product with dense weights.
-
-Paper items:
-    otie-vector-space: `lycosa train --kind svm`. Test: text/test_bags.py::test_tf_idf_by_hand. Departs: tf is 1 + log
-        f, vectors have length 1.
-"""
+"""Texts as bags of words for classifiers: sparse rows, how they are weighed, and their product with dense weights."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each.
-
-Paper items:
-    batsakis-hidden-state: `lycosa train browse`. Test: estimators/test_hmm.py::test_states_are_distances. Departs:
-        distances from `--states` on are one state.
-"""
+"""What someone's browsing teaches: the pages they saw, which of them were relevant, and how they went on from each."""
 
 from __future__ import annotations
 

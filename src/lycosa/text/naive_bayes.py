@@ -1,9 +1,4 @@
-"""Naive Bayes: how likely a class is to write the words of a page.
-
-Paper items:
-    otie-nb: `lycosa train --kind nb-plain`. Test: text/test_naive_bayes.py::test_the_plain_product_by_hand. Departs:
-        `--kind nb`, the default, damps words and gives pages an effective length, so that probabilities are calibrated.
-"""
+"""Naive Bayes: how likely a class is to write the words of a page."""
 
 from __future__ import annotations
 

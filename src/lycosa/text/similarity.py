@@ -6,14 +6,6 @@ most. Words that are the same, or forms of the same, are alike by 1, words that 
 senses with nothing above both (a noun and a verb) by 0.
 
 Paper: Batsakis 2007, section 2.4, equations 3 and 4, and the two simpler rules before them.
-
-Paper items:
-    batsakis-ehrig-any: `--strategy ehrig,measure=any-1`. Test: text/test_similarity.py::test_by_hand.
-    batsakis-ehrig-is-a: `--strategy ehrig,measure=is-a-2`. Test: text/test_similarity.py::test_by_hand.
-    batsakis-eq3: `--strategy ehrig`. Test: text/test_similarity.py::test_by_hand.
-    batsakis-df: `--strategy ehrig,df=.5`. Test: text/test_similarity.py::test_by_hand.
-    batsakis-eq4: `--judge ssrm,measure=li`. Test: topics/test_ssrm_judge.py::test_equation_4.
-    batsakis-li-a-b: `--judge ssrm,a=.2,b=.6`. Test: text/test_similarity.py::test_by_hand.
 """
 
 from __future__ import annotations

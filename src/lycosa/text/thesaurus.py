@@ -1,8 +1,4 @@
-"""An ontology of the user's own, from a table of relations, in place of WordNet.
-
-Paper items:
-    batsakis-own-ontologies: `--ontology`. Test: text/test_thesaurus.py::test_read_thesaurus_table.
-"""
+"""An ontology of the user's own, from a table of relations, in place of WordNet."""
 
 from __future__ import annotations
 

@@ -8,10 +8,6 @@ the slow way drops the continuation bytes that are left over. Chinese characters
 
 Words are stemmed by the language of their page, English unless told otherwise. In English, words beyond ASCII are
 folded but not stemmed; in the other languages every word goes through the language's stemmer, English ones as well.
-
-Paper items:
-    batsakis-stemming: `lycosa crawl`. Test: text/test_tokens.py::test_stems. Departs: Snowball's English stemmer,
-        Porter's own revision; other languages have theirs.
 """
 
 from __future__ import annotations

@@ -5,9 +5,6 @@ in which the log met the terms, so the vocabulary is a fold over the log like ev
 
 A page is read in the language it declares, each by a lexicon of its own. The terms are common to all: a stem has one
 id, whatever language it came from. The log keeps stems, so a replay need not know the languages.
-
-Paper items:
-    batsakis-content: `lycosa crawl`. Test: text/test_vocabulary.py::test_where_words_occur.
 """
 
 from __future__ import annotations

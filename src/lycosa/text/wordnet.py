@@ -8,9 +8,6 @@ and the same for verbs, adjectives and adverbs. A synset's number is the byte at
 reference can be checked. The eight large files hold 28 MB; cutting them into Python objects would take two seconds. So
 they stay arrays of bytes: fields are found by the positions of the spaces, numbers computed by the column, and only the
 words of the index become strings.
-
-Paper items:
-    batsakis-wordnet: `lycosa wordnet`. Test: text/test_wordnet.py::test_relations_and_depths.
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""A trained model as a topic: the probability that a page is of a wanted class.
-
-Paper items:
-    batsakis-classifier: `--model`. Test:
-        topics/test_classified.py::test_beta_is_the_probability_of_the_wanted_classes_together.
-    rules-classifier: `lycosa train --kind nb-plain`. Test: text/test_naive_bayes.py::test_the_plain_product_by_hand.
-        Departs: unless told so, words are damped and pages have an effective length: see text/naive_bayes.py.
-    rules-sorted-classes: `--model`. Test: topics/test_classified.py::test_five_classes_at_most_are_remembered. Departs:
-        the best five.
-"""
+"""A trained model as a topic: the probability that a page is of a wanted class."""
 
 from __future__ import annotations
 

@@ -1,14 +1,5 @@
 """Classifiers that scikit-learn trains: a linear support vector machine, a neural network with one hidden layer, and a
 decision tree.
-
-Paper items:
-    otie-svm: `lycosa train --kind svm`. Test: topics/test_classifiers.py::test_distances_are_scikit_learns. Departs:
-        linear, with probabilities by Platt: kernel and scores are not said.
-    otie-nn: `lycosa train --kind nn`. Test: topics/test_classifiers.py::test_it_tells_classes_apart. Departs: size and
-        training are ours: the paper does not say.
-    batsakis-decision-tree: `lycosa train --kind tree`. Test:
-        topics/test_decision_tree.py::test_it_says_what_scikit_learn_says. Departs: only named there; CART, with the
-        sizes below.
 """
 
 from __future__ import annotations

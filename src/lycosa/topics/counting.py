@@ -1,16 +1,4 @@
-"""Judges that count: how often strings are on a page and close to its links, whatever their case.
-
-Paper items:
-    gouriten-smoothing: `--judge keyword`. Test: topics/test_keyword.py::test_beta.
-    gouriten-window: `--judge keyword,window=100`. Test: topics/test_keyword.py::test_alpha_counts_in_the_window.
-        Departs: the anchor in the middle: the paper does not say how it lies.
-    personalized-word-frequency: `--judge word-frequency`. Test:
-        topics/test_word_frequency.py::test_occurrences_in_title_and_text. Departs: in the text that is shown, not in
-        the source.
-    personalized-lines: `--judge word-frequency,literal=yes`. Test:
-        topics/test_word_frequency.py::test_lines_of_the_source. Departs: whatever its case; unless literal, occurrences
-        in the text that is shown.
-"""
+"""Judges that count: how often strings are on a page and close to its links, whatever their case."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Judges that go by meaning: by distance in an ontology, a cosine with likenesses, synonyms, or the nearest words.
-
-Paper items:
-    batsakis-mihalcea: `--judge corley-mihalcea`. Test: topics/test_corley_mihalcea_judge.py::test_both_ways. Departs:
-        named as an alternative, not among the thesis's crawlers.
-"""
+"""Judges that go by meaning: by distance in an ontology, a cosine with likenesses, synonyms, or the nearest words."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A regular expression: pages that match it are wanted.
-
-Paper items:
-    batsakis-boolean: `--regex`. Test: topics/test_pattern.py::test_beta_counts_matches. Departs: more matches score
-        more; the threshold makes it yes or no.
-"""
+"""A regular expression: pages that match it are wanted."""
 
 from __future__ import annotations
 

@@ -1,18 +1,4 @@
-"""Words, weighted or not: how near a page and its links are to them in the vector space.
-
-Paper items:
-    batsakis-eq1: `--judge vector,tf=max,idf=background`. Test: topics/test_vector.py::test_equation_1_and_2. Departs:
-        the default is tf=log, which ranks better.
-    batsakis-eq2: `--judge vector`. Test: topics/test_vector.py::test_two_words_of_the_query.
-    gouriten-tf-idf: `--judge vector`. Test: topics/test_query.py::test_alpha_is_the_cosine_of_the_anchor. Departs: a
-        cosine of tf-idf vectors.
-    personalized-weights: `--judge weighted-content`. Test: topics/test_weighted_content.py::test_title_and_body.
-        Departs: a word in both has the sum.
-    personalized-ct-cb: `--judge weighted-content,title=2,body=1`. Test:
-        topics/test_weighted_content.py::test_other_coefficients.
-    personalized-cosine: `--judge weighted-content`. Test: topics/test_weighted_content.py::test_title_and_body.
-        Departs: all words of the page are in its vector: the paper does not say.
-"""
+"""Words, weighted or not: how near a page and its links are to them in the vector space."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""A tree of classes: paths such as Science/Physics, and which of its nodes a classifier learns to tell apart.
-
-Paper items:
-    rules-taxonomy: `lycosa train`. Test: topics/test_taxonomy.py::test_a_path_has_one_spelling.
-    rules-merge-leaves: `lycosa train --least`. Test:
-        topics/test_taxonomy.py::test_small_leaves_go_into_their_parents_one_by_one. Departs: half the usual size of a
-        class unless told otherwise, 150 at most; first-level classes stay.
-    rules-leaves-only: `lycosa train`. Test: topics/test_taxonomy.py::test_leaves_only_as_in_the_paper.
-    rules-whole-tree: `lycosa train --whole-tree`. Test: topics/test_taxonomy.py::test_the_whole_tree_has_inner_classes.
-"""
+"""A tree of classes: paths such as Science/Physics, and which of its nodes a classifier learns to tell apart."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""`lycosa train browse`: from a browsing record to a file that the HMM strategies and the context graph learn from.
-
-Paper items:
-    batsakis-training: `lycosa train browse`. Test:
-        training/test_browse.py::test_states_are_distances_to_relevant_pages.
-    batsakis-k: `lycosa train browse --clusters`. Test:
-        training/test_browse.py::test_k_means_has_a_cluster_of_exactly_the_relevant_pages.
-    batsakis-positives-only: `lycosa train browse --positives-only`. Test: training/test_browse.py::test_positives_only.
-"""
+"""`lycosa train browse`: from a browsing record to a file that the HMM strategies and the context graph learn from."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Groups of pages whose words are alike: K-Means, X-Means, and those of a browsing record, with words for each.
-
-Paper items:
-    batsakis-kmeans: `--strategy hmm,file=FILE`. Test: training/test_kmeans.py::test_two_groups_on_a_line.
-    batsakis-xmeans: `--strategy hmm-xmeans,file=FILE`. Test:
-        training/test_browse.py::test_x_means_may_put_relevant_pages_with_others. Departs: its criterion counts all
-        dimensions, where the printed one is right for one only.
-"""
+"""Groups of pages whose words are alike: K-Means, X-Means, and those of a browsing record, with words for each."""
 
 from __future__ import annotations
 

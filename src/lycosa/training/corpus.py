@@ -1,8 +1,4 @@
-"""Pages with a class, as bags of words: what a classifier is trained on.
-
-Paper items:
-    rules-partition: `lycosa train`. Test: training/test_training_sources.py::test_of_several_classes_the_first_counts.
-"""
+"""Pages with a class, as bags of words: what a classifier is trained on."""
 
 from __future__ import annotations
 

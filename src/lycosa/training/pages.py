@@ -1,9 +1,4 @@
-"""`lycosa train`: from labelled pages to a model in a file, and how good it is.
-
-Paper items:
-    batsakis-machine-learning: `lycosa train --kind`. Test: training/test_training_run.py::test_a_model_of_directories.
-    rules-train-0: `lycosa train`. Test: training/test_training_run.py::test_the_model_has_learned_from_all_pages.
-"""
+"""`lycosa train`: from labelled pages to a model in a file, and how good it is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them.
-
-Paper items:
-    otie-training: `lycosa train --held-out`. Test: training/test_quality.py::test_copies_are_never_on_both_sides.
-"""
+"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them."""
 
 from __future__ import annotations
 

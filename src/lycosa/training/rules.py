@@ -1,14 +1,4 @@
-"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes.
-
-Paper items:
-    rules-train-1: `lycosa train rules`. Test: training/test_training_rules.py::test_a_page_counts_once_for_each_class.
-        Departs: 150 linked pages of each class at most, drawn by chance, unless `--links`.
-    rules-generation: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
-    rules-table-1: `lycosa train rules`. Test: training/test_training_rules.py::test_table_1_and_2_of_the_paper.
-    rules-citation-matrix: `lycosa train rules --walk`, `lycosa rules --matrix`. Test:
-        training/test_training_rules.py::test_a_random_walk_fills_the_citation_matrix. Departs: the paper names the
-        sampling only; walks start at the taxonomy's pages, and again there with probability .15 or where a page ends.
-"""
+"""`lycosa train rules`: from labelled pages and what they link to, to rules between classes."""
 
 from __future__ import annotations
 

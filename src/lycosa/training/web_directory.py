@@ -6,15 +6,6 @@ as the table that `lycosa train` reads.
 
 Paper: Altingovde, Ulusoy 2004, "Baseline focused crawler": a canonical topic taxonomy with examples, easily obtained
 from such a directory; users browse it and mark one or more topics as the targets.
-
-Paper items:
-    rules-directory: `lycosa taxonomy`. Test:
-        training/test_web_directory.py::test_pages_of_an_rdf_dump_are_under_their_topics. Departs: the directories of
-        then are gone, their dumps are not.
-    rules-marking: `lycosa taxonomy --mark`, `GET /models/{model}/topics`. Test:
-        cli/test_taxonomy_command.py::test_marks_are_written_and_shown,
-        cli/test_taxonomy_command.py::test_what_is_marked_is_the_target_of_a_model,
-        server/test_server_models.py::test_trained_on_topics_that_were_marked.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 Candidates are found by simhash (at most 4 of 64 bits apart; Manku et al. 2007). Frequent words rule a simhash, so two
 lists made by one template can have the same: a candidate must share its rare words, too, by a sketch of the set of
 all its words (the smallest hashes; Broder 1997).
-
-Paper items:
-    rules-seen-content: `--traps`. Test: traps/test_copies.py::test_the_same_bytes_are_a_copy. Departs: near copies,
-        too; they are held back, not thrown away.
 """
 
 from __future__ import annotations

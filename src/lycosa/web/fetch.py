@@ -2,10 +2,6 @@
 
 Redirects are not followed here, nothing is inflated here, no cookies are kept. Whatever goes wrong is a FetchError
 whose outcome is recorded.
-
-Paper items:
-    batsakis-timeouts: `--timeout`, `--min-rate`. Test: web/test_fetch.py::test_a_body_too_slow. Departs: the thesis
-        gives no numbers.
 """
 
 from __future__ import annotations

@@ -16,10 +16,6 @@ differently between Python versions. IPv6 addresses that carry an IPv4 address a
 >>> guard = Guard(allow=["127.0.0.0/8"])
 >>> guard.allows("127.0.0.1"), guard.allows("::ffff:127.0.0.1"), guard.allows("::1")
 (True, True, False)
-
-Paper items:
-    rules-dns: `lycosa crawl`. Test: web/test_dns.py::test_ahead_and_peek. Departs: in memory for five minutes, not in a
-        database.
 """
 
 from __future__ import annotations

@@ -2,10 +2,6 @@
 
 One pass: markers are put around each `a[href]`, the text is rendered once (block-aware, without scripts),
 and anchors and contexts are cut out of it. Linear in the size of the page whatever the markup.
-
-Paper items:
-    otie-window: `--strategy link-context`. Test: web/test_html.py::test_a_context_has_twenty_words. Departs: a longer
-        anchor is its own context.
 """
 
 from __future__ import annotations

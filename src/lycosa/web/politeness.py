@@ -4,11 +4,6 @@ Per host (a name with its port): `delay` seconds from the end of one answer to t
 request where several at once are allowed. The pause grows to twice the host's own answering time, and to its
 Crawl-delay. Per address, apart from that, a smaller pause of its own, since many hosts share one; not applied inside a
 network that the user has allowed by name. Where several crawls share the addresses, turns are had by leases.
-
-Paper items:
-    batsakis-load: `--delay`. Test: web/test_politeness.py::test_the_pause_counts_from_the_end_of_the_answer.
-    gouriten-rates: `--delay`, `--budget`. Test: spaces/test_social.py::test_a_crawl_keeps_to_the_limit.
-    rules-politeness: `--delay`. Test: web/test_politeness.py::test_one_request_at_a_time.
 """
 
 from __future__ import annotations

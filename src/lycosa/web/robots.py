@@ -21,9 +21,6 @@ Where the standard is silent or lenient:
 >>> rules = Rules.parse(b"User-agent: *\\nDisallow: /private\\nAllow: /private/open", "Lycosa/1.0")
 >>> rules.allowed("http://example.com/private/a"), rules.allowed("http://example.com/private/open")
 (False, True)
-
-Paper items:
-    rules-robots: `lycosa crawl`. Test: web/test_robots.py::test_rfc_9309. Departs: by the standard of 2022.
 """
 
 import re

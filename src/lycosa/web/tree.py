@@ -8,11 +8,6 @@ is what a comparison needs.
 
 Paper: Trivedi et al. 2014, II, Change Detection, 2: "In the first step document tree is generated [...] while in the
 second step, level by level comparison"; pages "are transformed into XML files", see `to_xml`.
-
-Paper items:
-    personalized-xml: `lycosa page --xml`. Test: web/test_tree.py::test_xml_of_any_page_is_well_formed. Departs: written
-        on demand: what is kept is the page as it came.
-    personalized-tree: `lycosa refresh --detect tree`. Test: web/test_tree.py::test_shape.
 """
 
 from __future__ import annotations

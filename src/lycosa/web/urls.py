@@ -16,10 +16,6 @@ Three forms, each built upon the one before:
 'http://example.com/b?q=1'
 >>> resolve("http://example.com/dir/", ["page", "mailto:a@example.com"])
 ['http://example.com/dir/page', None]
-
-Paper items:
-    personalized-validate: `lycosa crawl`. Test: web/test_urls.py::test_canonical_form.
-    rules-normalise: `lycosa crawl`. Test: web/test_urls.py::test_canonical_is_idempotent.
 """
 
 from __future__ import annotations

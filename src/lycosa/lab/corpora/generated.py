@@ -1,10 +1,4 @@
-"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages.
-
-Paper items:
-    gouriten-social-graphs: `lycosa lab generate`, `lycosa lab paper gouriten`. Test:
-        lab/test_lab_generated.py::test_shares_are_those_of_the_paper. Departs: generated, with the shares and degrees
-        of table 1, and 200,000 nodes in the report: the data had to be withdrawn.
-"""
+"""Graphs made up, as large as the paper's: nodes with scores, links with scores, no pages."""
 
 from __future__ import annotations
 

@@ -4,40 +4,6 @@ Figures 12 and 13 compare the classic crawlers, 14 and 15 the semantic ones with
 each by the number of relevant pages and by average similarity. A page is relevant to the thesis if its cosine with one
 of up to fifty relevant pages is above .75. That is not the guide, but it is of the guide's kind, and it is no label;
 so figures by it are marked as published, and beside each stands one by labels, which decide about claims.
-
-Paper items:
-    batsakis-infospiders: not built: only named, and beaten by best-first in the comparison that the thesis cites.
-    batsakis-intelligent: not built: only named; `scent` learns from words, addresses and siblings by formulas of its
-        own.
-    batsakis-genetic-hybrid: not built: named without a definition to build from.
-    batsakis-topics: `lycosa lab paper batsakis --topics 6`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: classes of a corpus,
-        10 unless told otherwise, and three seed sets each; the directory pages of then are gone.
-    batsakis-ground-truth: `lycosa lab evaluate --relevant`. Test:
-        lab/test_lab_batsakis_paper.py::test_the_evaluator_takes_half_of_the_relevant_pages_at_most. Departs: in the lab
-        up to 50 labelled pages, half of those there are at most.
-    batsakis-experiment-classic: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_all_claims_hold_on_numbers_like_the_thesis.
-    batsakis-experiment-semantic: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_without_wordnet_three_crawlers_are_left_out_and_the_others_are_the_same.
-    batsakis-experiment-learning: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_claims_do_not_hold_on_the_opposite. Departs: trained by simulated browsing
-        of the corpus, which costs and counts nothing.
-    batsakis-figure-12: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: as published, and
-        again by labels.
-    batsakis-figure-13: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers.
-    batsakis-figure-14: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: as published, and
-        again by labels.
-    batsakis-figure-15: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers.
-    batsakis-figure-16: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers. Departs: as published, and
-        again by labels.
-    batsakis-figure-17: `lycosa lab paper batsakis`. Test:
-        lab/test_lab_batsakis_paper.py::test_six_figures_each_with_its_judge_and_crawlers.
 """
 
 from __future__ import annotations

@@ -4,23 +4,6 @@ Figure 1 is the harvest rate, figure 2 the target recall, both against the pages
 and three classifiers (SVM, Naive Bayes, neural network) trained on the same pages say what was harvested: the guide is
 one of its own judges, so that figure is marked as published, and beside it stands the one by labels. Targets are known
 relevant pages in the paper; here all pages of a class are known, so that recall is by labels in any case.
-
-Paper items:
-    otie-topics: `lycosa lab paper otie --topics 30`. Test:
-        lab/test_lab_otie_paper.py::test_both_figures_are_there_with_their_judges. Departs: classes of a corpus by
-        chance, 10 unless told otherwise, 6 with `--quick`.
-    otie-guide: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_three_classifiers_learn_from_the_same_pages.
-    otie-breadth-first: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_every_curve_is_of_a_crawler_and_in_range.
-    otie-experiment: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_claims_hold_on_numbers_like_the_papers. Departs: on recorded pages, not on the
-        live web.
-    otie-figure-1: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_both_figures_are_there_with_their_judges. Departs: by classifiers as published,
-        and again by labels.
-    otie-figure-2: `lycosa lab paper otie`. Test:
-        lab/test_lab_otie_paper.py::test_both_figures_are_there_with_their_judges.
 """
 
 from __future__ import annotations

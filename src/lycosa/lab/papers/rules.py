@@ -2,24 +2,6 @@
 
 Both crawlers are guided by the same Naive Bayes classifier, trained on pages of the corpus that cost and count nothing.
 As published the classifier also says what their finds are worth; beside that stands what the labels say.
-
-Paper items:
-    rules-cora: not built: only named; it needs whole training sites.
-    rules-wtms: not built: only named; hard-focus and personalised prune in the same way.
-    rules-bingo: not built: only named; a crawl that was labelled trains the next one.
-    rules-evolutionary: not built: the crawler is only named; the lab has the measures.
-    rules-experiment-1: `lycosa lab paper rules`. Test:
-        lab/test_lab_rules_paper.py::test_claims_hold_on_the_papers_own_table,
-        lab/test_lab_rules_paper.py::test_seed_sets_are_disjoint. Departs: six topics of a corpus, 2 with `--quick`;
-        sets are smaller where a topic has not four relevant pages a seed.
-    rules-table-3: `lycosa lab paper rules`. Test:
-        lab/test_lab_rules_paper.py::test_the_papers_numbers_stand_beside_ours. Departs: as published, and again by
-        labels.
-    rules-experiment-2: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_seeds_and_hard_focus. Departs:
-        relevant pages by chance, not a search engine's (`--search` takes those in a real crawl); on topics that have
-        200, where there are any.
-    rules-figure-6: `lycosa lab paper rules`. Test: lab/test_lab_rules_paper.py::test_curves. Departs: as published, and
-        again by labels.
 """
 
 from __future__ import annotations

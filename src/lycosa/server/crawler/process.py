@@ -3,11 +3,6 @@
 It may be killed at any moment. What was fetched is in the crawls' logs, what is wanted is in the database, and a crawl
 in the state `running` that nobody runs is taken up by the next process. While the database is away the crawls go on;
 how they ended is written when it is back.
-
-Paper items:
-    gouriten-distributed: `lycosa serve`. Test:
-        server/test_server_crawler.py::test_two_peoples_crawls_spare_a_host_together. Departs: many crawls in one
-        process of one machine; with `--cluster`, in a process for each shard.
 """
 
 from __future__ import annotations

@@ -4,14 +4,6 @@ They were settled after a first look at the embedded web, and before any run on 
 
 `Scores` are numbers by name and step. What the paper says of the long run it says of 10,000 and 100,000 steps; a corpus
 of a few thousand pages has no long run, and then the verdict is that it cannot be tested.
-
-Paper items:
-    gouriten-rich-friends: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_altered_greedy.
-    gouriten-unweighted-opic: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_claims_fail_on_numbers_that_contradict_them.
-    gouriten-second-level-leads: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_claims_fail_on_numbers_that_contradict_them.
-    gouriten-rankmass: not built: only named; pagerank and opic order by importance.
 """
 
 from __future__ import annotations

@@ -2,16 +2,6 @@
 
 Table 1 has their sizes; a score is the sum of what the nodes of a crawl are worth, global scores are relative to greedy
 with the oracle (section 5).
-
-Paper items:
-    gouriten-wikipedia: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_keywords_are_the_words_of_a_class. Departs: keywords on the corpus at hand, and
-        generated graphs: the dumps of 2013 are gone.
-    gouriten-table-1: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_every_table_and_figure_of_the_paper_is_there.
-    gouriten-max-budget: `lycosa lab paper gouriten --large`. Test:
-        lab/test_lab_gouriten.py::test_steps_end_at_a_third_of_the_graph. Departs: as far as a third of a graph's nodes;
-        100,000 with `--large` only, by the cheap estimators.
 """
 
 from __future__ import annotations

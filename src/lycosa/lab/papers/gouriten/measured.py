@@ -1,31 +1,4 @@
-"""What is measured: crawls that estimators lead (sections 6 and 8.2), features (7), estimators that watch (8.1).
-
-Paper items:
-    gouriten-q-zeta: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_altered_greedy. Departs: with
-        `--quick` six pairs.
-    gouriten-figure-1: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_greedy_is_the_yardstick_of_figure_1. Departs: on a generated graph like JAZZ, on
-        all generated ones, and on keywords of the corpus.
-    gouriten-table-2: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_batches.
-    gouriten-table-3: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_correlations_of_a_graph_by_hand.
-    gouriten-table-4: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_held_out_fit_is_measured_on_other_nodes.
-    gouriten-table-5: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_times_of_the_paper. Departs: on
-        generated graphs like FRANCE and HAPPY, and on a keyword.
-    gouriten-figure-2: `lycosa lab paper gouriten`. Test: lab/test_lab_gouriten.py::test_precision. Departs: on a
-        keyword and on a graph like BRETAGNE.
-    gouriten-bandit-parameters: `--strategy mab_var,epsilon=.2,reset=200`. Test:
-        estimators/test_bandit.py::test_defaults.
-    gouriten-table-6: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_the_papers_bandits_are_steadier_than_its_other_estimators.
-    gouriten-figure-3: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_every_table_and_figure_of_the_paper_is_there. Departs: a keyword and a generated
-        graph.
-    gouriten-table-7: `lycosa lab paper gouriten`. Test:
-        lab/test_lab_gouriten.py::test_claims_hold_on_the_papers_own_table_7. Departs: as published, and again by
-        labels.
-    gouriten-pearson: `lycosa lab paper gouriten`. Test: lab/test_lab_measures.py::test_pearson_by_hand.
-"""
+"""What is measured: crawls that estimators lead (sections 6 and 8.2), features (7), estimators that watch (8.1)."""
 
 from __future__ import annotations
 

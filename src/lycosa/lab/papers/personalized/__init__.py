@@ -3,11 +3,6 @@
 The paper describes a system and measures nothing: there is no table and no figure with numbers in it. What can be
 measured of what it says is measured here: ranking by its measures of relevance, crawls by its algorithm and by link
 scores, and its two ways to detect changes.
-
-Paper items:
-    personalized-large-tests: `lycosa lab paper personalized`. Test:
-        lab/test_lab_personalized_paper.py::test_every_part_is_there_with_its_judge. Departs: the paper itself measures
-        nothing; ranking, crawls and detection are measured on recorded pages.
 """
 
 from __future__ import annotations
