@@ -1,6 +1,7 @@
 """What the tests of replaying share: records written by hand, a proxy in a thread of its own, and a plain client."""
 
 import asyncio
+import base64
 import gzip
 import http.client
 import ssl
@@ -74,6 +75,11 @@ class Reply:
     def mark(self) -> str:
         """How the proxy marks its own words."""
         return self.headers.get("x-lycosa", "")
+
+
+def basic(login: str) -> str:
+    """The value of a header with a name and a password."""
+    return "Basic " + base64.b64encode(login.encode()).decode()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.replay import peers
 from lycosa.replay.certificates import Authority
 from lycosa.replay.live import Recorder, RecordingProxy
 from lycosa.spaces.making import wall_clock
@@ -24,7 +25,7 @@ from lycosa.web.fetch import HttpTransport
 from lycosa.web.guard import Guard, Names
 from lycosa.web.politeness import Politeness
 from replay.chromium import chromium
-from replay.helpers import ask, ask_all, running
+from replay.helpers import ask, ask_all, basic, running
 
 PAGE = {"Accept": "text/html,*/*", "Sec-Fetch-Dest": "document"}
 
@@ -70,6 +71,9 @@ class Site(BaseHTTPRequestHandler):
                     "text/html; charset=latin-1",
                     {},
                 )
+            case "/echo":
+                head = "".join(f"{name.lower()}: {value}\n" for name, value in self.headers.items())
+                return head.encode(), "text/html", {}
             case "/moved":
                 return b"", "text/html", {"Location": "/reefs"}
         return b"\x89PNG", "image/png", {}
@@ -224,3 +228,19 @@ def test_a_browser_is_recorded(site: int, tmp_path: Path) -> None:
     assert [f"{home}/", f"{other}/department", f"{other}/reefs"] == [line["url"] for line in written if "html" in line]
     assert [None, f"{home}/", f"{other}/department", None] == [line.get("referrer") for line in written]
     assert {"url": f"{other}/reefs", "relevant": True, "visit": False} == written[-1]
+
+
+def test_password_is_not_passed_on(site: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system does not say whose connections are: a site gets its own credentials, and never the proxy's."""
+    monkeypatch.setattr(peers, "TABLES", tmp_path / "nowhere")
+    url = f"http://a.localhost:{site}/echo"
+    with recording(tmp_path) as proxy:
+        login = {"Proxy-Authorization": basic(proxy.login)}
+        assert 407 == ask(proxy, url, headers=PAGE).status
+        seen = ask(proxy, url, headers={**PAGE, **login, "Authorization": "Bearer own"}).body.decode()
+        assert "authorization: Bearer own" in seen
+        direct = {**PAGE, "Host": f"a.localhost:{site}", "Authorization": basic(proxy.login)}
+        seen += ask(proxy, "/echo", headers=direct).body.decode()
+        assert seen.count("host: a.localhost") == 2
+        assert "proxy-" not in seen
+        assert basic(proxy.login) not in seen

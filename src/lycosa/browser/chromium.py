@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lycosa.browser import orphans
 from lycosa.browser.gate import Sitting, Slot
+from lycosa.replay.proxy import USERNAME
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Playwright
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Playwright, ProxySettings
 
 T = TypeVar("T")
 
@@ -174,7 +175,7 @@ class Chromium:
     async def _context(self, slot: Slot) -> BrowserContext:
         assert self._browser is not None
         context = await self._browser.new_context(
-            proxy={"server": slot.address, "bypass": "<-loopback>"},
+            proxy=_proxy_settings(slot),
             ignore_https_errors=True,  # the certificates are ours: the proxy looks at the host's
             service_workers="block",
             accept_downloads=False,
@@ -235,7 +236,7 @@ class Chromium:
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
-                    proxy={"server": self.slots[0].address, "bypass": "<-loopback>"},
+                    proxy=_proxy_settings(self.slots[0]),
                     ignore_https_errors=True,
                     service_workers="block",
                     accept_downloads=False,
@@ -291,6 +292,11 @@ class Chromium:
             keeper.stdin.close()  # it ends what is left, and removes the directory
             await asyncio.to_thread(keeper.wait)
         self.place = None
+
+
+def _proxy_settings(slot: Slot) -> ProxySettings:
+    # Playwright sends them through its pipe: no command line shows the password.
+    return {"server": slot.server, "bypass": "<-loopback>", "username": USERNAME, "password": slot.password}
 
 
 def attend(page: Page, sitting: Sitting) -> None:

@@ -8,16 +8,13 @@ GET leaves; what would change something on a server, keep a connection open or o
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import OrderedDict
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from lycosa.browser.trackers import is_tracker
 from lycosa.core.errors import FetchError
 from lycosa.replay.certificates import Authority
-from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request
+from lycosa.replay.proxy import LARGEST_BODY, Connection, Headers, LocalProxy, Request, new_password
 from lycosa.web.fetch import Response
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.rendering import Fetch, Rendered
@@ -213,10 +210,11 @@ class Sitting:
 
 
 class Slot(LocalProxy):
-    """Where one page at a time finds its way out; nothing gets out while there is none."""
+    """The way out of one page at a time, closed while there is none; it has a password that only the browser knows."""
 
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
+        self.password = new_password()  # on every system: cheaper than to look up the user of each connection
         self.sitting: Sitting | None = None
 
     def connection(self) -> Connection:
@@ -239,11 +237,6 @@ class _Gated(Connection):
     """Answers one connection of the browser."""
 
     proxy: Slot
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        if not is_ours(transport.get_extra_info("peername")[1], self.proxy.port):
-            transport.close()  # another user of this machine
 
     def _answer(self, request: Request) -> None:
         sitting, url = self.proxy.sitting, parse(request.url(self.tunnel)) or ""
@@ -307,14 +300,3 @@ def _permission(request: Request) -> Reply:
 
 def _refusal(why: str) -> Reply:
     return Reply(403, [(b"X-Lycosa", why.encode()), (b"Content-Type", b"text/plain")])
-
-
-def is_ours(port: int, to: int) -> bool:
-    """Whether the process at the other end of a local connection has the same user; True where nobody says."""
-    with suppress(OSError):
-        ends = f"0100007F:{port:04X} 0100007F:{to:04X}"
-        for line in Path("/proc/net/tcp").read_text().splitlines():
-            columns = line.split()
-            if f"{columns[1]} {columns[2]}" == ends:
-                return columns[7] == str(os.getuid())
-    return True

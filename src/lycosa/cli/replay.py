@@ -91,10 +91,14 @@ class _Indexing:
 
 def serve(proxy: LocalProxy, quiet: bool, introduce: Callable[[], None], farewell: Callable[[], None]) -> None:
     """Until Ctrl-C or SIGTERM; the first line printed is its address, and the only one if it is to be quiet."""
+    if proxy.password and not quiet:
+        print("note: clients have to send the name and the password that stand in this address:", file=sys.stderr)
     asyncio.run(_serve(proxy, (lambda: None) if quiet else introduce))
     if quiet:
         return
     farewell()
+    if strangers := proxy.tally["strangers"]:
+        print(f"note: refused {many(strangers, 'request')} of other users of this machine", file=sys.stderr)
     if distrusted := proxy.tally["distrusted"]:
         print(
             f"note: {distrusted:,} times a client hung up before any https was spoken: "

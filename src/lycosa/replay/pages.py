@@ -80,7 +80,7 @@ def browsing(proxy: RecordingProxy) -> bytes:
     )
     return page(
         "Your browsing is recorded",
-        f"<p>{len(opened):,} pages were opened through the proxy <code>{escape(proxy.address)}</code>, and stand in "
+        f"<p>{len(opened):,} pages were opened through the proxy <code>{escape(proxy.server)}</code>, and stand in "
         f"<code>{escape(record)}</code>. Say which of them are relevant, and which are not.</p>\n"
         f"<table><tr><th>relevant?</th><th>page</th></tr>\n{rows}\n</table>\n"
         f"<h2>Then</h2>\n<pre>{escape(f'lycosa train browse {quote(record)} --out my.browsing')}</pre>\n"
@@ -116,7 +116,7 @@ def start(proxy: Proxy) -> bytes:
     return page(
         "A recorded web",
         f"<p>{len(recording):,} answers, {sum(each.pages for each in hosts):,} pages of {len(hosts):,} hosts. "
-        f"They can be seen through the proxy <code>{escape(proxy.address)}</code>; without it, these links lead to "
+        f"They can be seen through the proxy <code>{escape(proxy.server)}</code>; without it, these links lead to "
         f"the web of today.</p>\n<table><tr><th>pages</th><th>host</th><th>start at</th></tr>\n{rows}\n</table>\n"
         f"{more}\n"
         f'<h2>How to look at it</h2>\n<dl>{ways}</dl>\n<p>For https, trust <a href="/ca.pem">this certificate</a> '
@@ -128,11 +128,14 @@ def how_to(proxy: LocalProxy, url: str) -> dict[str, str]:
     """Commands that look at a page through the proxy, by what is started."""
     # Lycosa asks for nothing that is spelled as local, unless it is told that it may.
     local = " --allow-network 127.0.0.0/8" if host(url).endswith("localhost") else ""
-    address, trusted, page = proxy.address, quote(str(proxy.authority.path)), quote(url)
+    server, address, trusted, page = proxy.server, proxy.address, quote(str(proxy.authority.path)), quote(url)
+    curl, own = "curl", "lycosa"
+    if proxy.login:  # not where the list of processes shows it: curl overwrites it there
+        curl, own = f"curl --proxy-user {proxy.login}", f"LYCOSA_PROXY_AUTH={proxy.login} lycosa"
     return {
-        "Chromium": f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={address} '
+        "Chromium": f'chromium --user-data-dir="$(mktemp -d)" --proxy-server={server} '
         f'"--proxy-bypass-list=<-loopback>" --ignore-certificate-errors-spki-list={proxy.authority.pin} {page}',
-        "curl": f"curl --proxy {address} --cacert {trusted} --compressed {page}",
+        "curl": f"{curl} --proxy {server} --cacert {trusted} --compressed {page}",
         "Scrapy": f"http_proxy={address} https_proxy={address} scrapy fetch {page}",
-        "Lycosa": f"lycosa crawl 'your topic' --seed {page} --proxy {address} --proxy-ca {trusted}{local}",
+        "Lycosa": f"{own} crawl 'your topic' --seed {page} --proxy {server} --proxy-ca {trusted}{local}",
     }

@@ -7,13 +7,18 @@ Requests come in four forms:
 3. `GET /path` with the Host of a recorded site: what they send to a server.
 4. `GET /path` with our own Host: the start page, and the certificate to trust.
 
+Only the user who started it is served, and root. Linux says whose a connection is (peers.py); on other systems clients
+have to send a password, which is part of the address that is printed.
+
 Small records are read as they are asked for; large ones, and revisits, in threads, so that nobody else has to wait.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
+import secrets
 from collections import Counter
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -22,6 +27,7 @@ from typing import Self
 
 from lycosa.replay import pages
 from lycosa.replay.certificates import Authority
+from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Answer, Damaged
 
@@ -32,8 +38,12 @@ LARGEST_HEAD = 65_536
 LARGEST_BODY = 10_000_000
 """Of a request. It is read and thrown away."""
 
+USERNAME = "lycosa"
+"""The name that goes with a proxy's password."""
+
 Headers = list[tuple[bytes, bytes]]
 
+_STRANGER = b"This proxy serves only the user who started it: start one of your own.\n"
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\]")
 _REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 _BODILESS = frozenset({204, 304})
@@ -41,13 +51,15 @@ _IN_A_304 = frozenset({b"cache-control", b"date", b"etag", b"expires", b"last-mo
 
 
 class LocalProxy:
-    """Listens on 127.0.0.1, as an asynchronous context manager; whoever connects gets a `connection`."""
+    """Listens on 127.0.0.1 for one user, as an asynchronous context manager; each client gets a `connection`."""
 
     def __init__(self, authority: Authority, port: int = 0) -> None:
         self.authority = authority
         self.port = port
         self.tally: Counter[str] = Counter()
-        """Answers by what they were, those `refused` among them; and clients that `distrusted` our certificates."""
+        """Answers by kind, `refused` ones included; clients that `distrusted` our certificates; `strangers`: requests
+        of other users."""
+        self.password = "" if users_are_known() else new_password()
         self.connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
 
@@ -76,8 +88,27 @@ class LocalProxy:
         await self._server.wait_closed()
 
     @property
-    def address(self) -> str:
+    def server(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def login(self) -> str:
+        """Name and password that clients have to send; empty where users are told apart without."""
+        return f"{USERNAME}:{self.password}" if self.password else ""
+
+    @property
+    def address(self) -> str:
+        """The server, with the login if there is one."""
+        return self.server.replace("//", f"//{self.login}@") if self.login else self.server
+
+    def admits(self, request: Request) -> bool:
+        """Return whether a request has the login, if there is one, and take it out: no other server may see it."""
+        if not self.login:
+            return True
+        direct = request.target.startswith("/")
+        given = request.headers.pop("authorization" if direct else "proxy-authorization", "")
+        expected = b"Basic " + base64.b64encode(self.login.encode())
+        return secrets.compare_digest(given.encode(), expected)
 
     def own_path(self, url: str) -> str:
         """The path of an address that means the proxy itself; empty for others."""
@@ -116,6 +147,7 @@ class Connection(asyncio.Protocol):
         self.tunnel = ""
         """`https://host:port` once a CONNECT has named it."""
         self.blocked = False
+        self.is_stranger = True
         self.working: asyncio.Task[None] | None = None
 
     # -- called by asyncio ---------------------------------------------------------------------------------------
@@ -124,6 +156,7 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.proxy.connections.add(self)
+        self.is_stranger = not self.proxy.password and not is_own_user(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
@@ -165,6 +198,11 @@ class Connection(asyncio.Protocol):
             del self.buffer[: end + 4]
             if not request.sane:
                 self._refuse(400)
+            elif self.is_stranger:
+                self.proxy.tally["strangers"] += 1
+                self._refuse(403, _STRANGER)
+            elif not self.tunnel and not self.proxy.admits(request):
+                self._ask_password(request)
             elif request.method == "CONNECT":
                 self._connect(request)
             else:
@@ -228,13 +266,19 @@ class Connection(asyncio.Protocol):
         if not request.keep:
             self.transport.close()
 
-    def _refuse(self, status: int) -> None:
-        """Not a request that can be understood: the end of this connection."""
+    def _refuse(self, status: int, said: bytes = b"", more: bytes = b"") -> None:
+        """Answer with an error, and more header lines that end with CRLF; then close the connection."""
         assert self.transport is not None
         self.proxy.tally["refused"] += 1
-        head = b"HTTP/1.1 %d %b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        self.transport.write(head % (status, _REASONS[status]))
+        head = b"HTTP/1.1 %d %b\r\n%bContent-Length: %d\r\nConnection: close\r\n\r\n"
+        self.transport.write(head % (status, _REASONS[status], more, len(said)) + said)
         self.transport.close()
+
+    def _ask_password(self, request: Request) -> None:
+        if request.target.startswith("/"):
+            self._refuse(401, more=b'WWW-Authenticate: Basic realm="Lycosa"\r\n')
+        else:
+            self._refuse(407, more=b'Proxy-Authenticate: Basic realm="Lycosa"\r\n')
 
 
 class _Replaying(Connection):
@@ -298,6 +342,10 @@ class _Replaying(Connection):
             self._send(request, 200, b"", [(b"Content-Type", b"application/x-x509-ca-cert")], authority.public)
         else:
             self._say(request, 404, pages.not_recorded(path), "not-recorded")
+
+
+def new_password() -> str:
+    return secrets.token_urlsafe(16)
 
 
 def mark(said: str) -> tuple[bytes, bytes]:

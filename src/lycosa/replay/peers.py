@@ -1,0 +1,49 @@
+"""The user at the other end of a connection on this machine, as Linux lists connections in /proc/net."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+TABLES = Path("/proc/net")
+"""Directory of the tables `tcp` and `tcp6`. Other systems have none: they do not say whose a connection is."""
+
+_MAPPED = bytes(10) + b"\xff\xff"
+"""Prefix of an IPv4 address in an IPv6 socket."""
+
+
+def users_are_known() -> bool:
+    """Return whether this system says whose connections are."""
+    return (TABLES / "tcp").exists()
+
+
+def is_own_user(transport: asyncio.BaseTransport) -> bool:
+    """Return whether the client of an IPv4 connection runs as the user of this process, or as root.
+
+    Both addresses are compared with their ports: a port of 127.0.0.1 and the same of 127.0.0.2 may belong to two users.
+    The answer is no where no row fits, and where the client has closed its socket: such rows are listed as root's,
+    without an inode. Takes 4 ms a table where the kernel has room for 262,144 connections.
+    """
+    ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
+    for table, prefix in (("tcp", b""), ("tcp6", _MAPPED)):
+        wanted = [_listed(prefix + socket.inet_aton(address), port) for address, port in ends]
+        with suppress(OSError):  # a system without IPv6
+            for line in (TABLES / table).read_text().splitlines():
+                columns = line.split()
+                if columns[1:3] == wanted and columns[9] != "0":
+                    return columns[7] in ("0", str(os.geteuid()))
+    return False
+
+
+def _listed(address: bytes, port: int) -> str:
+    """Return an address as the tables have it: words in the byte order of the machine, and the port.
+
+    >>> _listed(bytes([1, 1, 1, 1]), 8080)
+    '01010101:1F90'
+    """
+    words = (int.from_bytes(address[at : at + 4], sys.byteorder) for at in range(0, len(address), 4))
+    return "".join(f"{word:08X}" for word in words) + f":{port:04X}"

@@ -1,0 +1,208 @@
+"""Proxies of one user: clients of other users, from whatever loopback address, and clients without the password."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lycosa.replay import peers
+from lycosa.replay.pages import how_to
+from lycosa.replay.proxy import LocalProxy, Proxy
+from replay.helpers import ask, ask_secure, basic, http_answer, record, serving, write
+from replay.test_live import recording
+
+A = "http://a.example/"
+ADDRESSES = ("127.0.0.1", "127.0.0.2", "127.255.255.254", "::ffff:127.0.0.1", "::ffff:127.0.0.3")
+NOBODY = 65534
+
+needs_linux = pytest.mark.skipif(not peers.users_are_known(), reason="this system does not say whose connections are")
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
+
+CLIENT = """
+import os, socket, sys
+address, port, own_port, user, sent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+if user:
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+mapped = ":" in address
+client = socket.socket(socket.AF_INET6 if mapped else socket.AF_INET)
+client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+client.settimeout(30)
+client.bind((address, own_port))
+client.connect(("::ffff:127.0.0.1" if mapped else "127.0.0.1", port))
+client.sendall(sent.encode())
+received = b""
+while piece := client.recv(65_536):
+    received += piece
+sys.stdout.buffer.write(received)
+"""
+
+
+def answer_to(proxy: LocalProxy, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:
+    """The answer to a client with this address and user id; 0 is the user of the tests."""
+    sent = f"GET {target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"
+    command = [sys.executable, "-c", CLIENT, address, str(proxy.port), str(own_port), str(user), sent]
+    return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[Proxy]:
+    path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")), record("https://s.example/"))
+    with serving(tmp_path / "home", path) as running:
+        yield running
+
+
+@pytest.fixture
+def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A system that does not say whose connections are, such as macOS."""
+    monkeypatch.setattr(peers, "TABLES", tmp_path / "nowhere")
+
+
+@needs_linux
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_replay_own_user(proxy: Proxy, address: str) -> None:
+    assert answer_to(proxy, address, 0).endswith(b"<p>front")
+
+
+@needs_linux
+@needs_root
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_replay_other_user(proxy: Proxy, address: str) -> None:
+    """One line says why, to requests of every form; nothing recorded is shown."""
+    for target in (A, "/", "/ca.pem", "https://s.example/"):
+        received = answer_to(proxy, address, NOBODY, target)
+        assert received.startswith(b"HTTP/1.1 403 ")
+        assert received.endswith(b"\r\n\r\nThis proxy serves only the user who started it: start one of your own.\n")
+    assert proxy.tally["strangers"] == 4
+
+
+@needs_linux
+@needs_root
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2", "::ffff:127.0.0.2"])
+def test_replay_other_user_on_a_port_of_ours(proxy: Proxy, address: str) -> None:
+    """The port of a connection of ours, which is open at another address or has just been reset at this one."""
+    with socket.create_connection(("127.0.0.1", proxy.port)) as ours:
+        port = ours.getsockname()[1]
+        if address == "127.0.0.1":
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # the end is a reset
+            ours.close()
+        assert answer_to(proxy, address, NOBODY, own_port=port).startswith(b"HTTP/1.1 403 ")
+
+
+@needs_linux
+@needs_root
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
+def test_browse_other_user(tmp_path: Path, address: str) -> None:
+    """Neither addresses and titles of the record, nor the token for labels, nor a way to the web."""
+    with recording(tmp_path) as proxy:
+        proxy.recorder.visit("http://a.example/?secret=1", "", "<title>Private</title>")
+        shown = ask(proxy, "/").body
+        assert b"secret=1" in shown
+        assert b"Private" in shown
+        assert proxy.token.encode() in shown
+        for target in ("/", proxy.server + "/", f"/label/{proxy.token}/0/yes", A):
+            received = answer_to(proxy, address, NOBODY, target)
+            assert received.startswith(b"HTTP/1.1 403 ")
+            assert b"secret" not in received
+            assert proxy.token.encode() not in received
+        assert proxy.tally["passed"] == 0
+
+
+class Accepted(asyncio.BaseTransport):
+    """An accepted connection, as asyncio describes it."""
+
+    def __init__(self, accepted: socket.socket) -> None:
+        self.ends = {"peername": accepted.getpeername(), "sockname": accepted.getsockname()}
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self.ends[name]
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """A client, and its connection as a server has accepted it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = socket.create_connection(server.getsockname())
+        accepted, _ = server.accept()
+        with client, accepted:
+            yield client, accepted
+
+
+@needs_linux
+def test_is_own_user_closed_socket(pair: tuple[socket.socket, socket.socket]) -> None:
+    """The row of a socket without an owner says that root has it; a client that still listens is found."""
+    client, accepted = pair
+    assert peers.is_own_user(Accepted(accepted))
+    client.shutdown(socket.SHUT_WR)
+    assert peers.is_own_user(Accepted(accepted))
+    client.close()
+    assert not peers.is_own_user(Accepted(accepted))
+
+
+@needs_linux
+def test_is_own_user_root(pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of root is served by the proxy of any user, another one is not."""
+    monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_000)
+    assert peers.is_own_user(Accepted(pair[1])) == (os.getuid() == 0)
+
+
+def test_is_own_user_no_row(
+    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Rows of other connections do not count, whether an address or a port differs; nor does a broken table."""
+    ends = [peers._listed(socket.inet_aton(host), port) for host, port in Accepted(pair[1]).ends.values()]
+    other = peers._listed(socket.inet_aton("127.0.0.2"), Accepted(pair[1]).ends["peername"][1])
+    rest = f"01 0:0 0:0 0 {os.getuid()} 0 77"
+    for rows in ("", f"0: {other} {ends[1]} {rest}", f"0: {ends[0]} {other} {rest}", f"0: {ends[1]} {ends[0]} {rest}"):
+        (tmp_path / "tcp").write_text(f"  sl  local_address\n{rows}\n")
+        monkeypatch.setattr(peers, "TABLES", tmp_path)
+        assert not peers.is_own_user(Accepted(pair[1]))
+    (tmp_path / "tcp").write_text(f"  sl  local_address\n0: {ends[0]} {ends[1]} {rest}\n")
+    assert peers.is_own_user(Accepted(pair[1]))
+
+
+# -- systems that do not say whose connections are ---------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("unknown_users")
+def test_replay_password(tmp_path: Path) -> None:
+    """Missing and wrong ones are asked for, as a proxy and as a server asks; the right one opens everything."""
+    path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")), record("https://s.example/"))
+    with serving(tmp_path / "home", path) as proxy:
+        assert proxy.address == f"http://lycosa:{proxy.password}@127.0.0.1:{proxy.port}"
+        wrong = ["", "Basic", "Basic !", basic("lycosa:"), basic(f"other:{proxy.password}"), f"Bearer {proxy.password}"]
+        for given in (*wrong, basic(proxy.login + "x"), basic(proxy.login) + "\u00e9"):
+            refused = ask(proxy, A, headers={"Proxy-Authorization": given, "Authorization": basic(proxy.login)})
+            assert (407, 'Basic realm="Lycosa"') == (refused.status, refused.headers["proxy-authenticate"])
+            refused = ask(proxy, "/", headers={"Authorization": given, "Proxy-Authorization": basic(proxy.login)})
+            assert (401, 'Basic realm="Lycosa"') == (refused.status, refused.headers["www-authenticate"])
+        with pytest.raises(OSError, match="407"):
+            ask_secure(proxy, "s.example", "/")
+        assert b"<p>front" == ask(proxy, A, headers={"Proxy-Authorization": basic(proxy.login)}).body
+        assert b"A recorded web" in ask(proxy, "/", headers={"Authorization": basic(proxy.login)}).body
+        client = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=60)
+        client.set_tunnel("a.example", 80, {"Proxy-Authorization": basic(proxy.login)})
+        client.request("GET", "/")
+        assert b"<p>front" == client.getresponse().read()
+        client.close()
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
+@pytest.mark.usefixtures("unknown_users")
+def test_how_to_password(tmp_path: Path) -> None:
+    """The command that the start page shows."""
+    path = write(tmp_path / "a.warc.gz", record(A, http_answer(b"<p>front")))
+    with serving(tmp_path / "home", path) as proxy:
+        command = how_to(proxy, A)["curl"]
+        assert b"<p>front" == subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True).stdout
