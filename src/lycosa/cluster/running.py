@@ -80,16 +80,18 @@ class ClusterCrawl:
             directory = await self._on_files(self._directory)
             log = await self._on_files(directory.log)
             count = self._count()
-            merger = await self._on_files(self._share_out, log, count, directory.options)
+            options = self.request.options if self.request.resuming else directory.options
+            merger = await self._on_files(self._share_out, log, count, options)
             if self.request.resuming:
                 answers = await ask(self.request, await self._on_files(Answers.recorded, log))
             await self._on_files(answers.record, log)
-            options = self._located(directory.options)
+            options = self._located(options)
             options = replace(options, search=[], seeds=list(dict.fromkeys([*options.seeds, *answers.seeds])))
             place, labels = str(self.path.absolute()), await self._on_files(_labels, log)
             over = await self._on_files(merger.begin)
             judged = await self._on_files(merger.judged)
             await self._start(Start(place, count, vars(options), labels, answers.learned, over, judged))
+            await self._on_files(self._save_options, directory)
             async with aclosing(self._watch(merger)) as turns:
                 async for progress in turns:
                     yield progress
@@ -116,11 +118,13 @@ class ClusterCrawl:
     def _directory(self) -> Directory:
         if not self.request.resuming:
             return Directory.create(self.path, self.request.options)
-        directory = Directory.open(self.path)
-        if vars(directory.options) != vars(self.request.options):
+        return Directory.open(self.path)
+
+    def _save_options(self, directory: Directory) -> None:
+        """Write changed options to crawl.toml, once nothing can refuse them any more."""
+        if self.request.resuming and vars(directory.options) != vars(self.request.options):
             directory.options = self.request.options
             directory.save()
-        return directory
 
     def _located(self, options: Options) -> Options:
         """The options as shards need them, which are elsewhere."""

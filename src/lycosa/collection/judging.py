@@ -250,14 +250,19 @@ class _Anew:
     def _anew(self, topic: Topic | None, other: bool) -> tuple[float, NDArray[np.floating[Any]]]:
         """Fold the log with the topic; if it is the crawl's own, what the snapshot does not know of it."""
         path, options = self.collection.path, self.options
-        if topic is None:
-            topic = make_topic(located(options, path), self._learned())
+        make = partial(make_topic, located(options, path))
+        learned = self._learned() if topic is None else {}
+        topic = make(learned) if topic is None else topic
         name = fingerprint(options, topic)
         self.probability = bool(getattr(topic, "probability", False))
-        heard = heeding(topic)
-        learner: Learner = InLanguage(heard) if options.languages else heard
+        heard, learner = self._heeding(topic)
         reader = _Reader(self.collection, learner) if isinstance(heard, Heard) and other else None
-        self._fold(learner, name, reader, 0 if other else self._take_up(learner, name))
+        try:
+            known = 0 if other else self._take_up(learner, name)
+        except Untold:
+            heard, learner = self._heeding(make(learned))
+            known = 0
+        self._fold(learner, name, reader, known)
         if isinstance(heard, Heard) and other:
             lesson: Lesson | None = heard.said_anew(self.now)
         else:  # one that has met nothing to learn from waits for it, unless it has to say what it makes of the pages
@@ -268,8 +273,16 @@ class _Anew:
             self.news.append(lesson)
         return learner.threshold, learner.worths()
 
+    def _heeding(self, topic: Topic) -> tuple[Learner, Learner]:
+        """The judge as one that hears labels, and the same as one that looks at the language if that matters."""
+        heard = heeding(topic)
+        return heard, InLanguage(heard) if self.options.languages else heard
+
     def _take_up(self, learner: Learner, name: str) -> int:
-        """Have the judge know what it had learned by the crawl's snapshot: up to which event that is."""
+        """Restore the judge from the crawl's snapshot, and return the number of the last event it knows.
+
+        Raise Untold if the snapshot does not fit: the judge is then of no use.
+        """
         key, snapshots = learning_key(self.options, name), Snapshots(self.collection.path)
 
         def fits(about: About) -> bool:
@@ -283,7 +296,7 @@ class _Anew:
         snapshot = snapshots.read(fits, lambda names: names[:2] == ("engine", "topic"))
         if snapshot is None:
             return 0
-        with snapshots.believed():
+        with snapshots.restoring():
             restore(learner, snapshot[1]["engine"]["topic"])
         return int(snapshot[0]["seq"])
 

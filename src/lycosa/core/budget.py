@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
-from lycosa.core.state import State
+from lycosa.core.state import State, Untold
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
 PER_PAGE = 10
@@ -251,6 +251,8 @@ class Tally:
 
     def restore(self, state: State) -> None:
         """Have those numbers."""
+        if state.keys() != self.state().keys():
+            raise Untold("other things were counted")
         for name, value in state.items():
             setattr(self, name, Counter(value) if isinstance(getattr(self, name), Counter) else value)
 

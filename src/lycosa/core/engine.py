@@ -422,6 +422,8 @@ class Engine:
             told = state.pop(name)
             if name not in without:
                 restore(part, {each: value for each, value in told.items() if f"{name} {each}" not in without})
+        if unknown := state.keys() - {"inbox"}:
+            raise Untold(f"there is no part {min(unknown)}")
 
     def _parts(self) -> dict[str, object]:
         """Those that learn, beside the table."""

@@ -222,6 +222,7 @@ class Crawl:
                 self._crier = self._make_crier()
                 self._crier.start()
             await assembly.take_up()
+            self.engine = assembly.engine
             if request.keeping is None and request.path is not None:
                 self._snapshots = SnapshotWriter(request, files, assembly.engine)
             self._open_crawl_log(assembly.engine)

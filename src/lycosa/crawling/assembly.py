@@ -17,6 +17,7 @@ from lycosa.core.errands import fetch
 from lycosa.core.errors import InputError
 from lycosa.core.options import HOT
 from lycosa.core.protocols import Space, Strategy
+from lycosa.core.state import Untold
 from lycosa.core.table import OPEN
 from lycosa.core.types import Event, Kind, Page, Seed, Setting, Task
 from lycosa.crawling.files import Files, take_up
@@ -49,8 +50,14 @@ AT_ONCE = 10
 async def assemble(request: Request, files: Files) -> Assembly:
     """The parts put together. What has been crawled before is not known yet: that takes `Assembly.take_up`."""
     await settle(request)
+    learned, news, searched = await _open(request, files, request.make_space())
+    engine, probability = _engine(request, files, learned)
+    return Assembly(request, files, engine, learned, news, probability, searched)
+
+
+def _engine(request: Request, files: Files, learned: dict[str, Any]) -> tuple[Engine, bool]:
+    """A new engine, and whether its judge gives probabilities."""
     space, options = request.make_space(), request.options
-    learned, news, searched = await _open(request, files, space)
     topic = request.make_topic(learned)
     strategy = _strategy(request)
     for part in (topic, getattr(strategy, "estimator", strategy)):
@@ -90,11 +97,10 @@ async def assemble(request: Request, files: Files) -> Assembly:
     )
     if request.owns is not None:
         engine.owns = request.owns
+    large = f"this strategy needs every address that was ever seen: all stay in memory, about {KNOWN} bytes each"
     if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= MANY):
-        request.notes.append(
-            f"this strategy needs every address that was ever seen: all stay in memory, about {KNOWN} bytes each"
-        )
-    return Assembly(request, files, engine, news, probability, searched)
+        request.notes += [large] if large not in request.notes else []
+    return engine, probability
 
 
 @dataclass
@@ -104,6 +110,9 @@ class Assembly:
     request: Request
     files: Files
     engine: Engine
+    """Another one after `take_up`, if the snapshot did not fit."""
+    learned: dict[str, Any]
+    """Terms of a file or of example pages."""
     news: list[Event]
     """What came of learning terms, not yet recorded."""
     probability: bool
@@ -113,9 +122,11 @@ class Assembly:
 
     async def take_up(self) -> None:
         """Bring the engine to where the log ends, and record what is new."""
-        request, files, engine = self.request, self.files, self.engine
+        request, files = self.request, self.files
         if request.resuming:
             await self._replay()
+        files.save_options()
+        engine = self.engine
         seeds = request.seeds
         if request.resuming:
             seeds = read_seeds(request.options, engine.space, request.notes, files=not engine.table.is_seed.any())
@@ -148,8 +159,8 @@ class Assembly:
 
     async def _replay(self) -> None:
         """A few events at a time, as others in the same loop want turns. Each is folded before the next is read."""
+        known = await self._restored()
         engine, files = self.engine, self.files
-        known = take_up(self.request, files, engine)
         events, end = files.events(known), files.log.end() if isinstance(files.log, SqliteLog) else 0
         engine.replay(())
         folded, later = 0, end - known
@@ -167,6 +178,19 @@ class Assembly:
                 pace.reset()  # a crawl's requests are not the watch's
         if files.judged_by not in ("", engine.lessons.judge_name):
             self.request.notes.append("the pages so far were judged by another topic, judge, model or ontology")
+
+    async def _restored(self) -> int:
+        """Go on from the snapshot; if it does not fit, with a new engine. The number of the last event it knows."""
+        request = self.request
+        try:
+            return take_up(request, self.files, self.engine)
+        except Untold as error:
+            if request.has_own_parts:
+                raise InputError(f"{error}: remove that directory, then continue") from error
+            request.notes.append(f"{error}: the whole log was read again")
+        await request.discard_parts()
+        self.engine, self.probability = _engine(request, self.files, self.learned)
+        return 0
 
     def _is_new(self, node: str) -> bool:
         """Whether the log lacks this seed: at first it does all, later those that were added to crawl.toml."""

@@ -22,6 +22,7 @@ from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
 from lycosa.core.files import Mark
+from lycosa.core.options import Options
 from lycosa.core.protocols import Log
 from lycosa.core.state import State, Untold
 from lycosa.core.types import Event, Lesson, Visit
@@ -60,9 +61,10 @@ class Files:
         self.cold_file: Path | None = None
         """Where rows are that are not in memory; without one, in a temporary file."""
         self._directory: Directory | None = None
+        self._kept: Options | None = None
 
     def open(self) -> None:
-        """Make the directory, or take it over; options that have changed are written down."""
+        """Make the directory, or take it over."""
         request, options = self.request, self.request.options
         if request.path is None:
             return
@@ -83,10 +85,7 @@ class Files:
         if not request.resuming:
             own = directory.options  # has copies of its own, and sees from there what lies beside it
             options = request.options = replace(options.with_files(own.files()), dedupe=own.dedupe)
-        kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
-        if vars(directory.options) != vars(kept):
-            directory.options = kept
-            directory.save()
+        self._kept = replace(options, max_time=directory.options.max_time)  # a run's own time is not the crawl's
         log = self.log = directory.log()
         log.command = request.command
         if options.archive:
@@ -96,6 +95,13 @@ class Files:
             )
             self.archive.command = request.command
             request.notes += [f"beyond the log, moved aside: {what}" for what in directory.moved]
+
+    def save_options(self) -> None:
+        """Write changed options to crawl.toml, once nothing can refuse them any more."""
+        directory, kept = self._directory, self._kept
+        if directory is not None and kept is not None and vars(directory.options) != vars(kept):
+            directory.options = kept
+            directory.save()
 
     def events(self, after: int = 0) -> Generator[Event, None, None]:
         """The log's events, or the later ones; in passing it is noted who judged, and which payloads are archived."""
@@ -238,9 +244,10 @@ def bound_to(request: Request, engine: Engine) -> About:
     return {"code": code(), "judge": learning_key(request.options, engine.lessons.judge_name), "crawl": crawl}
 
 
-def _renders(engine: Engine) -> bool:
-    """Whether there is a browser that has learned which pages need it. Whoever only looks has none."""
-    return getattr(getattr(engine, "space", None), "renderer", None) is not None
+def _renderer(engine: Engine) -> str:
+    """Return the class name of the renderer, whose state depends on it; empty without one, as for readers."""
+    renderer = getattr(getattr(engine, "space", None), "renderer", None)
+    return "" if renderer is None else type(renderer).__name__
 
 
 def _source(part: object) -> str:
@@ -255,7 +262,10 @@ def _source(part: object) -> str:
 
 
 def take_up(request: Request, files: Files, engine: Engine) -> int:
-    """Have a new engine go on from the snapshot, if there is one that fits: the number of the last event it knows."""
+    """Restore a new engine from the snapshot, if one fits, and return the number of the last event it knows.
+
+    Raise Untold if the snapshot turns out not to fit on the way: the engine is then of no use.
+    """
     log = files.log
     if files.snapshots is None or request.keeping is not None or not isinstance(log, SqliteLog):
         return 0
@@ -265,9 +275,12 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
     def fits(about: About) -> bool:
         same = all(about[name] == value for name, value in bound.items()) and about["seq"] <= files.until
         same = same and cold_fits(about.get("cold", []), files.cold_file)
-        same = same and (bool(about.get("renders")) or not _renders(engine))
+        same = same and log.chain(about["seq"]) == about["log"]
+        if same and _renderer(engine) not in ("", about.get("renderer")):
+            request.notes.append("a browser was installed or removed since the last run: the whole log was read again")
+            return False
         without[:] = files.without if about["seq"] == log.end() else ()
-        return same and log.chain(about["seq"]) == about["log"]
+        return bool(same)
 
     def wanted(names: tuple[str, ...]) -> bool:  # whoever only looks has no archive
         return names[0] == "engine" and names[1] not in without and " ".join(names[1:3]) not in without
@@ -277,7 +290,7 @@ def take_up(request: Request, files: Files, engine: Engine) -> int:
         if snapshot is None:
             return 0
         about, state = snapshot
-        with files.snapshots.believed():
+        with files.snapshots.restoring():
             engine.restore(state.pop("engine"), without)
             files.restore(state["files"])
     return int(about["seq"])
@@ -339,7 +352,7 @@ class SnapshotWriter:
                     "seq": seq,
                     "log": log.chain(seq),
                     "cold": about,
-                    "renders": _renders(self.engine),
+                    "renderer": _renderer(self.engine),
                 },
                 state,
             )

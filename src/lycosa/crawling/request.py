@@ -69,6 +69,8 @@ class Request:
 
     def __post_init__(self) -> None:
         options = self.options
+        self.has_own_parts = any(part is not None for part in (self.topic, self.strategy, self.space))
+        """Whether there are objects of the user's own, which can't be made again."""
         self.in_directory = self.resuming
         """Whether the files that the options name lie in the directory."""
         self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
@@ -200,6 +202,12 @@ class Request:
             if isinstance(self.space, WebSpace):
                 self.space.renderer = renderer_of(self.options)
         return self.space
+
+    async def discard_parts(self) -> None:
+        """Let the space and the topic be made again from the options."""
+        if self.space is not None:
+            await self.space.close()
+        self.space = self._topic = None
 
     @property
     def lacks_terms(self) -> bool:

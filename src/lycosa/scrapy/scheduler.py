@@ -128,10 +128,10 @@ class Scheduler(BaseScheduler):
         files = self._files = Files(request)
         threads.begin()
         assembly = await assemble(request, files)
+        await assembly.take_up()
         engine = self.engine = assembly.engine
         assert isinstance(engine.warden, Priorities)
         self.priorities = engine.warden
-        await assembly.take_up()
         engine.picker.budget, engine.picker.concurrency = Budget(), sys.maxsize  # how many and how long, Scrapy knows
         engine.picker.begin(engine.clock(), full=lambda: None)
         self._given = request.options.judge == "given"

@@ -225,7 +225,7 @@ class Snapshots:
                 if not fits(about):
                     return None
                 state = self._unpacked(leaves, plain, wanted, tell)
-            except (InputError, OSError, ValueError, LookupError, TypeError, MemoryError, msgpack.UnpackException):
+            except Exception:  # whatever is wrong with it, the log has everything
                 return None
             if state is not None:
                 self._leaves = leaves if wanted is None else {}
@@ -233,14 +233,13 @@ class Snapshots:
         return None
 
     @contextmanager
-    def believed(self) -> Iterator[None]:
-        """What can't be in spite of its hashes is an error that says what to do."""
+    def restoring(self) -> Iterator[None]:
+        """Raise Untold for any error while a state is restored: the parts are then half restored, and of no use."""
         try:
             yield
-        except (Untold, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            raise InputError(
-                f"the snapshot in {self.path} contradicts itself ({error}): remove that directory, then continue"
-            ) from error
+        except Exception as error:
+            why = str(error) if isinstance(error, Untold) else f"{type(error).__name__}: {error}"
+            raise Untold(f"the snapshot in {self.path} does not fit ({why})") from error
 
     def about(self) -> About | None:
         """What the snapshot is of, if there is one."""

@@ -172,8 +172,10 @@ class WarcArchive:
         return self._seen.state()
 
     def restore(self, state: State) -> None:
-        """Know of them."""
-        self._seen.restore(state)
+        """Know of them; unchanged if the state does not fit."""
+        seen = type(self._seen)()
+        seen.restore(state)
+        self._seen = seen
 
     def append(self, visit: Visit, exchange: Exchange) -> Place:
         """Write the records of one visit; returns where the response is. All of it or nothing."""

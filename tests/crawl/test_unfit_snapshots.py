@@ -1,0 +1,183 @@
+"""A snapshot that does not fit costs time only: the log is folded from its beginning."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lycosa
+from lycosa import browser
+from lycosa.collection.judging import learn
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.crawling import Crawl
+from lycosa.spaces.graph import GraphSpace
+from lycosa.store.directory import CONFIG, Directory
+from lycosa.store.log import VERSIONS, set_labels
+from lycosa.store.snapshots import NAME, Snapshots
+from lycosa.testing import Server, Web, serve
+from lycosa.topics.given import Given
+
+LOCAL: dict[str, Any] = {"delay": 0.0, "allow_network": ["127.0.0.0/8"], "concurrency": 1}
+PAGES = 12
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The embedded web."""
+    with serve(Web(seed=7, pages=200, hosts=8, traps=()), record=False) as serving:
+        yield serving
+
+
+def missing(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """Have no browser, or one."""
+    monkeypatch.setattr(browser, "what_is_missing", lambda named="": what)
+    monkeypatch.setattr(browser, "find_chromium", lambda named="": "/bin/false")
+
+
+def with_snapshot(server: Server, out: Path, **more: Any) -> Path:
+    """A crawl with a snapshot of its end."""
+    crawl = lycosa.crawl(
+        "coral reef", server.web.seeds("marine biology/coral reefs"), out=out, budget=PAGES, **LOCAL, **more
+    )
+    for visits, _ in enumerate(crawl, 1):
+        if visits == PAGES:
+            assert crawl._snapshots is not None
+            assert crawl._snapshots.write(sure=True)
+    return out
+
+
+def resumed(out: Path) -> tuple[Crawl, list[str]]:
+    """A resumed crawl, and the pages that it picks."""
+    crawl = lycosa.resume(out, budget=2 * PAGES)
+    return crawl, [visit.node for visit in crawl]
+
+
+def changed(state: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> None:
+    """Change a part of a state."""
+    for name in path[:-1]:
+        state = state[name]
+    if change is None:
+        del state[path[-1]]
+    else:
+        state[path[-1]] = change(state.get(path[-1]))
+
+
+def written_again(out: Path, path: tuple[str, ...], change: Callable[[Any], Any]) -> None:
+    """Change a part of a snapshot, which claims to be as good as before."""
+    about, state = Snapshots(out).read(lambda about: True) or ({}, {})
+    changed(state, path, change)
+    shutil.rmtree(out / NAME)
+    Snapshots(out).write(about, state)
+
+
+@pytest.mark.parametrize(("before", "after"), [("playwright", ""), ("", "playwright")], ids=["installed", "removed"])
+def test_resume_after_a_browser_came_or_went(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
+) -> None:
+    """Which pages need a browser is learned from the log then."""
+    missing(monkeypatch, before)
+    out = with_snapshot(server, tmp_path / "crawl")
+    missing(monkeypatch, after)
+    crawl, picked = resumed(out)
+    assert len(picked) >= PAGES
+    assert ["a browser was installed or removed since the last run: the whole log was read again"] == crawl.notes
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        *(((("engine", name)), None) for name in ("table", "topic", "space", "strategy", "frontier", "lessons")),
+        (("engine", "table", "closed"), lambda value: None),
+        (("engine", "table", "columns"), lambda value: {name: column[:-1] for name, column in value.items()}),
+        (("engine", "space", "robots"), lambda value: ["{"]),
+        (("engine", "space", "policies"), lambda value: 3),
+        (("engine", "tally"), lambda value: {"pages": 3}),
+        (("engine", "inbox"), lambda value: 5),
+        (("engine", "keepsakes"), lambda value: {"of": "another version"}),
+        (("files",), lambda value: {}),
+        (("files", "archive"), lambda value: {"digests": np.zeros(3), "nodes": {}, "started": np.zeros(1)}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_resume_with_a_snapshot_that_does_not_fit(
+    server: Server, crawled: Path, tmp_path: Path, path: tuple[str, ...], change: Callable[[Any], Any]
+) -> None:
+    """Parts that are missing, too many or of another shape: ignored with a remark, and the same pages are picked."""
+    out, bare = (shutil.copytree(crawled, tmp_path / name) for name in ("crawl", "bare"))
+    shutil.rmtree(bare / NAME)
+    written_again(out, path, change)
+    crawl, picked = resumed(out)
+    assert resumed(bare)[1] == picked
+    assert ["does not fit" in note and "the whole log was read again" in note for note in crawl.notes] == [True]
+
+
+@pytest.fixture(scope="module")
+def crawled(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl with a snapshot of its end."""
+    return with_snapshot(server, tmp_path_factory.mktemp("unfit") / "crawl", render="never")
+
+
+def test_learn_with_a_snapshot_that_does_not_fit(crawled: Path, tmp_path: Path) -> None:
+    """The judge learns from the log then."""
+    bare = shutil.copytree(crawled, tmp_path / "bare")
+    shutil.rmtree(bare / NAME)
+    out = shutil.copytree(crawled, tmp_path / "crawl")
+    written_again(out, ("engine", "topic"), lambda value: {"of": "another version"})
+    told = []
+    for path in (out, bare):
+        with closing(Directory.open(path)) as opened, closing(opened.log()) as log:
+            set_labels(log, {page: True for (page,) in log.rows("node", VERSIONS)}, 1.0)
+            told.append(learn(opened, log, 1.0).after.told)
+    assert told[0] == told[1]
+
+
+# -- refused commands leave crawl.toml alone -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("again", [lycosa.resume, lycosa.revisit, lycosa.watch])
+def test_refused_commands_write_nothing(server: Server, crawled: Path, tmp_path: Path, again: Any) -> None:
+    """Options that are refused as such, and good ones of a crawl that can't be opened."""
+    out = shutil.copytree(crawled, tmp_path / "crawl")
+    config = (out / CONFIG).read_bytes()
+    for bad in ({"budget": -3}, {"include": ["("]}, {"max_depth": 5, "headers": ["x"]}):
+        with pytest.raises(InputError):
+            list(again(out, **bad))
+        assert config == (out / CONFIG).read_bytes()
+    (out / "log.sqlite").write_bytes(b"no log at all")
+    with pytest.raises(lycosa.LycosaError):
+        list(again(out, max_depth=5))
+    assert config == (out / CONFIG).read_bytes()
+
+
+def test_revisit_of_another_space_writes_nothing(tmp_path: Path) -> None:
+    """Only a crawl of the web can be refreshed."""
+    graph, out = GraphSpace({"a": ["b"]}, beta={"b": 1}), tmp_path / "crawl"
+    list(lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first", out=out))
+    config = (out / CONFIG).read_bytes()
+    with pytest.raises(InputError, match="not a crawl of the web"):
+        list(lycosa.revisit(out, topic=Given(), space=graph, max_depth=5))
+    assert config == (out / CONFIG).read_bytes()
+
+
+def test_resume_with_own_parts_that_do_not_fit_writes_nothing(tmp_path: Path) -> None:
+    """Objects of the user's own can't be made again, which is said in one line."""
+    graph, out = GraphSpace({"a": ["b"]}, beta={"b": 1}), tmp_path / "crawl"
+    crawl = lycosa.crawl(Given(), ["a"], space=graph, strategy="breadth-first", out=out)
+    for _ in crawl:
+        assert crawl._snapshots is not None
+        assert crawl._snapshots.write(sure=True)
+    written_again(out, ("engine", "tally"), None)
+    config = (out / CONFIG).read_bytes()
+    with pytest.raises(InputError, match=r"does not fit .*: remove that directory, then continue"):
+        list(lycosa.resume(out, topic=Given(), space=graph, budget=77))
+    assert config == (out / CONFIG).read_bytes()
+    shutil.rmtree(out / NAME)
+    list(lycosa.resume(out, topic=Given(), space=graph, budget=77))
+    assert 77 == Options.load(out / CONFIG).budget
