@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,8 +18,9 @@ import pytest
 
 from lycosa.replay import peers
 from lycosa.replay.pages import how_to
-from lycosa.replay.proxy import LocalProxy, Proxy
+from lycosa.replay.proxy import Proxy
 from replay.helpers import ask, ask_secure, basic, http_answer, record, serving, write
+from replay.test_end_to_end import replaying, rest
 from replay.test_live import recording
 
 A = "http://a.example/"
@@ -49,10 +51,10 @@ sys.stdout.buffer.write(received)
 """
 
 
-def answer_to(proxy: LocalProxy, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:
+def answer_to(port: int, address: str, user: int, target: str = A, *, own_port: int = 0) -> bytes:
     """The answer to a client with this address and user id; 0 is the user of the tests."""
     sent = f"GET {target} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n"
-    command = [sys.executable, "-c", CLIENT, address, str(proxy.port), str(own_port), str(user), sent]
+    command = [sys.executable, "-c", CLIENT, address, str(port), str(own_port), str(user), sent]
     return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
 
 
@@ -72,7 +74,7 @@ def unknown_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @needs_linux
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_replay_own_user(proxy: Proxy, address: str) -> None:
-    assert answer_to(proxy, address, 0).endswith(b"<p>front")
+    assert answer_to(proxy.port, address, 0).endswith(b"<p>front")
 
 
 @needs_linux
@@ -81,7 +83,7 @@ def test_replay_own_user(proxy: Proxy, address: str) -> None:
 def test_replay_other_user(proxy: Proxy, address: str) -> None:
     """One line says why, to requests of every form; nothing recorded is shown."""
     for target in (A, "/", "/ca.pem", "https://s.example/"):
-        received = answer_to(proxy, address, NOBODY, target)
+        received = answer_to(proxy.port, address, NOBODY, target)
         assert received.startswith(b"HTTP/1.1 403 ")
         assert received.endswith(b"\r\n\r\nThis proxy serves only the user who started it: start one of your own.\n")
     assert proxy.tally["strangers"] == 4
@@ -97,7 +99,18 @@ def test_replay_other_user_on_a_port_of_ours(proxy: Proxy, address: str) -> None
         if address == "127.0.0.1":
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # the end is a reset
             ours.close()
-        assert answer_to(proxy, address, NOBODY, own_port=port).startswith(b"HTTP/1.1 403 ")
+        assert answer_to(proxy.port, address, NOBODY, own_port=port).startswith(b"HTTP/1.1 403 ")
+
+
+@needs_linux
+@needs_root
+def test_serve_other_user(tmp_path: Path) -> None:
+    """The command says at its end that someone was refused."""
+    path = write(tmp_path / "a.warc.gz", record(A))
+    with replaying(tmp_path, path) as (process, address):
+        answer_to(int(address.rpartition(":")[2]), "127.0.0.2", NOBODY)
+        process.send_signal(signal.SIGTERM)
+        assert "note: refused 1 request of other users of this machine" in rest(process)[1].splitlines()
 
 
 @needs_linux
@@ -112,7 +125,7 @@ def test_browse_other_user(tmp_path: Path, address: str) -> None:
         assert b"Private" in shown
         assert proxy.token.encode() in shown
         for target in ("/", proxy.server + "/", f"/label/{proxy.token}/0/yes", A):
-            received = answer_to(proxy, address, NOBODY, target)
+            received = answer_to(proxy.port, address, NOBODY, target)
             assert received.startswith(b"HTTP/1.1 403 ")
             assert b"secret" not in received
             assert proxy.token.encode() not in received
