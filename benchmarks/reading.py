@@ -159,7 +159,7 @@ def commands(directory: Path, out: Path) -> dict[str, list[str]]:
     where = str(directory)
     exports = {
         f"export {form}": ["export", where, "--format", form, "--out", str(out / f"out.{form}")]
-        for form in ("jsonl", "csv", "parquet", "graphml", "records", "text", "warc", "wacz")
+        for form in ("jsonl", "csv", "parquet", "records", "text", "warc", "wacz")
     }
     return {
         "index": ["index", where],

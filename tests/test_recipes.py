@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import networkx
 import pytest
 
+import lycosa
+from lycosa.core.types import Exchange
 from lycosa.text.thesaurus import read_thesaurus
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -82,3 +86,64 @@ def test_skos_to_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"coral reef", "sea", "atoll"} == set(found.names)
     assert ["bioherm"] == found.synonyms("coral reef")
     assert [1, 0, 2] == [found.depth[found.concepts(word)[0]] for word in ("coral reef", "sea", "atoll")]
+
+
+PAGES = {
+    "http://a.test/": ("Start", ["http://a.test/reefs", "http://b.test/"]),
+    "http://a.test/reefs": ("Reefs", ["http://a.test/"]),
+    "http://b.test/": ("Other\x01", []),
+}
+
+
+@pytest.fixture
+def reefs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl in the current directory that is called reefs: all its pages but one are relevant."""
+
+    def found(url: str) -> lycosa.Page:
+        title, targets = PAGES[url]
+        body = f"<title>{title}</title><main><h1>{title}</h1><p>All of it.</main>".encode()
+        kind = [(b"Content-Type", b"text/html; charset=utf-8")]
+        exchange = Exchange(b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK", kind, body, sha256(body).digest())
+        links = lycosa.Links.to(*targets)
+        return lycosa.Page("ok", 200, title=title, marked="All of it.", language="en", links=links, exchange=exchange)
+
+    monkeypatch.chdir(tmp_path)
+    crawl = lycosa.crawl(lambda page: float("Reefs" not in page.title), ["http://a.test/"], space=found, out="reefs")
+    assert 3 == len(list(crawl))
+
+
+class Made:
+    """A document that remembers how it was made."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+
+
+@pytest.mark.parametrize(("module", "text", "name"), [
+    ("langchain_core.documents", "page_content", "id"), ("llama_index.core.schema", "text", "id_"),
+])  # fmt: skip
+def test_documents(reefs: None, monkeypatch: pytest.MonkeyPatch, module: str, text: str, name: str) -> None:
+    """A document for each relevant page: its text, its address as its id, and what is known of it."""
+    stand_in(monkeypatch, module, Document=Made)
+    made = list(run(recipe("howto/export.md", module.partition(".")[0]))["documents"]("reefs"))
+    assert ["http://a.test/", "http://b.test/"] == [document.given[name] for document in made]
+    pages = list(lycosa.open("reefs"))
+    assert ["Start\nAll of it.", "Other\nAll of it."] == [document.given[text] for document in made]
+    about = [document.given["metadata"] for document in made]
+    assert [(page.url, page.title, "en", 1.0) for page in pages] == [
+        (told["source"], told["title"], told["language"], told["score"]) for told in about
+    ]
+    assert set(made[0].given) - {"excluded_llm_metadata_keys", "excluded_embed_metadata_keys"} == {
+        text,
+        name,
+        "metadata",
+    }
+
+
+def test_graphml(reefs: None) -> None:
+    """Relevant pages are nodes, and links between them edges; titles lose what XML cannot hold."""
+    run(recipe("howto/export.md", "networkx"))
+    graph = networkx.read_graphml("reefs.graphml")
+    assert {"http://a.test/": "Start", "http://b.test/": "Other"} == dict(graph.nodes(data="title"))
+    assert {1.0} == {score for _, score in graph.nodes(data="score")}
+    assert [("http://a.test/", "http://b.test/")] == list(graph.edges)

@@ -53,7 +53,7 @@ def test_what_may_go_to_the_output(reefs: Path, export: Command, tmp_path: Path)
 
 def test_what_needs_a_file(reefs: Path, export: Command) -> None:
     """Binary formats are not thrown at a terminal: the error says what to add."""
-    for form in ("parquet", "graphml", "warc", "wacz"):
+    for form in ("parquet", "warc", "wacz"):
         code, out, err = export(reefs, "--format", form)
         assert (2, "") == (code, out)
         assert f"lycosa: {form} needs a file to go to: --out FILE.{form}" in err
@@ -75,7 +75,6 @@ def test_every_format_says_how_to_open_it(reefs: Path, export: Command, tmp_path
     for name, hint in [
         ("t.jsonl", "pandas.read_json('{}', lines=True)"),
         ("t.parquet", "pandas.read_parquet('{}')"),
-        ("t.graphml", "networkx.read_graphml('{}')"),
         ("t.warc.gz", "warcio index {}"),
         ("t.wacz", "https://replayweb.page"),
         ("t.txt", "any editor"),

@@ -847,7 +847,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         assert server.network.accounts["1"].statuses[0]["content"].split()[1] in page
         _lycosa("report", str(out))
         assert "Jazz0" in (out / "report.html").read_text("utf-8")
-        for form in ("jsonl", "csv", "graphml", "text", "warc"):
+        for form in ("jsonl", "csv", "text", "warc"):
             file = tmp_path / f"out.{form}"
             _lycosa("export", str(out), "--format", form, "--all", "--out", str(file), "--quiet")
             assert file.exists()

@@ -21,8 +21,7 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="jsonl, csv, parquet, dataset, bulk, graphml, warc, wacz, cdxj, text, markdown or records. Default: "
-            "by FILE's name.",
+            help="jsonl, csv, parquet, bulk, warc, wacz, cdxj, text, markdown or records. Default: by FILE's name.",
             autocompletion=names_in("collection.export", "FORMATS"),
         ),
     ] = "",
@@ -54,7 +53,7 @@ def export(
     ] = "",
     quiet: Quiet = False,
 ) -> None:
-    """Export pages: tables, graph, web archive or plain text."""
+    """Export pages: tables, web archive or plain text."""
     to_output = out is None or str(out) == "-"
     # Both on the error output, as the output may be the export itself; and no bar across its lines.
     with progress(quiet or (to_output and sys.stdout.isatty())) as tell:

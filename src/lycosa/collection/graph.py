@@ -8,7 +8,7 @@ fetched yet. An address takes about 33 bytes, a link 4. (A crawl of ten thousand
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -242,18 +242,6 @@ class Graph:
     def seed_vertices(self) -> list[int]:
         """The seeds that were fetched."""
         return [int(vertex) for vertex in self._vertex[list(self.seeds)] if vertex >= 0]
-
-    def landing(self, nodes: Iterable[str]) -> NDArray[np.int32]:
-        """For every address where one ends up who follows redirects until one of these is met; -1: nowhere."""
-        target = np.full(len(self.addresses), -1, np.int32)
-        for source, leads in self._redirects.items():
-            target[source] = leads
-        wanted = np.array([self.addresses.number(node) for node in nodes], np.int32)
-        target[wanted] = wanted
-        target = _followed(target)
-        chosen = np.zeros(len(target) + 1, np.bool_)  # one more, for what leads nowhere
-        chosen[wanted] = True
-        return np.where(chosen[target], target, -1).astype(np.int32)
 
     def breadth(self, kinds: NDArray[np.uint8]) -> Breadth:
         """The graph of what has been fetched, for breadth-first order."""

@@ -220,7 +220,7 @@ class Collection:
         versions: str = "",
         excel: bool = False,
     ) -> Exported:
-        """Write the pages to a file for other tools: jsonl, csv, parquet, graphml, warc, wacz, text, markdown ...
+        """Write the pages to a file for other tools: jsonl, csv, parquet, warc, wacz, text, markdown ...
 
         The format follows the file's name, or `form`. Of pages that changed, `versions` are "current" or "all".
         """

@@ -170,7 +170,7 @@ def test_without_an_archive_there_is_nothing_to_copy(tmp_path: Path, name: str) 
     """Archives and texts of a crawl that kept no archive are refused, with what works instead."""
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/")
-    with pytest.raises(InputError, match=r"no archive of these pages .* choose jsonl, csv, parquet or graphml"):
+    with pytest.raises(InputError, match=r"no archive of these pages .* choose jsonl, csv or parquet"):
         export(tmp_path / "crawl", tmp_path / name)
     assert ["crawl"] == [path.name for path in tmp_path.iterdir()]
 

@@ -7,7 +7,6 @@ import gzip
 from pathlib import Path
 from zipfile import ZipFile
 
-import networkx
 import pandas
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -113,33 +112,6 @@ def test_lineage_is_what_the_crawl_knew(reefs: Path, tmp_path: Path) -> None:
     assert {0, 1, 2} <= {row["depth"] for row in rows}
 
 
-@pytest.mark.parametrize(("name", "scope"), [("g.graphml", {}), ("g.graphml.gz", COPIES)])
-def test_graph_in_networkx(reefs: Path, tmp_path: Path, name: str, scope: dict[str, bool]) -> None:
-    """networkx reads a node for each page, and an edge for each pair that a link or a redirect joins."""
-    export(reefs, tmp_path / name, **scope)
-    graph = networkx.read_graphml(tmp_path / name)
-    pages = expected(reefs, **scope)
-    assert [page.node for page in pages] == [about["url"] for _, about in graph.nodes(data=True)]
-    assert [page.worth for page in pages] == [about["score"] for _, about in graph.nodes(data=True)]
-    chosen = {page.node for page in pages}
-    moved = {
-        event.node: event.links.urls[0]
-        for event in events(reefs)
-        if isinstance(event, Visit) and event.kind == "redirect"
-    }
-    pairs: dict[tuple[str, str], float] = {}
-    for page in pages:
-        for url, alpha in zip(page.links.urls, page.links.alphas.tolist(), strict=True):
-            while url not in chosen and url in moved:
-                url = moved[url]
-            if url in chosen and url != page.node:
-                pairs[page.node, url] = max(alpha, pairs.get((page.node, url), 0.0))
-    name_of = dict(graph.nodes(data="url"))
-    found = {(name_of[a], name_of[b]): about["alpha"] for a, b, about in graph.edges(data=True)}
-    assert len(pairs) == graph.number_of_edges() > len(pages)
-    assert pairs == pytest.approx(found)
-
-
 @pytest.mark.parametrize("scope", [{}, COPIES])
 def test_warc_in_warcio(reefs: Path, tmp_path: Path, scope: dict[str, bool]) -> None:
     """warcio reads a response or revisit and a request for each page, and every record is a copy from the archive."""
@@ -204,5 +176,5 @@ def test_markdown_is_all_pages_but_near_duplicates(reefs: Path, tmp_path: Path) 
 
 def test_no_format_is_forgotten() -> None:
     """The tests above read back every format that there is."""
-    others = {"records", "cdxj", "dataset", "bulk"}  # see test_form_records.py, test_export_cdxj.py, test_pipelines.py
-    assert {"jsonl", "csv", "parquet", "graphml", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others
+    others = {"records", "cdxj", "bulk"}  # see test_form_records.py, test_export_cdxj.py, test_pipelines.py
+    assert {"jsonl", "csv", "parquet", "warc", "wacz", "text", "markdown"} == set(FORMATS) - others

@@ -49,7 +49,6 @@ def peak(crawl: Path, out: Path) -> int:
         ("t.jsonl", 30),
         ("t.csv", 30),
         ("t.parquet", 100),  # what is kept of each row group, of 40,000 characters below; else of 8 million
-        ("t.graphml", 15),
         ("t.warc.gz", 0),
         ("t.wacz", 400),  # the lines of its index
         ("t.txt", 40),

@@ -184,13 +184,12 @@ def test_unreadable_bodies_are_rows_without_text(tmp_path: Path) -> None:
 
 
 def test_without_an_archive_there_is_no_text(tmp_path: Path) -> None:
-    """A crawl that kept no archive still gives its tables and its graph, and the user is told what is missing."""
+    """A crawl that kept no archive still gives its tables, and the user is told what is missing."""
     with crawled(tmp_path / "crawl", archive=False) as crawl:
         crawl.page("http://a.test/", html("A", prose(1)))
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         done = export(tmp_path / "crawl", tmp_path / name)
         assert ["no text for 1 page: the crawl kept no archive (--no-archive)"] == done.remarks
-    assert 1 == export(tmp_path / "crawl", tmp_path / "g.graphml").pages
     table = pandas.read_parquet(tmp_path / "t.parquet")
     assert [("A", "", "", True)] == list(
         zip(table["title"], table["text"], table["warc_file"], table["warc_offset"].isna(), strict=True)
@@ -273,14 +272,3 @@ def test_a_sitemap_is_a_parent(tmp_path: Path) -> None:
     assert [(1, source.node, "Reefs"), (2, "http://a.test/", "next")] == [
         (row["depth"], row["parent"], row["anchor"]) for row in rows
     ]
-
-
-def test_links_without_alphas_are_links(tmp_path: Path) -> None:
-    """A page that nobody judged has links, too."""
-    with crawled(tmp_path / "crawl", archive=False) as crawl:
-        crawl.page("a").links = Links.to("b")
-        visit = crawl.page("c", links=[("b", "x", 0.1)])
-        visit.links.alphas = visit.links.alphas[:0]
-        crawl.log.append(replace(visit, node="d"))
-        crawl.page("b")
-    assert 4 == export(tmp_path / "crawl", tmp_path / "g.graphml").pages

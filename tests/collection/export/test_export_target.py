@@ -14,7 +14,7 @@ from synthetic_crawl import SyntheticCrawl, crawled, html, many, prose
 from lycosa.collection.export import choose, export
 from lycosa.core.errors import InputError, StoreError
 
-NAMES = ["t.jsonl", "t.csv.gz", "t.parquet", "t.graphml", "t.warc.gz", "t.wacz", "t.txt"]
+NAMES = ["t.jsonl", "t.csv.gz", "t.parquet", "t.warc.gz", "t.wacz", "t.txt"]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_a_device_is_written_to(crawl: Path) -> None:
         ("folder", "csv", "is a directory: give a file"),
         ("t.doc", "", r"cannot tell the format from the name .*t\.doc: end it with one of \.jsonl"),
         ("t", "", "cannot tell the format"),
-        ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, graphml, warc, wacz, cdxj, bulk"),
+        ("t.csv", "xlsx", "unknown format 'xlsx': choose one of jsonl, csv, parquet, warc, wacz, cdxj, bulk"),
     ],
 )
 def test_what_can_not_work(crawl: Path, tmp_path: Path, out: str, form: str, told: str) -> None:

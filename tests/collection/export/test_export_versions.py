@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pandas
 import pytest
@@ -73,19 +72,13 @@ def test_tables_may_have_all_versions(crawl: Path, tmp_path: Path) -> None:
     assert "stands" == parquet["standing"][0]
 
 
-def test_graph_and_corpus_have_the_current_version(crawl: Path, tmp_path: Path) -> None:
-    """Each page is a node or a text once, as it is now; asking for more is refused with what can do it."""
-    export(crawl, tmp_path / "g.graphml")
-    name = "{http://graphml.graphdrawing.org/xmlns}"
-    nodes = ElementTree.parse(tmp_path / "g.graphml").iter(f"{name}node")
-    told = [{str(data.get("key")): data.text for data in node.iter(f"{name}data")} for node in nodes]
-    assert {A: "stands", B: "vanished", D: "stands"} == {str(node["url"]): node["standing"] for node in told}
-    assert {A: "3", B: "1", D: "1"} == {str(node["url"]): node["versions"] for node in told}
+def test_export_text_current_version(crawl: Path, tmp_path: Path) -> None:
+    """Each page is a text once, as it is now; asking for more is refused with what can do it."""
     export(crawl, tmp_path / "corpus.txt")
     text = (tmp_path / "corpus.txt").read_text()
     assert ("newt" in text, "frog" in text, "axolotl" in text) == (True, True, False)
-    with pytest.raises(InputError, match=r"graphml contains only the current version.*jsonl, csv, parquet, warc, wacz"):
-        export(crawl, tmp_path / "g2.graphml", versions="all")
+    with pytest.raises(InputError, match=r"text contains only the current version.*jsonl, csv, parquet, warc, wacz"):
+        export(crawl, tmp_path / "t.txt", versions="all")
     with pytest.raises(InputError, match="choose all or current"):
         export(crawl, tmp_path / "t.csv", versions="some")
 

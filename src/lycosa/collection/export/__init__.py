@@ -1,4 +1,4 @@
-"""What a crawl has gathered, for other tools: tables, a graph, a web archive, a corpus of plain text.
+"""What a crawl has gathered, for other tools: tables, a web archive, a corpus of plain text.
 
 One format, one file, all of the same form: `write(pages, out)` streams a selection of pages into a binary file. A
 million pages need as much memory as a thousand, but for a few dozen bytes a page, which each file accounts for.
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lycosa.collection.estimate import at_least
-from lycosa.collection.export import card, cdxj, graphml, tables, text, wacz, warc
+from lycosa.collection.export import cdxj, tables, text, wacz, warc
 from lycosa.collection.export.selection import Selection, Written
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
@@ -52,7 +52,6 @@ class Format:
     """Whether it may be told."""
     folder: Callable[[Selection, Path], Written] | None = None
     """Writes the same into a folder, where it can be one."""
-    folder_only: bool = False
 
 
 FORMATS = {
@@ -67,7 +66,6 @@ FORMATS = {
             streams=True, either=True,
         ),
         Format("parquet", tables.write_parquet, (".parquet",), "pandas.read_parquet({!r})", either=True),
-        Format("graphml", graphml.write, (".graphml", ".graphml.gz"), "Gephi, or networkx.read_graphml({!r})"),
         Format("warc", warc.write, (".warc.gz",), "any WARC tool, as in: warcio index {}", False, True, "all", True),
         Format(
             "wacz", wacz.write, (".wacz",), "https://replayweb.page: choose the file there", False, True, "all", True,
@@ -79,10 +77,6 @@ FORMATS = {
         Format(
             "bulk", tables.write_bulk, (".ndjson", ".ndjson.gz"), "Elasticsearch or OpenSearch: POST /INDEX/_bulk",
             streams=True, either=True,
-        ),
-        Format(
-            "dataset", tables.write_jsonl, (), "datasets.load_dataset({!r})", either=True,
-            folder=card.write_folder, folder_only=True,
         ),
         Format(
             "text", text.write, (".txt", ".txt.gz"), "any editor", streams=True, archive=True,
@@ -135,8 +129,7 @@ def export(
     path = None if out is None or str(out) == "-" else Path(out)
     kind, folder = choose(form, out if path is not None else None)
     if path is None and (stdout is None or not kind.streams):
-        place = f"file to go to: --out FILE{kind.suffixes[0]}" if kind.suffixes else "directory to go to: --out DIR"
-        raise InputError(f"{kind.name} needs a {place}")
+        raise InputError(f"{kind.name} needs a file to go to: --out FILE{kind.suffixes[0]}")
     if excel and kind.name != "csv":
         raise InputError(f"--excel is for CSV, not for {kind.name}: leave it out, or choose a FILE.csv with --out")
     chosen = _versions(versions, kind)
@@ -149,7 +142,7 @@ def export(
         if kind.archive and pages.total and not pages.archived:
             raise InputError(
                 f"{directory} has no archive of these pages (a crawl with --no-archive keeps none), and {kind.name} "
-                "is made from it: choose jsonl, csv, parquet or graphml"
+                "is made from it: choose jsonl, csv or parquet"
             )
         mark = BOM_UTF8 if excel else b""
         if path is None:
@@ -161,7 +154,7 @@ def export(
             done = _into_folder(kind, pages, path) if folder else _into_file(kind, pages, path, mark)
         done.remarks += _missing(pages, everything)
     size = 0 if path is None else _size(path)
-    opened_by = (_FOLDER if folder and not kind.folder_only else kind.opened_by).format(str(path))
+    opened_by = (_FOLDER if folder else kind.opened_by).format(str(path))
     return Exported(kind.name, done.pages, path, size, opened_by, done.remarks, pages.versions)
 
 
@@ -220,7 +213,7 @@ def choose(form: str, out: Path | str | None) -> tuple[Format, bool]:
         kind = _by_name(name)
     path = Path(name)
     is_folder = name.endswith("/") or path.is_dir() or not (path.suffix or path.exists())
-    return kind, kind.folder_only or (kind.folder is not None and bool(name) and is_folder)
+    return kind, kind.folder is not None and bool(name) and is_folder
 
 
 def _by_name(name: str) -> Format:

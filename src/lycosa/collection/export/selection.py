@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -59,8 +59,6 @@ class Selection:
         self.everything = everything
         self.log = collection.log
         self._tell = tell
-        self.witness: Callable[[ExportedPage], None] | None = None
-        """Sees each page of a table when its row is made."""
         self.parent = lru_cache(maxsize=16)(self.log.visit)
         """A visit by its number: those that led to pages, which come one after the other."""
         self.view = collection.view()

@@ -84,8 +84,6 @@ def rows(pages: Selection, without: Collection[str] = ()) -> Iterator[dict[str, 
     for seq, visit in pages.pages():
         page = ExportedPage(pages, seq, visit)
         row = {name: of(page) for name, of in wanted.items()}
-        if pages.witness is not None:
-            pages.witness(page)
         yield row
 
 

@@ -262,7 +262,7 @@ def _steps(report: Report) -> list[tuple[str, str]]:
         steps.append(
             (
                 f"lycosa export {name} --out pages.csv",
-                "Export all relevant pages as a table, a graph, a corpus or a web archive.",
+                "Export all relevant pages as a table, a corpus or a web archive.",
             )
         )
     if report.freshness is not None:
