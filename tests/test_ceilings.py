@@ -31,19 +31,22 @@ def excesses(part: str, figures: dict[str, float], ceilings: dict[str, float]) -
 
 def test_lines_by_folder() -> None:
     """Neither the whole nor a folder has more lines than its ceiling."""
-    assert [] == excesses("lines", TOOL.lines_by_folder(ROOT), CEILINGS["lines"])
+    above = excesses("lines", TOOL.lines_by_folder(ROOT), CEILINGS["lines"])
+    assert not above, "\n".join(above)
 
 
 def test_size() -> None:
     """Tests, docs, commands, options and the other counts stay below their ceilings."""
     measured = TOOL.size(ROOT)
     limited = {name: measured[name] for name in measured if name not in ("modules", "dataclasses", "protocols")}
-    assert [] == excesses("size", limited, CEILINGS["size"])
+    above = excesses("size", limited, CEILINGS["size"])
+    assert not above, "\n".join(above)
 
 
 def test_walk() -> None:
     """A page, a revisit and `lycosa show` take no more calls and pass no more files than their ceilings."""
-    assert [] == excesses("walk", TOOL.walk(ROOT), CEILINGS["walk"])
+    above = excesses("walk", TOOL.walk(ROOT), CEILINGS["walk"])
+    assert not above, "\n".join(above)
 
 
 @pytest.mark.parametrize(
