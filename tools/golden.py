@@ -10,7 +10,8 @@ test web and four on each corpus that is present. At the first difference the re
 instead are printed with their priorities. Closer than 1e-6 is a tie, which rounding on another CPU may decide: it is
 listed, and the crawl is run again in the recorded order from there. Anything else is a change of behaviour (exit 1).
 
-The driver runs older versions, too: what it needs from the library is imported in `_library` alone.
+The same script runs the other version. When something moves that is imported from lycosa below, try its new place first
+and then the old one.
 """
 
 from __future__ import annotations
@@ -30,8 +31,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import lycosa
+from lycosa.core.errors import FetchError
+from lycosa.core.options import Options
+from lycosa.spaces.making import web_space
+from lycosa.testing import Web
+from lycosa.testing.simulation import SimTransport, clock, run_virtual
+from lycosa.text import embeddings
+from lycosa.web.fetch import Response
+from lycosa.web.urls import canonical
+
+with warnings.catch_warnings():  # fastwarc warns about its own older classes
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/golden/picks.tsv"
@@ -81,28 +96,6 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-def _library() -> SimpleNamespace:
-    """Import what the driver needs. When a name moves, try the new place first: older versions have the old one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # fastwarc warns about its own older classes
-        from fastwarc.warc import ArchiveIterator, WarcRecordType
-
-    import lycosa
-    from lycosa.core.errors import FetchError
-    from lycosa.core.options import Options
-    from lycosa.spaces.making import web_space
-    from lycosa.testing import Web
-    from lycosa.testing.simulation import SimTransport, clock, run_virtual
-    from lycosa.web.fetch import Response
-    from lycosa.web.urls import canonical
-
-    return SimpleNamespace(
-        ArchiveIterator=ArchiveIterator, WarcRecordType=WarcRecordType, FetchError=FetchError, Options=Options, Web=Web,
-        Response=Response, SimTransport=SimTransport, canonical=canonical, clock=clock, lycosa=lycosa,
-        run_virtual=run_virtual, web_space=web_space,
-    )  # fmt: skip
-
-
 # -- webs --------------------------------------------------------------------------------------------------
 
 
@@ -110,55 +103,39 @@ class RecordedTransport:
     """Answers from a WARC file, each after a time drawn from its address; other hosts are unknown."""
 
     def __init__(self, path: Path) -> None:
-        self.library, self.path, self.offsets = _library(), path, dict[str, int]()
+        self.path, self.offsets = path, dict[str, int]()
         with open(path, "rb") as file:
-            for record in self._records(file):
+            for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False):
                 url = record.headers["WARC-Target-URI"]
-                self.offsets.setdefault(self.library.canonical(url) or url, record.stream_pos)
-        self.hosts = {_host(url) for url in self.offsets}
-
-    def _records(self, file: Any, parse_http: bool = False) -> Iterable[Any]:
-        return self.library.ArchiveIterator(
-            file, record_types=self.library.WarcRecordType.response, parse_http=parse_http
-        )
+                self.offsets.setdefault(canonical(url) or url, record.stream_pos)
+        self.hosts = {urlsplit(url).netloc for url in self.offsets}
 
     async def address(self, url: str) -> str:
-        host = _host(url)
+        """An address of the network for benchmarks."""
+        host = urlsplit(url).netloc
         if host not in self.hosts:
-            raise self.library.FetchError("unknown-host", f"no such host: {host}")
-        code = zlib.crc32(host.encode())
-        return f"198.18.{code >> 8 & 255}.{code & 255}"  # a network for benchmarks
+            raise FetchError("unknown-host", f"no such host: {host}")
+        return f"198.18.0.{zlib.crc32(host.encode()) % 256}"
 
-    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Any:
+    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str] = frozenset()) -> Response:
         address = await self.address(url)
         await asyncio.sleep(0.05 + zlib.crc32(url.encode()) % 1000 / 1000)
-        status, reason, fields, body = 404, "Not Found", [("Content-Type", "text/html")], b"not recorded"
+        status, fields, body = 404, [("Content-Type", "text/html")], b"not recorded"
         if url in self.offsets:
             with open(self.path, "rb") as file:
                 file.seek(self.offsets[url])
-                record = next(iter(self._records(file, parse_http=True)))
-                status, reason = record.http_headers.status_code, record.http_headers.reason_phrase
-                fields, body = list(record.http_headers.items()), record.reader.read()
-        return self.library.Response(
-            status=status,
-            status_line=f"HTTP/1.1 {status} {reason}".encode(),
-            headers=[(key.encode("latin-1"), value.encode("latin-1")) for key, value in fields],
-            body=body,
-            address=address,
-            fields={key.lower(): value for key, value in fields},
-        )
+                record = next(iter(ArchiveIterator(file)))
+                status, fields = record.http_headers.status_code, list(record.http_headers.items())
+                body = record.reader.read()
+        raw = [(key.encode("latin-1"), value.encode("latin-1")) for key, value in fields]
+        by_name = {key.lower(): value for key, value in fields}
+        return Response(status, f"HTTP/1.1 {status} -".encode(), raw, body, address, fields=by_name)
 
     async def close(self) -> None:
         """Every answer has closed its file."""
 
 
-def _host(url: str) -> str:
-    return url.split("/")[2]
-
-
-@cache
-def _recorded_transport(path: Path) -> RecordedTransport:
-    return RecordedTransport(path)
+recorded_transport = cache(RecordedTransport)  # a corpus is looked through once
 
 
 def is_here(name: str, corpora: Path) -> bool:
@@ -172,24 +149,21 @@ def is_here(name: str, corpora: Path) -> bool:
 
 def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int, str] | None = None) -> list[Pick]:
     """Run a crawl and return its picks. `swaps`: ties by number, where the recorded pick replaces the URL given."""
-    library = _library()
     topic, seeds = CRAWLS[name]
     options: dict[str, Any] = {"budget": PAGES, "concurrency": 1}
     if (corpus := name.split("/")[0]) == WEB:
-        web = library.Web()
+        web = Web()
         seeds, topic = web.seeds(topic), web.query(topic)
-        transport: Any = library.SimTransport(web, seed=1)
+        transport: Any = SimTransport(web, seed=1)
         options["allow_network"] = ["127.0.0.0/8"]
     else:
-        transport = _recorded_transport(corpora / f"{corpus}.warc.gz")
+        transport = recorded_transport(corpora / f"{corpus}.warc.gz")
     picks: list[Pick] = []
 
     async def crawl() -> None:
-        space = library.web_space(library.Options.from_mapping(options, "golden"), library.clock)
+        space = web_space(Options.from_mapping(options, "golden"), clock)
         space.transport, space.names = transport, None  # no sockets and no name servers
-        going = library.lycosa.crawl(
-            topic, seeds, out=Path(directory) / "crawl", space=space, clock=library.clock, **options
-        )
+        going = lycosa.crawl(topic, seeds, out=Path(directory) / "crawl", space=space, clock=clock, **options)
         chosen = _watch(await going.open(), picks, recorded, swaps or {})
         async with going:
             async for visit in going:
@@ -199,7 +173,7 @@ def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int
                     break
 
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as directory:
-        library.run_virtual(crawl())
+        run_virtual(crawl())
     return picks
 
 
@@ -232,7 +206,7 @@ def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
     outcome, swaps = Outcome(), dict[int, str]()
     while True:
         picks = run(name, corpora, recorded, swaps)
-        at = next((at for at, (was, now) in enumerate(zip(recorded, picks)) if was.url != now.url), None)  # noqa: B905
+        at = next((at for at, (was, now) in enumerate(zip(recorded, picks, strict=False)) if was.url != now.url), None)
         if at is None:
             break
         was, now = recorded[at], picks[at]
@@ -253,14 +227,10 @@ def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
             outcome.notes.append(f"{name}: stopped after {MAX_TIES} ties")
         return outcome
     if len(picks) != len(recorded):
-        longer = max(recorded, picks, key=len)[min(len(recorded), len(picks))]
-        outcome.changes.append(
-            f"{name}: {len(picks)} picks, recorded were {len(recorded)}; the first that only one crawl has is "
-            f"{longer.url} (priority {longer.priority:.9g})"
-        )
-    drift = max((abs(a.priority - b.priority) for a, b in zip(recorded, picks) if a.priority != b.priority), default=0)  # noqa: B905
-    if drift >= TIE:
-        outcome.notes.append(f"{name}: same picks, but priorities differ by up to {drift:.3g}")
+        outcome.changes.append(f"{name}: {len(picks)} picks, recorded were {len(recorded)}; those before are the same")
+    drift = [abs(was.priority - now.priority) for was, now in zip(recorded, picks, strict=False)]
+    if most := max((moved for moved in drift if moved >= TIE), default=0):
+        outcome.notes.append(f"{name}: same picks, but priorities differ by up to {most:.3g}")
     return outcome
 
 
@@ -302,26 +272,15 @@ def picks_of(commit: str, names: Sequence[str], corpora: Path) -> dict[str, list
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
         try:
-            _lend_vectors(tree)
-            sources = [str(path) for path in _sources(tree)]
+            text = next(tree.glob("**/src/lycosa/text"))
+            # The word vectors are made when Lycosa is installed, and are not in git.
+            shutil.copytree(Path(embeddings.HERE), text / "word_vectors", dirs_exist_ok=True)
             command = [sys.executable, __file__, "--picks", str(out), "--corpora", str(corpora), *names]
-            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sources)})
+            sources = str(text.parent.parent)
+            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": sources})
             return read(out)
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
-
-
-def _sources(tree: Path) -> list[Path]:
-    return [path for path in (tree / "src", *tree.glob("packages/*/src")) if path.is_dir()]
-
-
-def _lend_vectors(tree: Path) -> None:
-    """Copy the word vectors, which are made when Lycosa is installed and are not in git."""
-    place = "lycosa/text/word_vectors"
-    ours = next(path / place for path in _sources(ROOT) if (path / place).is_dir())
-    for path in _sources(tree):
-        if (path / "lycosa/text").is_dir():
-            shutil.copytree(ours, path / place, dirs_exist_ok=True)
 
 
 # -- the command -------------------------------------------------------------------------------------------
@@ -340,6 +299,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [name for name in CRAWLS if not asked.names or {name, name.split("/")[0]} & {*asked.names}]
     absent = [name for name in names if not is_here(name, corpora)]
     names = [name for name in names if name not in absent]
+    if asked.picks and not Path(lycosa.__file__).is_relative_to(os.environ.get("PYTHONPATH", "/")):
+        raise SystemExit(f"{lycosa.__file__} is not the version to compare with")
     if asked.picks or asked.record:
         made = {name: run(name, corpora) for name in names}
         if asked.record:
@@ -364,6 +325,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before numpy is loaded
-        os.environ[variable] = "1"
     sys.exit(main())
