@@ -218,7 +218,7 @@ def compare(name: str, corpora: Path, recorded: Sequence[Pick]) -> Outcome:
         if now.rival is None or not abs(now.rival - now.priority) < TIE:
             outcome.changes.append(line)
         elif at in swaps:
-            outcome.changes.append(f"{line}: a tie, but the recorded page could not be fetched now")
+            outcome.changes.append(f"{outcome.ties.pop()}: equal priorities, but the recorded page was not ready")
         else:
             outcome.ties.append(line)
             swaps[at] = now.url
