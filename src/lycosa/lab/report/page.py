@@ -290,18 +290,11 @@ def safe(key: str, taken: set[str]) -> str:
 
 # -- cells of tables ---------------------------------------------------------------------------------------
 
-# Cells of tables as text: for people, for LaTeX, for spreadsheets.
+# Cells of tables as text: for people, for spreadsheets.
 
 NOTHING = "–"
 BADGE = "as published: judged by the guide itself"
 """What is said of every table and picture whose judge is the guide."""
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "–": "--", "—": "---", "−": "$-$", "±": r"$\pm$", "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$",
-    "…": r"\ldots{}", "|": r"\textbar{}", '"': "''",
-}  # fmt: skip
 
 
 def shown(cell: Any, digits: int = 3) -> str:
@@ -357,50 +350,6 @@ def badge(mode: Mode) -> str:
 def filled(row: Sequence[Any], columns: int) -> list[Any]:
     """A row of as many cells as there are columns."""
     return [*row[:columns], *[None] * (columns - len(row))]
-
-
-def escaped(text: str) -> str:
-    r"""Text for LaTeX.
-
-    >>> escaped(r"50 % of a_b & \input{x}")
-    '50 \\% of a\\_b \\& \\textbackslash{}input\\{x\\}'
-    """
-    return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(clean(text).split()))
-
-
-def as_tex(table: Table) -> str:
-    """A table for LaTeX, with the rules of booktabs."""
-    right = in_figures(table)
-    title = f"{table.title} [{BADGE}]" if badge(table.mode) else table.title
-    label = re.sub(r"[^A-Za-z0-9:.-]+", "-", table.key)
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escaped(title)}}}",
-        rf"\label{{tab:{label}}}",
-        rf"\begin{{tabular}}{{{''.join('r' if figures else 'l' for figures in right)}}}",
-        r"\toprule",
-        " & ".join(escaped(column) for column in table.columns) + r" \\",
-        r"\midrule",
-        *(
-            " & ".join(_tex_cell(cell, table.digits) for cell in filled(row, len(table.columns))) + r" \\"
-            for row in table.rows
-        ),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if table.note:
-        lines.append(rf"\par\smallskip\footnotesize {escaped(table.note)}")
-    return "\n".join([*lines, r"\end{table}", ""])
-
-
-def _tex_cell(cell: Any, digits: int) -> str:
-    text = escaped(shown(cell, digits).replace("∞", "inf"))
-    if numeric(cell) and text.startswith("-") and text != "--":
-        return f"$-${text[1:]}"
-    # A bracket at the start of a row would be taken for the argument of the \\ before it.
-    return f"{{}}{text}" if text.startswith(("[", "*")) else text
 
 
 def as_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -19,7 +19,6 @@ from lycosa.lab.report.page import (
     ShownFigure,
     ShownTable,
     as_csv,
-    as_tex,
     badge,
     filled,
     render_report,
@@ -76,7 +75,6 @@ def write_files(out: Path, files: Mapping[str, bytes]) -> None:
 def _part(part: Table | Figure, name: str, files: dict[str, bytes]) -> Shown:
     """A part as the page shows it; its files join the others."""
     if isinstance(part, Table):
-        files[f"tables/{name}.tex"] = as_tex(part).encode()
         files[f"tables/{name}.csv"] = _csv(part, part.columns, part.rows)
         return ShownTable(part, name)
     drawn = pictures(part, badge(part.mode))
