@@ -24,7 +24,7 @@ from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Figure
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
-from lycosa.lab.results import COLUMNS, key_of, read_run, strategy_mark, write_run
+from lycosa.lab.results import COLUMNS, key_of, read_rows, read_run, strategy_mark, write_run
 from lycosa.lab.running import Results, run
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
@@ -112,14 +112,14 @@ def test_numbers_of_a_row(tmp_path: Path) -> None:
     ]
     # Worth 1, 0, 3: after 2 pages 1 found, harvest 1 / 2, recall 1 / 4, area (1 / 1 + 1 / 2) / 2.
     assert told[0] == {
-        "budget": "2", "fetched": "2", "found": "1", "score": "1", "harvest": "0.5", "recall": "0.25", "relative": "1",
-        "area": "0.75",
+        "budget": "2", "fetched": "2", "found": "1", "score": "1.0", "harvest": "0.5", "recall": "0.25",
+        "relative": "1.0", "area": "0.75",
     }  # fmt: skip
     # After 9 pages there were 3: harvest 4 / 3, area (1 + 1/2 + 4/3 + 4/4 + ... + 4/9) / 9.
     area = (1 + 1 / 2 + sum(4 / n for n in range(3, 10))) / 9
     assert told[1] == {
-        "budget": "9", "fetched": "3", "found": "2", "score": "4", "harvest": f"{4 / 3:.10g}", "recall": "1",
-        "relative": "1", "area": f"{area:.10g}",
+        "budget": "9", "fetched": "3", "found": "2", "score": "4.0", "harvest": f"{4 / 3}", "recall": "1.0",
+        "relative": "1.0", "area": f"{area}",
     }  # fmt: skip
     assert any("Ran dry: breadth-first" in line and "1 of 1" in line for line in results.remarks)
 
@@ -461,6 +461,49 @@ def test_labels_stand_beside_the_guides_own_word(corpus: Path, fair: Results, tm
     assert plain["best-first"] == labelled["best-first"] != guided["best-first"]
 
 
+def test_differences_are_paired_by_topic_and_seed_set(fair: Results) -> None:
+    """The mean is that of the means; the strategy that others are compared with is in no line."""
+    lines = {(text, budget): apart for text, budget, apart in fair.differences("best-first")}
+    assert {("breadth-first", 20), ("breadth-first", 60), ("oracle", 20), ("oracle", 60)} == set(lines)
+    for (text, budget), apart in lines.items():
+        assert apart.mean == pytest.approx(fair.mean(text, budget) - fair.mean("best-first", budget))
+        assert (2, True) == (apart.n, apart.low <= apart.mean <= apart.high)
+
+
+def test_differences_to_another_experiment(fair: Results, tmp_path: Path) -> None:
+    """Each strategy is compared with itself there: two fewer relevant pages of 20 for one of them are .1 fewer."""
+    fair.write_tables(tmp_path)
+    before = read_rows(tmp_path, fair.index.fingerprint)
+    assert [] == fair.unpaired("there", before)
+    assert {0.0} == {apart.mean for _, _, apart in fair.differences(before=before)}
+    better = [
+        {**row, "harvest": row["harvest"] + 0.1 * (row["strategy"] == "best-first" and row["budget"] == 20)}
+        for row in before
+    ]
+    lines = {(text, budget): apart.mean for text, budget, apart in fair.differences(before=better)}
+    assert -0.1 == pytest.approx(lines.pop(("best-first", 20)))
+    assert {0.0} == set(lines.values())
+    other = [{**row, "start": "x" if row["seed_set"] == 1 else row["start"]} for row in before]
+    assert ["Other seeds than in there: 2 of 4 sets."] == fair.unpaired("there", other)
+    none = [{**row, "subject": "music"} for row in before]
+    assert ["Nothing to compare: there has none of these strategies, topics and budgets."] == fair.unpaired(
+        "there", none
+    )
+
+
+def test_read_rows_refuses_what_cannot_be_compared(fair: Results, tmp_path: Path) -> None:
+    """No results, damaged ones, and those of another corpus are errors."""
+    with pytest.raises(InputError, match=r"cannot read .*results\.csv"):
+        read_rows(tmp_path, "f")
+    fair.write_tables(tmp_path)
+    with pytest.raises(InputError, match="another corpus"):
+        read_rows(tmp_path, "f")
+    for text in ("corpus,strategy\nf,fl_n\n", (tmp_path / "results.csv").read_text("utf-8") + "f,x\n"):
+        (tmp_path / "results.csv").write_text(text, "utf-8")
+        with pytest.raises(InputError, match="damaged or of another version"):
+            read_rows(tmp_path, fair.index.fingerprint)
+
+
 def _figures(results: Results) -> list[Figure]:
     return [part for part in results.findings().parts if isinstance(part, Figure)]
 
@@ -500,13 +543,40 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {"experiment.toml", "results.csv", "results.parquet", "times.csv", "report", "runs", "guides"} == {
         path.name for path in out.iterdir()
     }
-    assert 0 == command(monkeypatch, "lab", "run", str(out / "experiment.toml"), "--out", str(again), "--workers", "1")
+    once_more = [
+        "lab",
+        "run",
+        str(out / "experiment.toml"),
+        "--out",
+        str(again),
+        "--workers",
+        "1",
+        "--against",
+        str(out),
+    ]
+    assert 0 == command(monkeypatch, *once_more)
     assert tables(out) == tables(again)
-    shown = capsys.readouterr().out
+    shown, _, paired = capsys.readouterr().out.partition("Harvest less that of")
+    assert 4 == paired.count("+0.000 [+0.000, +0.000]")
     assert [one["strategy"] for one in told["strategies"]] == sorted(
         ["breadth-first", "best-first"], key=lambda text: shown.index(f"\n{text} ")
     )
-    assert str(again / "results.csv") in shown
+    assert str(again / "results.csv") in paired
+
+
+def test_the_command_against_a_strategy(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """A strategy to compare with is run, too; differences are in the JSON and the report."""
+    words = ["--strategy", "best-first", "--against", "breadth-first", "--topics", "2", "--budget", "20"]
+    words += ["--corpus", str(corpus), "--out", str(tmp_path), "--workers", "1", "--quiet", "--json"]
+    assert 0 == command(monkeypatch, "lab", "run", *words)
+    told = loads(capsys.readouterr().out)
+    (line,) = told["differences"]
+    assert ("best-first", 20, 2) == (line["strategy"], line["budget"], line["n"])
+    means = {one["strategy"]: one["harvest"][0]["mean"] for one in told["strategies"]}
+    assert means["best-first"] - means["breadth-first"] == pytest.approx(line["mean"])
+    assert "Harvest compared with breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
 def test_the_command_says_what_is_wrong(

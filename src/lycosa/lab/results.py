@@ -12,7 +12,7 @@ import re
 import shlex
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa import estimators, topics
+from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 from lycosa.core.options import FILES
 from lycosa.core.spec import imported, parse
 from lycosa.estimators import STRATEGIES
 from lycosa.lab import certainty, measures
+from lycosa.lab.certainty import Difference
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Figure, Findings, Mode, Table
 from lycosa.lab.guides import Guide, guide_for
@@ -50,6 +52,7 @@ COLUMNS: dict[str, str] = {
     "strategy": "as it was written",
     "given": "what it is given: nothing, query, examples ...; only like is comparable with like",
     "seed_set": "from 1 on",
+    "start": "digest of the seeds",
     "repetition": "from 1 on",
     "budget": "pages after the seeds, at most",
     "fetched": "pages that there were: fewer where nothing was left to fetch",
@@ -85,6 +88,9 @@ class Outcome:
 
 Unit = tuple[str, int]
 """A subject and one of its seed sets: what intervals are drawn over. Repetitions are averaged before."""
+
+Row = dict[str, Any]
+"""A row of results.csv: see COLUMNS."""
 
 
 @dataclass
@@ -154,7 +160,7 @@ class Results:
         return [text for text in self.experiment.strategies if text in there]
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """A row for each trial and budget: see COLUMNS."""
         budgets, corpus = self.experiment.budgets, corpus_mark(self.index)
         greedy, ahead = (
@@ -170,6 +176,7 @@ class Results:
                 "strategy": one.strategy,
                 "given": self.given(one.strategy),
                 "seed_set": one.seed_set + 1,
+                "start": _digest(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes())[:8],
                 "repetition": one.repetition + 1,
             }
             figures = self._figures_at(one, greedy.get(one.start), ahead.get(one.start))
@@ -217,18 +224,12 @@ class Results:
         return measures.found(measures.sites(one.trace, self.subjects[one.subject], hosts, truth, least), budgets)
 
     @cached_property
-    def _rows_of(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
-        rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        for row in self.rows:
-            rows.setdefault((row["strategy"], row["budget"]), []).append(row)
-        return rows
+    def _rows_of(self) -> dict[tuple[str, int], list[Row]]:
+        return _grouped(self.rows)
 
     def units(self, strategy: str, budget: int, column: str = "harvest") -> dict[Unit, float]:
         """A strategy's figure for each subject and seed set, the mean of its repetitions."""
-        several: dict[Unit, list[float]] = {}
-        for row in self._rows_of.get((strategy, budget), []):
-            several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])
-        return {unit: float(np.mean(values)) for unit, values in several.items()}
+        return _units(self._rows_of.get((strategy, budget), []), column)
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
         """The mean over subjects and seed sets, and how sure it is."""
@@ -332,8 +333,38 @@ class Results:
         with replacing(out / "results.parquet") as file:
             parquet.write_table(pyarrow.table(columns), file)
 
-    def findings(self) -> Findings:
-        """Tables at each budget, curves with their bands, differences to the first strategy, all settings."""
+    def differences(self, first: str = "", before: Sequence[Row] | None = None) -> list[tuple[str, int, Difference]]:
+        """Return each strategy's harvest at each budget less that of the `first`, or less its own `before`.
+
+        Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
+        """
+        compared = [text for text in self.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
+        theirs = self._rows_of if before is None else _grouped(before)
+        if before is None:
+            first = first or next(iter(compared), "")
+            compared = [text for text in compared if text != first]
+        lines = []
+        for budget in self.experiment.budgets:
+            apart = []
+            for text in compared:
+                own, base = self.units(text, budget), _units(theirs.get((first or text, budget), []), "harvest")
+                shared = [unit for unit in base if unit in own]
+                values = ([units[unit] for unit in shared] for units in (own, base))
+                groups = [subject for subject, _ in shared]
+                apart.append(certainty.paired(*values, self.experiment.random_seed, groups=groups))
+            corrected = certainty.holm([one.p for one in apart]).tolist()
+            lines += [
+                (text, budget, one._replace(p=p))
+                for text, one, p in zip(compared, apart, corrected, strict=True)
+                if one.n
+            ]
+        return lines
+
+    def findings(self, against: str = "", before: Sequence[Row] | None = None) -> Findings:
+        """Tables at each budget, curves with their bands, all settings, and paired differences.
+
+        These are to the strategy `against`, default the first; or to the rows `before` of the directory `against`.
+        """
         plan = self.experiment
         best = self.ranked(plan.budget)[0] if self.strategies else ""
         summary = (
@@ -342,12 +373,27 @@ class Results:
         )
         return Findings(
             self._key, f"Experiment {plan.name}",
-            [*map(self._table, plan.budgets), *self._figures(), *self._differences(), self._by_subject()],
+            [
+                *map(self._table, plan.budgets), *self._figures(), *self._differences(against, before),
+                self._by_subject(),
+            ],
             summary=summary,
             configuration={**plan.as_dict(), "version": __version__},
             corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
             remarks=list(self.remarks),
         )  # fmt: skip
+
+    def unpaired(self, against: str, before: Sequence[Row]) -> list[str]:
+        """Remarks on what cannot be compared with the rows of another experiment, or only with care."""
+        there, here = (
+            {(row["subject"], row["seed_set"]): row["start"] for row in rows} for rows in (before, self.rows)
+        )
+        shared = [unit for unit in here if unit in there]
+        others = sum(here[unit] != there[unit] for unit in shared)
+        remarks = [f"Other seeds than in {against}: {others} of {len(shared)} sets."] if others else []
+        if not self.differences(before=before):
+            remarks.append(f"Nothing to compare: {against} has none of these strategies, topics and budgets.")
+        return remarks
 
     def _table(self, budget: int) -> Table:
         labelled = self.mode == AS_PUBLISHED and any(not math.isnan(row["harvest_labels"]) for row in self.rows)
@@ -399,26 +445,19 @@ class Results:
             f"{_judged(mode)}",
         )  # fmt: skip
 
-    def _differences(self) -> list[Table]:
-        compared = [text for text in self.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
-        if len(compared) < 2:
+    def _differences(self, against: str, before: Sequence[Row] | None) -> list[Table]:
+        rows = [
+            [plain(cell) for cell in (text, budget, *apart)]
+            for text, budget, apart in self.differences("" if before is not None else against, before)
+        ]
+        if not rows:
             return []
-        first, rows = compared[0], []
-        for budget in self.experiment.budgets:
-            base = self.units(first, budget)
-            own = {text: self.units(text, budget) for text in compared}
-            differences = certainty.against(
-                {text: [units.get(unit, math.nan) for unit in base] for text, units in own.items()}, first,
-                self.experiment.random_seed, groups=[subject for subject, _ in base],
-            )  # fmt: skip
-            for text, (mean, low, high, p, n) in differences.items():
-                cells: list[Cell] = [text, budget, mean, low, high, p, n]
-                rows.append([plain(cell) for cell in cells])
+        against = against or self.strategies[0]
         return [
             Table(
-                f"{self._key}-differences", f"Harvest compared with {first}",
+                f"{self._key}-differences", f"Harvest compared with {against}",
                 ["strategy", "budget", "difference", "low", "high", "p", "n"], rows, self.mode,
-                note=f"Own harvest less that of {first}, on the same topics and seeds; p by sign flips of n "
+                note=f"Own harvest less that of {against}, on the same topics and seeds; p by sign flips of n "
                 "topics' mean differences, two-sided, corrected for the number of strategies (Holm). With n below 6 "
                 f"no p can be under .05. {_judged(self.mode)}",
             )
@@ -441,6 +480,47 @@ class Results:
         )  # fmt: skip
 
 
+def read_rows(directory: Path, corpus: str) -> list[Row]:
+    """Return the rows of another experiment's results.csv, as `differences` takes them.
+
+    Raise InputError if there are none, or if they were measured on another corpus.
+    """
+    path = directory / "results.csv"
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            rows = [
+                {
+                    "corpus": row["corpus"], "strategy": row["strategy"], "subject": row["subject"],
+                    "start": row["start"], "budget": int(row["budget"]), "seed_set": int(row["seed_set"]),
+                    "harvest": float(row["harvest"] or "nan"),
+                }
+                for row in csv.DictReader(lines)
+            ]  # fmt: skip
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; name the directory of an experiment") from error
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise InputError(f"{path} is damaged or of another version ({error}): run that experiment again") from error
+    if {row["corpus"] for row in rows} != {corpus}:
+        raise InputError(f"{directory} was measured on another corpus: run its experiment.toml on this one first")
+    return rows
+
+
+def _grouped(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
+    """Rows by strategy and budget."""
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["strategy"], row["budget"]), []).append(row)
+    return groups
+
+
+def _units(rows: Iterable[Row], column: str) -> dict[Unit, float]:
+    """The mean of a column for each topic and seed set."""
+    several: dict[Unit, list[float]] = {}
+    for row in rows:
+        several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])
+    return {unit: float(np.mean(values)) for unit, values in several.items()}
+
+
 def plain(value: Cell) -> Cell:
     """A number that is none is nothing to tell."""
     return None if isinstance(value, float) and math.isnan(value) else value
@@ -461,9 +541,7 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
 
 def _cell(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return "" if math.isnan(value) else f"{value:.10g}"
+    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 # -- runs as files -----------------------------------------------------------------------------------------

@@ -18,9 +18,11 @@ from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.lab import running
+from lycosa.lab.certainty import Difference
 from lycosa.lab.experiments import Experiment
+from lycosa.lab.index import Index
 from lycosa.lab.report import write_report
-from lycosa.lab.results import plain
+from lycosa.lab.results import Row, corpus_mark, plain, read_rows
 from lycosa.lab.running import Results
 
 
@@ -48,6 +50,14 @@ def run(
         typer.Argument(metavar="EXPERIMENT.toml", help="Read all settings from a file; options take precedence."),
     ] = None,
     *,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Print paired differences, on the same topics and seeds, to this strategy; or to the same "
+            "strategies in the directory of another experiment, such as one of another version or with another judge.",
+        ),
+    ] = "",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Directory for the experiment. Default: its name."),
@@ -68,7 +78,8 @@ def run(
 
     For example:  lycosa lab run --corpus my.index --strategy best-first --strategy breadth-first --topic Science
     """
-    plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])})
+    plan, index = _planned(file, {key: value for key, value in flags.items() if value not in (None, [])}, against)
+    before = read_rows(Path(against), corpus_mark(index)) if against and Path(against).is_dir() else None
     out = out or Path(plan.name)
     if out.exists() and not (out / "experiment.toml").is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} already exists and is not an experiment: choose another directory with --out")
@@ -81,11 +92,13 @@ def run(
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
         print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
         raise typer.Exit(130) from None
-    page = _report(results, out, shlex.join(["lycosa", *sys.argv[1:]]))
+    results.remarks += results.unpaired(against, before) if before is not None else []
+    page = _report(results, out, shlex.join(["lycosa", *sys.argv[1:]]), against, before)
+    apart = results.differences("" if before is not None else against, before) if against else []
     if json:
-        _print_json(results, out, page)
+        _print_json(results, out, page, apart)
     elif not quiet:
-        _print(results, out, page)
+        _print(results, out, page, against, apart)
     if results.failed:
         if quiet or json:
             for line in results.remarks:
@@ -94,7 +107,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]:
+def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Experiment, Index]:
     """The experiment and its corpus; flags replace what a file says."""
     if file is None:
         if "corpus" not in flags:
@@ -106,6 +119,8 @@ def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]
         plan = Experiment(name=f"{stem}-experiment", **{"strategies": [], **flags})
     else:
         plan = replace(Experiment.load(file), **flags)
+    if against and not Path(against).is_dir() and against not in plan.strategies:
+        plan.strategies.append(against)
     plan.check()
     index = plan.open()
     if file is None and "told" not in flags and not index.has_text:
@@ -113,16 +128,16 @@ def _planned(file: Path | None, flags: dict[str, Any]) -> tuple[Experiment, Any]
     return plan, index
 
 
-def _report(results: Results, out: Path, command: str) -> Path | None:
+def _report(results: Results, out: Path, command: str, against: str, before: list[Row] | None) -> Path | None:
     """Write the report; where the extra for it is missing, that is a remark, and no reason to fail."""
     try:
-        return write_report(results.findings(), out / "report", command)
+        return write_report(results.findings(against, before), out / "report", command)
     except InputError as error:
         results.remarks.append(f"No report: {error}")
         return None
 
 
-def _print_json(results: Results, out: Path, page: Path | None) -> None:
+def _print_json(results: Results, out: Path, page: Path | None, apart: list[tuple[str, int, Difference]]) -> None:
     budgets = results.experiment.budgets
     told = {
         "out": out,
@@ -140,13 +155,19 @@ def _print_json(results: Results, out: Path, page: Path | None) -> None:
             }
             for text in results.ranked(budgets[-1])
         ],
+        "differences": [
+            {"strategy": text, "budget": budget, **{name: plain(value) for name, value in one._asdict().items()}}
+            for text, budget, one in apart
+        ],
         "remarks": results.remarks,
         "failed": results.failed,
     }  # fmt: skip
     print_json(told, indent=1)
 
 
-def _print(results: Results, out: Path, page: Path | None) -> None:
+def _print(
+    results: Results, out: Path, page: Path | None, against: str, apart: list[tuple[str, int, Difference]]
+) -> None:
     plan, console = results.experiment, output()
     mode = ", as published: the guide judges itself" if results.mode == "as-published" else ""
     console.print(f"Harvest, mean and 95 % interval{mode}", style="italic", markup=False)
@@ -160,6 +181,11 @@ def _print(results: Results, out: Path, page: Path | None) -> None:
             cells.append(f"{mean:.3f} ({low:.3f} to {high:.3f})" if units > 1 else f"{mean:.3f}")
         rows.append([text, results.given(text), *cells])
     console.print(listing(columns, rows, show_edge=True, pad_edge=False))
+    if apart:
+        console.print(f"\nHarvest less that of {against}, paired by topic and seeds", style="italic", markup=False)
+        columns = [Column("strategy", overflow="fold"), right("pages"), right("difference"), right("p")]
+        rows = [[text, f"{budget:,}", str(one), f"{one.p:.3f}"] for text, budget, one in apart]
+        console.print(listing(columns, rows, show_edge=True, pad_edge=False))
     console.print(
         f"\n{many(len(results.outcomes), 'crawl')} on {many(len(results.subjects), 'topic')}: "
         f"{', '.join(results.subjects)}",
@@ -172,8 +198,7 @@ def _print(results: Results, out: Path, page: Path | None) -> None:
         console.print(f"The report:  {page}", markup=False)
     again = shlex.quote(str(out / "experiment.toml"))
     console.print(
-        f"Next: change {again}, then 'lycosa lab run {again} --out another', and compare both with\n"
-        f"      lycosa lab compare {shlex.quote(str(out / 'report'))} another/report",
+        f"Next: change {again}, then 'lycosa lab run {again} --out another --against {shlex.quote(str(out))}'",
         markup=False,
     )  # fmt: skip
 
