@@ -1,14 +1,13 @@
 # make demo   install what the demo needs, then hunt a topic in a web grown on this machine
 # make test   install, then run all tests: what CI runs
 # make check  what CI runs, and style, types, architecture, docs
-# make gate   whether any strategy has fallen below its floor of harvest, on every corpus that is here
 # make size   lines, words, commands, options, calls per page: what tools/ceilings.toml limits
 # make golden whether default crawls still pick what they have picked before, or what AGAINST=COMMIT picks
 # make bench  what a page costs, part by part, beside a bare loop on the same pages
 # make wheel  build the wheel, install it into an empty environment, and run the demo from there
 # make site   the documentation as a site, in site/
 # make fuzz   every reader on mutated inputs, FUZZ_SECONDS of CPU time each
-.PHONY: demo test check gate golden fuzz install docs site size bench wheel clean
+.PHONY: demo test check golden fuzz install docs site size bench wheel clean
 
 PYTHON ?= python3
 # One more than the cores of CI: many tests wait for other processes.
@@ -44,9 +43,6 @@ check: install
 
 # CORPORA: where recorded corpora lie
 CORPORA ?= ../shared/corpora
-gate: install
-	$(BIN)/lycosa lab gate benchmarks/floors.toml --corpora $(CORPORA)
-
 size: install
 	$(BIN)/python tools/size.py
 
