@@ -79,7 +79,7 @@ def test_every_command_is_documented(reference: str) -> None:
 
 def test_commands_of_groups_are_among_them() -> None:
     """What is checked are also the commands of `lycosa lab` and `lycosa train`."""
-    assert {"lab", "lab index", "lab run", "lab leaderboard", "train", "train browse"} <= set(COMMANDS)
+    assert {"lab", "lab index", "lab run", "lab benchmark", "train", "train browse"} <= set(COMMANDS)
     assert "train pages" not in COMMANDS
 
 
@@ -184,16 +184,13 @@ def test_examples_run(page: Path, server: Server, tmp_path: Path, monkeypatch: p
         exec(compile(block.replace(":8123", f":{server.port}"), str(page), "exec"), names)
 
 
-def test_settings_of_experiments_and_boards_exist(tmp_path: Path) -> None:
-    """The TOML files that the how-tos of the lab show can be read."""
+def test_settings_of_experiments_exist(tmp_path: Path) -> None:
+    """The TOML file that the how-to of the lab shows can be read."""
     from lycosa.lab.experiments import Experiment
-    from lycosa.lab.leaderboard import Board
 
-    file = tmp_path / "mine.toml"
-    for name, load in (("lab.md", Experiment.load), ("leaderboard.md", Board.load)):
-        (shown,) = TOML.findall((ROOT / "docs" / "howto" / name).read_text("utf-8"))
-        file.write_text(shown, encoding="utf-8")
-        assert load(file).name == "mine"
+    (shown,) = TOML.findall((ROOT / "docs" / "howto" / "lab.md").read_text("utf-8"))
+    (tmp_path / "mine.toml").write_text(shown, encoding="utf-8")
+    assert Experiment.load(tmp_path / "mine.toml").name == "mine"
 
 
 def test_commands_that_the_docs_show_exist() -> None:

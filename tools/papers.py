@@ -1,10 +1,10 @@
-"""Write docs/papers.md and docs/leaderboard.md from reports of the lab: verdicts, the main tables, the curves.
+"""Write docs/papers.md from reports of the lab: verdicts, the main tables, the curves.
 
-    python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS quick:MDN=REPORTS leaderboard=REPORT
+    python tools/papers.py Wikispeedia=REPORTS WebKB=REPORTS quick:MDN=REPORTS
 
 REPORTS is what `lycosa lab paper all --out` wrote, a directory for each paper; what the page says of a paper without a
-report there stays, with its date. Of those after `quick:`, made with --quick, only the verdicts are counted. REPORT is
-what `lycosa lab leaderboard --out` wrote. Pictures of papers go to docs/papers/.
+report there stays, with its date. Of those after `quick:`, made with --quick, only the verdicts are counted. Pictures
+of papers go to docs/papers/.
 """
 
 from __future__ import annotations
@@ -55,26 +55,10 @@ that count, and says so on every page.
 """
 
 
-LEADERBOARD = """# Leaderboard
-
-All strategies on three webs that Lycosa grows itself, twelve topics, from pages off the topic; in the third web topics
-lie behind pages of other kinds. Compare within a table only: who was told more should find more. What counts is what
-the web knows to be relevant, which no strategy sees. How to put yours here: [Add your own
-estimator](howto/leaderboard.md).
-
-*Harvest* is relevant pages found over pages of the budget, with a 95 % interval (bootstrap over topics and seed sets).
-*Area* is the mean of the harvest after 1, 2, ... pages: tables are sorted by it. *p* is of a paired sign-flip test
-against the first in the table, corrected for the number of comparisons by Holm.
-"""
-
-
 def main() -> None:
-    """Write the pages."""
+    """Write the page."""
     places = dict(argument.split("=", 1) for argument in sys.argv[1:])
-    if board := places.pop("leaderboard", ""):
-        (ROOT / "docs" / "leaderboard.md").write_text("\n".join(_leaderboard(Path(board))), encoding="utf-8")
-    if places:
-        (ROOT / "docs" / "papers.md").write_text("\n".join(_papers(places)), encoding="utf-8")
+    (ROOT / "docs" / "papers.md").write_text("\n".join(_papers(places)), encoding="utf-8")
 
 
 def _papers(places: dict[str, str]) -> list[str]:
@@ -126,16 +110,6 @@ def _verdicts(places: dict[str, Path]) -> list[str]:
             counts = [str(sum(claim["verdict"] == verdict for claim in claims)) for verdict in ORDER]
             lines.append(f"| {corpus} | {title.partition(':')[0]} | {' | '.join(counts)} | {told['made']} |")
     return [*lines, ""]
-
-
-def _leaderboard(report: Path) -> list[str]:
-    """The page of the leaderboard."""
-    found, told = _read(report)
-    tables = [part for part in found["parts"] if part.get("rows")]
-    lines = [LEADERBOARD, f"*{told['made']}: `{told['command']}`*", "", found["summary"], ""]
-    for part in tables:
-        lines += _table(part)
-    return lines
 
 
 def _read(report: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,8 +19,6 @@ from lycosa.lab.findings import Findings
 from lycosa.lab.guides import Guide, _read, _write
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, unfinished, write_index
-from lycosa.lab.leaderboard import Board, read_gates
-from lycosa.lab.report.storing import load
 from lycosa.lab.report.writing import write_report
 from lycosa.lab.results import read_run
 from lycosa.lab.running import run
@@ -221,68 +219,9 @@ def test_senseless_numbers_are_refused_before_memory_is_asked_for_them(key: str,
         Experiment("x", "x", ["best-first"], **{key: value}).check()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'budgets = "x"',
-        "budgets = [1.5]",
-        "hops = 'a'",
-        "random_seed = 'a'",
-        "seeds = 5",
-        "name = 5",
-        "x = " + "[" * 9999,
-    ],
-)
-def test_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str) -> None:
-    """As in an experiment's file."""
-    (tmp_path / "b.toml").write_text(f'{text}\n[[places]]\ncorpus = "i"\n')
-    with pytest.raises(InputError, match=r"b\.toml"):
-        Board.load(tmp_path / "b.toml")
-
-
-@pytest.mark.parametrize("text", ["corpus = 5", "corpus = 'i'\ntopics = [5]"])
-def test_a_place_of_a_board_with_values_of_other_types_is_refused(tmp_path: Path, text: str) -> None:
-    """The corpus is a text, the topics are texts."""
-    (tmp_path / "b.toml").write_text(f"[[places]]\n{text}\n")
-    with pytest.raises(InputError, match="it must be a text"):
-        Board.load(tmp_path / "b.toml")
-
-
-@pytest.mark.parametrize(
-    ("name", "more"),
-    [
-        ('"../../elsewhere"', ""),
-        ('"my corpus"', ""),
-        ("a", "floors.best-first = 'x'"),
-        ("a", "floors.best-first = nan"),
-        ("a", "experiment.bogus = 1"),
-        ("a", "experiment.budgets = 'x'"),
-        ("a", "experiment.strategies = ['oracle']"),
-        ("a", "options.bogus = 1"),
-        ("a", "needs = 5"),
-    ],
-)
-def test_floors_that_could_not_be_measured_or_written_again_are_refused(tmp_path: Path, name: str, more: str) -> None:
-    """A section's name is a directory's, and stands in brackets when the file is written anew."""
-    base = 'corpus = "i"\nfingerprint = ""\nexperiment.hops = 1\n'
-    floors = "" if "floors" in more else "floors.otie = 0.1\n"
-    (tmp_path / "f.toml").write_text(f"[{name}]\n{base}{floors}{more}\n")
-    with pytest.raises(InputError, match=r"f\.toml"):
-        read_gates(tmp_path / "f.toml")
-
-
 def test_a_page_of_the_users_is_not_replaced_by_a_report(tmp_path: Path) -> None:
     """An index.html without a report.json beside it is not ours."""
     (tmp_path / "index.html").write_text("my home page")
     with pytest.raises(StoreError, match=r"index\.html is there already"):
         write_report(Findings("x", "X"), tmp_path, "lycosa")
     assert (tmp_path / "index.html").read_text() == "my home page"
-
-
-def test_a_report_whose_parts_have_lists_as_keys_is_damaged(tmp_path: Path) -> None:
-    """They are looked up by their keys."""
-    part = {"is": "table", "key": [], "title": "T", "columns": [], "rows": [], "timed": False}
-    told = {"format": 1, "findings": [{"key": "x", "title": "X", "parts": [part], "claims": []}]}
-    (tmp_path / "report.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match="damaged or no report"):
-        load(tmp_path)

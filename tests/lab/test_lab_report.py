@@ -22,9 +22,8 @@ from lycosa.drawing.browser import plot
 from lycosa.drawing.figure import looks
 from lycosa.lab.findings import Claim, Curve, Figure, Findings, Table
 from lycosa.lab.report import write_report
-from lycosa.lab.report.page import BADGE, as_csv, as_tex, shown
+from lycosa.lab.report.page import BADGE, as_csv, shown
 from lycosa.lab.report.publishing import Paper, write_front
-from lycosa.lab.report.storing import load
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -100,7 +99,7 @@ def page(written: Path) -> Tags:
 def test_a_report_has_its_files(written: Path) -> None:
     """Pictures and tables are named by the keys of their parts."""
     expected = {
-        "index.html", "report.json", "times.json", "tables/table-1.tex", "tables/table-1.csv", "tables/times.tex",
+        "index.html", "report.json", "times.json", "tables/table-1.csv",
         "tables/times.csv", *(f"figures/fig-{n}.{form}" for n in (1, 2) for form in ("svg", "png", "csv")),
     }  # fmt: skip
     assert expected == {str(path.relative_to(written)) for path in written.rglob("*") if path.is_file()}
@@ -142,8 +141,6 @@ def test_the_page_says_it_all(page: Tags) -> None:
 def test_as_published_is_said_everywhere(written: Path, page: Tags) -> None:
     """The figure whose judge is the guide has a badge; the others have none."""
     assert 1 == "".join(page.text).count(BADGE)
-    table = Table("t", "T", ["a"], [["b"]], mode="as-published")
-    assert f"\\caption{{T [{BADGE}]}}" in as_tex(table)
 
 
 def test_cells_of_a_table(page: Tags) -> None:
@@ -183,29 +180,6 @@ def test_times_are_kept_apart(written: Path) -> None:
     assert "It is quicker" not in (written / "report.json").read_text()
     assert "made" in times
     assert "made" not in told
-
-
-def test_a_stored_report_can_be_read(written: Path) -> None:
-    """What report.json holds is what was found; numbers that are none stay none."""
-    (found,) = load(written)
-    assert ["table-1", "fig-1", "fig-2"] == [part.key for part in found.parts]
-    assert [claim for claim in example().claims if not claim.timed] == found.claims
-    bars = found.parts[2]
-    assert isinstance(bars, Figure)
-    assert 0.5 == bars.curves[0].y[0]
-    assert np.isnan(bars.curves[0].y[1])
-
-
-def test_latex(tmp_path: Path) -> None:
-    """Rules of booktabs, figures at the right, nothing that LaTeX would take for a command."""
-    table = Table("a_b", "50 % & more", ["na_me", "n"], [[r"\input{x}", -1.5], ["[x]", None]], digits=1)
-    lines = as_tex(table).splitlines()
-    assert r"\caption{50 \% \& more}" in lines
-    assert r"\begin{tabular}{lr}" in lines
-    assert r"na\_me & n \\" in lines
-    assert r"\textbackslash{}input\{x\} & $-$1.5 \\" in lines
-    assert r"{}[x] & -- \\" in lines
-    assert ["\\toprule", "\\midrule", "\\bottomrule"] == [line for line in lines if line.endswith("rule")]
 
 
 def test_spreadsheets_run_nothing() -> None:

@@ -30,7 +30,7 @@ BESIDE = {
 
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
-    1: "a crawl could not fetch a single page; a check (`doctor`, `lab gate`, ...) found a problem",
+    1: "a crawl could not fetch a single page; a check (`doctor`, ...) found a problem",
     2: "the command could not run: a wrong option, a directory in use, a full disk; the message says what to do",
     130: "interrupted by Ctrl-C (a crawl: by the second Ctrl-C); everything recorded is safe",
 }

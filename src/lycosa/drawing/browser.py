@@ -113,7 +113,7 @@ def _bars(figure: Figure, curve: Curve, look: Look, group: str) -> dict[str, Any
         "legendgroup": group,
         "x": _ticks(figure)[: len(curve.y)],
         "y": _numbers(curve.y),
-        "marker": {"color": look.colour, "pattern": {"shape": "/" if curve.twin_of is not None else ""}},
+        "marker": {"color": look.colour},
         "hovertemplate": "%{y:.4~g}<extra>%{fullData.name}</extra>",
     }
     if curve.banded:

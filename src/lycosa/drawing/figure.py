@@ -29,8 +29,6 @@ class Curve:
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    twin_of: int | None = None
-    """The place of the curve that it is set against: drawn in that one's colour, dashed."""
 
     @property
     def banded(self) -> bool:
@@ -145,23 +143,8 @@ class Look:
 
 
 def looks(curves: Sequence[Curve]) -> list[Look]:
-    """The looks of curves by their place; a curve set against another has that one's colour, dashed.
-
-    >>> a, b = Curve("a", [0], [1]), Curve("b", [0], [1], twin_of=0)
-    >>> [(look.colour, look.style) for look in looks([a, b])]
-    [('#0072B2', 'solid'), ('#0072B2', 'dash')]
-    """
-    paired = any(curve.twin_of is not None for curve in curves)
-    chosen: list[Look] = []
-    place = 0
-    for curve in curves:
-        if curve.twin_of is not None and 0 <= curve.twin_of < len(chosen):
-            chosen.append(Look(chosen[curve.twin_of].colour, "dash"))
-            continue
-        style = "solid" if paired else STYLES[place % len(STYLES)]  # 7 x 4: the 29th looks like the first
-        chosen.append(Look(PALETTE[place % len(PALETTE)], style))
-        place += 1
-    return chosen
+    """Return the looks of curves, by place: 28 of them (7 colours x 4 styles), then they repeat."""
+    return [Look(PALETTE[place % len(PALETTE)], STYLES[place % len(STYLES)]) for place in range(len(curves))]
 
 
 def ticks(top: float, most: int) -> list[Tick]:

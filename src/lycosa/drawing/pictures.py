@@ -142,9 +142,8 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
             spread = np.stack([y - _array(curve.low), _array(curve.high) - y])
             how = {"yerr": np.where(np.isfinite(spread), np.maximum(spread, 0), 0), "ecolor": "#1d2126", "capsize": 2}
             how["error_kw"] = {"elinewidth": 0.8, "capthick": 0.8}
-        hatch = "///" if curve.twin_of is not None else None
         handles.append(
-            axes.bar(at, y, width * 0.94, color=look.colour, hatch=hatch, edgecolor="white", linewidth=0, **how)
+            axes.bar(at, y, width * 0.94, color=look.colour, edgecolor="white", linewidth=0, **how)
         )
     ticks = [textwrap.shorten(_text(tick), 28, placeholder="…") or "–" for tick in figure.labels][:groups]
     long = sum(map(len, ticks)) > 70

@@ -15,13 +15,11 @@ How data flows:
     results      a finished crawl as a file; tables, curves and remarks, made of all of them
     measures     what came of a run; certainty: how sure that is
     findings     tables, figures, claims: what a report is made of
-    leaderboard  all strategies on a set of corpora; floors that they must not fall below (Gate)
     papers/      the experiments of five papers, and ours on scent
-    report/      pages, pictures, tables for LaTeX
+    report/      pages, pictures, tables
 
 Beside that: reach (what can be reached from where, and what no crawl can beat), anatomy (what an index holds),
-watching (how well estimators tell what a node is worth), evaluator (any crawl against relevant pages, which it
-compares).
+watching (how well estimators tell what a node is worth), evaluator (any crawl against relevant pages).
 
 The judge is never the guide: what counts as found is decided by the subject's truth, which no strategy sees.
 """

@@ -123,7 +123,7 @@ def curve(
     """The mean of some lines, one a unit, with its `band`; none where a single unit has no band.
 
     >>> curve("it", [1, 2], [[0.0, 1.0]])
-    Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=(), twin_of=None)
+    Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=())
     """
     mean, low, high = band(lines, random_seed=random_seed, groups=groups)
     sure = bool(np.isfinite(low).all())

@@ -6,14 +6,13 @@ Importing it costs little, as the options of `lycosa lab run` are made of it.
 from __future__ import annotations
 
 import difflib
-import math
 import shlex
 import tomllib
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
@@ -225,7 +224,13 @@ class Experiment:
     def load(cls, path: str | Path) -> Experiment:
         """Read a file. A corpus with a relative name is looked for beside the file first."""
         path = Path(path)
-        made = cls.from_mapping({"name": path.stem, **read_toml(path)}, str(path))
+        try:
+            given = tomllib.loads(path.read_bytes().decode("utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path} is not valid TOML: {error}") from error
+        made = cls.from_mapping({"name": path.stem, **given}, str(path))
         beside = path.parent / made.corpus
         if made.corpus and not Path(made.corpus).is_absolute() and beside.exists():
             made.corpus = str(beside)
@@ -233,8 +238,17 @@ class Experiment:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any], source: str) -> Experiment:
-        """An experiment from settings by name; a wrong name or type is an error that says what would be right."""
-        return made_of(cls, given, source, _MEANT)
+        """Make an experiment from settings by name; a wrong name or type raises an error with the right one."""
+        kinds, known = typing.get_type_hints(cls), [item.name for item in fields(cls)]
+        for key in given:
+            if key not in known:
+                near = [_MEANT[key]] if key in _MEANT else difflib.get_close_matches(key, known, 3, 0.5)
+                hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+                raise InputError(f"{source}: unknown key {key!r}: {hint}")
+        for item in fields(cls):
+            if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
+                raise InputError(f"{source}: {item.name} is missing. {item.metadata['help']}")
+        return cls(**{key: _typed(value, kinds[key], f"{source}: {key}") for key, value in given.items()})
 
 
 def _check_strategy(text: str, budget: int) -> None:
@@ -256,57 +270,16 @@ def _check_strategy(text: str, budget: int) -> None:
         raise
 
 
-# -- settings ----------------------------------------------------------------------------------------------
-
-# Settings in TOML files, held against the dataclass that they are for: experiments, boards, floors.
-
-Made = TypeVar("Made")
-
-_KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "a table", bool: "true or false"}
+_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
-def read_toml(path: Path, what: str = "") -> dict[str, Any]:
-    """All that a file says; where it can't be read, `what` it should be is named."""
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {what}{path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from error
-
-
-def made_of(kind: type[Made], given: Mapping[str, Any], source: str, meant: Mapping[str, str] | None = None) -> Made:
-    """An object from settings by name; a wrong name or type is an error that says what would be right.
-
-    `meant` is what people may write for a key whose name is not near.
-    """
-    kinds, known = typing.get_type_hints(kind), [item.name for item in fields(kind)]  # type: ignore[arg-type]
-    for key in given:
-        if key not in known:
-            near = [meant[key]] if meant and key in meant else difflib.get_close_matches(key, known, 3, 0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-            raise InputError(f"{source}: unknown key {key!r}: {hint}")
-    for item in fields(kind):  # type: ignore[arg-type]
-        if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
-            raise InputError(f"{source}: {item.name} is missing. {item.metadata.get('help', '')}".rstrip())
-    return kind(**{key: typed(value, kinds[key], f"{source}: {key}") for key, value in given.items()})
-
-
-def typed(value: Any, kind: Any, where: str) -> Any:
-    """A value of a file if it is of the kind it should be; one value is a list of one, a table an object."""
-    outer, inner = typing.get_origin(kind), typing.get_args(kind)
-    if outer is list:
-        return [typed(item, inner[0], where) for item in (value if isinstance(value, list) else [value])]
-    if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
-        return made_of(kind, value, where)
-    if outer is dict and isinstance(value, dict):
-        return {key: typed(item, inner[1], f"{where}: {key}") for key, item in value.items()}
-    if kind is Any:
-        return value
-    plain = outer or kind
-    fits = isinstance(value, int | float) and math.isfinite(value) if plain is float else isinstance(value, plain)
-    if not fits or (isinstance(value, bool) and plain is not bool):
-        raise InputError(f"{where} is {value!r}: it must be {_KINDS.get(plain, 'a table')}")
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    """Return a value of a file if it has the right type; one value is a list of one."""
+    if typing.get_origin(kind) is list:
+        (inner,) = typing.get_args(kind)
+        return [_typed(item, inner, where) for item in (value if isinstance(value, list) else [value])]
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise InputError(f"{where} is {value!r}: it must be {_KINDS[kind]}")
     return value
 
 

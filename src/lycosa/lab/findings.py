@@ -1,4 +1,4 @@
-"""What an experiment found, in a form that can be printed, drawn, stored and compared: tables, figures, claims."""
+"""What an experiment found, in a form that can be printed, drawn and stored: tables, figures, claims."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Table:
     note: str = ""
     """What a reader has to know to read it right: units, what intervals are, what was left out."""
     timed: bool = False
-    """Whether it has times in it, which differ from run to run: such a table is not compared."""
+    """Whether it has times in it, which differ from run to run: such a table is in times.json."""
 
     @classmethod
     def of(
@@ -79,7 +79,7 @@ class Claim:
     verdict: Verdict
     evidence: str
     timed: bool = False
-    """Whether times decide it, which differ from run to run: such a claim is not compared."""
+    """Whether times decide it, which differ from run to run: such a claim is in times.json."""
 
 
 class Ruling(NamedTuple):
@@ -135,7 +135,7 @@ class Findings:
     """All of one experiment. `parts` are in the order in which they are to be read."""
 
     key: str
-    """otie, gouriten, leaderboard, an experiment's name: names the directory."""
+    """otie, gouriten, benchmark, an experiment's name: names the directory."""
     title: str
     parts: list[Table | Figure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)

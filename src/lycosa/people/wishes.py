@@ -22,7 +22,7 @@ from lycosa.store.directory import KEPT
 
 AUTOMATIC = "automatic"
 STRATEGY = "scent"
-"""What automatic means: the best of our leaderboard."""
+"""What automatic means: the best of our benchmark."""
 
 FORMAT, FORMER = 2, "vector"
 """Of the wishes as they are kept, and the judge that automatic meant before: interests of then keep it, and with it

@@ -10,8 +10,8 @@ from lycosa.cli.commands import Commands
 class Laboratory(Commands):
     """The commands of `lycosa lab`, as they are needed, one after the other."""
 
-    names = "index fetch generate run compare evaluate paper leaderboard benchmark gate"
-    places: ClassVar = {"fetch": "index", "gate": "leaderboard"}
+    names = "index fetch generate run evaluate paper benchmark"
+    places: ClassVar = {"fetch": "index"}
     package = "lycosa.cli.lab"
 
 

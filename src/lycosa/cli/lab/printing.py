@@ -12,12 +12,11 @@ from lycosa.lab.findings import Table
 from lycosa.lab.report.page import filled, in_figures, shown
 
 
-def drawn(part: Table, *, intervals: bool = True) -> Drawn:
-    """A table for the terminal; without the intervals behind its numbers, where these find no room."""
+def drawn(part: Table) -> Drawn:
+    """Return a table for the terminal."""
     columns = [
         Column(escape(title), justify="right" if figures else "left", overflow="fold")
         for title, figures in zip(part.columns, in_figures(part), strict=True)
     ]
     rows = ([one_line(shown(cell, part.digits)) for cell in filled(row, len(columns))] for row in part.rows)
-    rows = (row if intervals else [cell.partition(" (")[0] for cell in row] for row in rows)
     return listing(columns, rows, title=escape(one_line(part.title)), show_edge=True, pad_edge=False)

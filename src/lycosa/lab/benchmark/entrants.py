@@ -14,7 +14,7 @@ from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.papers.scent.crawls import PUBLISHED, SCENT
 
 BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")
-"""The six published ones that led leaderboard and cells, without those that need WordNet or training."""
+"""The six published ones that led most cells, without those that need WordNet or training."""
 
 MODERN = ("sb-classifier", "tres", "deep-deep", "disco", "crawl4ai", "qfirst", "qmin")
 """Of 2016 and later, from papers and programs."""
