@@ -142,9 +142,7 @@ def _bars(axes: Any, figure: Figure) -> list[Any]:
             spread = np.stack([y - _array(curve.low), _array(curve.high) - y])
             how = {"yerr": np.where(np.isfinite(spread), np.maximum(spread, 0), 0), "ecolor": "#1d2126", "capsize": 2}
             how["error_kw"] = {"elinewidth": 0.8, "capthick": 0.8}
-        handles.append(
-            axes.bar(at, y, width * 0.94, color=look.colour, edgecolor="white", linewidth=0, **how)
-        )
+        handles.append(axes.bar(at, y, width * 0.94, color=look.colour, edgecolor="white", linewidth=0, **how))
     ticks = [textwrap.shorten(_text(tick), 28, placeholder="…") or "–" for tick in figure.labels][:groups]
     long = sum(map(len, ticks)) > 70
     axes.set_xticks(range(len(ticks)), ticks, rotation=35 if long else 0, ha="right" if long else "center")

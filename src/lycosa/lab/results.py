@@ -339,7 +339,7 @@ class Results:
         Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
         """
         compared = [text for text in self.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
-        theirs = self._rows_of if before is None else _grouped(before)
+        rows = self._rows_of if before is None else _grouped(before)
         if before is None:
             first = first or next(iter(compared), "")
             compared = [text for text in compared if text != first]
@@ -347,11 +347,11 @@ class Results:
         for budget in self.experiment.budgets:
             apart = []
             for text in compared:
-                own, base = self.units(text, budget), _units(theirs.get((first or text, budget), []), "harvest")
+                own, base = self.units(text, budget), _units(rows.get((first or text, budget), []), "harvest")
                 shared = [unit for unit in base if unit in own]
-                values = ([units[unit] for unit in shared] for units in (own, base))
+                ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
                 groups = [subject for subject, _ in shared]
-                apart.append(certainty.paired(*values, self.experiment.random_seed, groups=groups))
+                apart.append(certainty.paired(ours, theirs, self.experiment.random_seed, groups=groups))
             corrected = certainty.holm([one.p for one in apart]).tolist()
             lines += [
                 (text, budget, one._replace(p=p))
