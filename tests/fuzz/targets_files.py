@@ -1,14 +1,10 @@
-"""What lies in files: log rows and logs, WARC records and archives, backups, settings, models."""
+"""What lies in files: log rows and logs, WARC records and archives, settings, models."""
 
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import os
 import shutil
 import sqlite3
-import tarfile
 import tempfile
 from contextlib import closing, suppress
 from dataclasses import fields
@@ -25,17 +21,12 @@ from fuzz.targets_web import pages
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Label, Lesson, Links, Place, Seed, Setting, Terms, Visit
-from lycosa.people.database import Database, migrate
 from lycosa.replay.index import open_index
 from lycosa.replay.records import Damaged, read
-from lycosa.server.backup import MANIFEST, Backup
-from lycosa.server.restore import restore
-from lycosa.server.settings import Settings
 from lycosa.store import codec
 from lycosa.store.log import SqliteLog
 from lycosa.store.warc import WarcArchive, read_exchange
 from lycosa.training.web_directory import read_web_directory
-from people_rows import fill
 
 PLACE = Place("a.warc.gz", 0, 100)
 KINDS = ("visit", "seed", "label", "setting", "lesson", "packed")
@@ -168,90 +159,6 @@ def _warcs() -> tuple[bytes, ...]:
     return whole, plain, plain.replace(b"response\r\n", b"revisit\r\n", 1)
 
 
-def check_backup(data: bytes) -> None:
-    """A backup is restored as a whole or refused in one line; nothing outside of its directory is touched."""
-    place = _fresh("backup")
-    (place / "victim").mkdir()
-    (place / "victim" / "kept").write_text("kept")
-    signed = bool(data[:1]) and data[0] % 4 != 0
-    (place / "b.tar").write_bytes(_signed(data[1:]) if signed else data[1:])
-    try:
-        restore(place / "b.tar", place / "data")
-    except LycosaError as error:
-        _one_line(error)
-        assert not (place / "data").exists()
-    else:
-        _check_restored(place / "data")
-    assert {"victim", "b.tar", "data"} >= {path.name for path in place.iterdir()}
-    assert (place / "victim" / "kept").read_text() == "kept"
-
-
-def _check_restored(data: Path) -> None:
-    """What was let in is what a server can have written."""
-    with closing(Database.open(data / "lycosa.sqlite")) as database:
-        for row in database.rows("SELECT id FROM crawl"):
-            assert os.path.basename(row["id"]) == row["id"] not in ("", ".", ".."), row["id"]
-        for row in database.rows("SELECT crawl FROM rubbish"):
-            assert os.path.basename(row["crawl"]) == row["crawl"] not in ("", ".", ".."), row["crawl"]
-        assert {row["role"] for row in database.rows("SELECT role FROM person")} <= {"admin", "member", "reader"}
-    for path in data.rglob("*"):
-        assert not path.is_symlink()
-
-
-def _signed(data: bytes) -> bytes:
-    """The same members with a manifest that fits them: what an attacker would do."""
-    out = io.BytesIO()
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar, tarfile.open(fileobj=out, mode="w") as made:
-            told: dict[str, Any] = {
-                "form": 1,
-                "schema": 2,
-                "people": 1,
-                "crawls": 1,
-                "gone": [],
-                "at": 0,
-                "version": "",
-            }
-            members: dict[str, Any] = {}
-            for member in tar:
-                content = (tar.extractfile(member) or io.BytesIO()).read() if member.isreg() else b""
-                if member.name == MANIFEST:
-                    with suppress(ValueError, TypeError, RecursionError):
-                        told = dict(json.loads(content))
-                    continue
-                members[member.name] = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-                member.size = len(content)
-                made.addfile(member, io.BytesIO(content))
-            last = tarfile.TarInfo(MANIFEST)
-            manifest = json.dumps({**told, "members": members}).encode()
-            last.size = len(manifest)
-            made.addfile(last, io.BytesIO(manifest))
-    except (tarfile.TarError, ValueError, OSError, EOFError):
-        return data
-    return out.getvalue()
-
-
-@cache
-def _backup() -> bytes:
-    """A small one: rows in every table, and a crawl."""
-    place = _fresh("server")
-    settings = Settings(place)
-    with closing(Database.open(settings.database_address)) as database:
-        migrate(database)
-        fill(database, 1)
-        database.run("UPDATE person SET role = 'member'")
-        directory = settings.crawl_directory("crawl-0")
-        (directory / "archive").mkdir(parents=True)
-        (directory / "crawl.toml").write_text('topic = "reefs"\n')
-        Backup(settings, database).write(place / "b.tar")
-    # Without the tar's padding and PAX headers: mutations should hit something.
-    out = io.BytesIO()
-    with tarfile.open(place / "b.tar") as tar, tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as made:
-        for member in tar:
-            made.addfile(member, tar.extractfile(member))
-    return out.getvalue()
-
-
 def check_settings(data: bytes) -> None:
     """crawl.toml: options that are written and read again the same, or an error in one line that names the file."""
     file = _fresh("settings") / "crawl.toml"
@@ -313,8 +220,6 @@ FILES = (
     Target("log", check_log, lambda: [_log()], _PACKED, lines=5_000, rounds=30),
     Target("warc", check_warc, _warcs, [b"WARC/1.0\r\n", b"Content-Length: ", b"\r\n\r\n", b"\x1f\x8b"], lines=8_000,
            lines_a_byte=100, rounds=40),
-    Target("backup", check_backup, lambda: [bytes([n]) + _backup() for n in range(4)], _JSON, lines=60_000,
-           lines_a_byte=20, rounds=5),
     Target("settings", check_settings, _settings, [b"=", b'"', b"[", b"[[a]]", b"nan", b"inf", b"true", b"1e999"],
            lines=8_000, rounds=30),
     Target("directory", check_directory, _directories, [b"&lt;", b"<Topic r:id='Top/X'>", b"<!DOCTYPE", b"\t", b"/"],

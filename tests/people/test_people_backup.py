@@ -1,13 +1,11 @@
-"""Backups: from either database to either, while crawls run and things are deleted, whole or not at all."""
+"""Backups: from either database to either, while crawls run and are deleted, whole or not at all."""
 
 from __future__ import annotations
 
 import io
-import json
-import os
-import sqlite3
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,53 +13,86 @@ import pytest
 
 from lycosa.core.errors import InputError
 from lycosa.core.types import Place, Visit
-from lycosa.people.database import Database, scripts, version
-from lycosa.server.backup import Backup, Told
-from lycosa.server.restore import restore
+from lycosa.people.database import Database, Row, migrate, scripts, version
+from lycosa.server import backup
+from lycosa.server.backup import restore, write_backup
 from lycosa.server.settings import Settings
 from lycosa.store.log import SqliteLog
-from made_backups import CRAWL, Archive, everything, make
+from people_rows import fill
+
+CRAWL = "crawl-0"
 
 
-def test_all_comes_back(database_address: str, tmp_path: Path) -> None:
-    """Rows, settings, log and archive are as they were; sessions and what is of the moment are not there."""
+def make(address: str, data: Path) -> tuple[Settings, Database]:
+    """A server's data: rows everywhere, and one crawl whose archive is longer than its log knows."""
+    settings = Settings(data, address if "://" in address else "")
+    data.mkdir(exist_ok=True)
+    database = Database.open(settings.database_address)
+    migrate(database)
+    fill(database)
+    directory = settings.crawl_directory(CRAWL)
+    (directory / "archive").mkdir(parents=True)
+    (directory / "crawl.toml").write_text('topic = "reefs"\n')
+    for name in ("live.json", "working-on", "search.sqlite", "lock", "log.sqlite-wal"):
+        (directory / name).touch()
+    (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 150)
+    settings.model_file("model-0").parent.mkdir()
+    settings.model_file("model-0").write_bytes(b"https://a.example/\tSea/Reefs\n")
+    database.update("model", "model-0", {"kind": "directory", "state": "ready"})
+    log = SqliteLog(directory / "log.sqlite")
+    log.append(Visit("https://a.example/", "page", "ok", 1, place=Place("a.warc.gz", 0, 100)))
+    log.close()
+    return settings, database
+
+
+def everything(database: Database) -> dict[str, list[Row]]:
+    """All rows that a backup has."""
+    return {
+        table: sorted(database.rows(f"SELECT * FROM {table}"), key=str)
+        for table in database.tables()
+        if table not in ("session", "attempt", "process", "migration")
+    }
+
+
+def test_restore_all(database_address: str, tmp_path: Path) -> None:
+    """Rows, settings, log, archive and models are as they were; sessions and temporary files are not there."""
     settings, database = make(database_address, tmp_path / "data")
     before = everything(database)
-    told = Backup(settings, database).write(tmp_path / "b.tar")
-    assert (2, 2) == (told.people, told.crawls)
+    assert all(before.values())
+    assert (2, 2) == write_backup(settings, database, tmp_path / "b.tar")
+    assert 0o600 == (tmp_path / "b.tar").stat().st_mode & 0o777
     database.close()
-    assert Told(2, 2) == restore(tmp_path / "b.tar", tmp_path / "new")
-    again = Database.open(tmp_path / "new" / "lycosa.sqlite")
-    assert before == everything(again)
-    assert [] == again.rows("SELECT id FROM session")
-    again.close()
+    assert (2, 2) == restore(tmp_path / "b.tar", tmp_path / "new")
+    assert {"data", "b.tar", "new"} == {path.name for path in tmp_path.iterdir()}
+    assert {"lycosa.sqlite", "crawls", "models"} == {path.name for path in (tmp_path / "new").iterdir()}
+    with closing(Database.open(tmp_path / "new" / "lycosa.sqlite")) as again:
+        assert before == everything(again)
+        assert [] == again.rows("SELECT id FROM session")
     directory = tmp_path / "new" / "crawls" / CRAWL
     assert b"x" * 100 == (directory / "archive" / "a.warc.gz").read_bytes()
     assert {"archive", "crawl.toml", "log.sqlite"} == {path.name for path in directory.iterdir()}
     assert b"https://a.example/\tSea/Reefs\n" == (tmp_path / "new" / "models" / "model-0").read_bytes()
-    log = SqliteLog(directory / "log.sqlite", readonly=True)
-    assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
-    log.close()
+    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:
+        assert ["https://a.example/"] == [event.node for event in log if isinstance(event, Visit)]
 
 
-def test_a_backup_of_sqlite_is_restored_into_either(database_address: str, tmp_path: Path) -> None:
-    """The file is of one form for both databases."""
+def test_restore_into_either_database(database_address: str, tmp_path: Path) -> None:
+    """A backup of SQLite can be restored to PostgreSQL."""
     settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
     before = everything(database)
-    Backup(settings, database).write(tmp_path / "b.tar")
+    write_backup(settings, database, tmp_path / "b.tar")
     database.close()
     address = database_address if "://" in database_address else ""
     restore(tmp_path / "b.tar", tmp_path / "new", address)
-    again = Database.open(Settings(tmp_path / "new", address).database_address)
-    assert before == everything(again)
-    assert len(scripts()) == version(again)
-    again.close()
+    with closing(Database.open(Settings(tmp_path / "new", address).database_address)) as again:
+        assert before == everything(again)
+        assert len(scripts()) == version(again)
+    assert (not address) == (tmp_path / "new" / "lycosa.sqlite").exists()
 
 
-def test_only_into_an_empty_place(database_address: str, tmp_path: Path) -> None:
-    """Neither a directory nor a database that is in use is written over."""
+def test_restore_only_into_an_empty_place(database_address: str, tmp_path: Path) -> None:
     settings, database = make(database_address, tmp_path / "data")
-    Backup(settings, database).write(tmp_path / "b.tar")
+    write_backup(settings, database, tmp_path / "b.tar")
     with pytest.raises(InputError, match="not empty"):
         restore(tmp_path / "b.tar", tmp_path / "data")
     if settings.database:
@@ -71,25 +102,41 @@ def test_only_into_an_empty_place(database_address: str, tmp_path: Path) -> None
     database.close()
 
 
-def test_what_is_deleted_meanwhile_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl whose directory goes while it is copied is in neither the rows nor the files of the restored server."""
-    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
-    log = Backup._log
+def test_write_backup_while_a_crawl_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl that goes while it is copied has no row; the restored server removes the files that were copied."""
+    settings, database = make("", tmp_path / "data")
+    copy = backup._copy_log
 
-    def delete(self: Backup, tar: tarfile.TarFile, directory: Path, into: str) -> dict[str, int]:
-        ends = log(self, tar, directory, into)
+    def delete(log: Path, to: Path) -> dict[str, int]:
+        ends = copy(log, to)
         database.run("DELETE FROM crawl WHERE id = ?", CRAWL)
-        (directory / "archive" / "a.warc.gz").unlink()
+        (log.parent / "archive" / "a.warc.gz").unlink()
         return ends
 
-    monkeypatch.setattr(Backup, "_log", delete)
-    Backup(settings, database).write(tmp_path / "b.tar")
+    monkeypatch.setattr(backup, "_copy_log", delete)
+    assert (2, 1) == write_backup(settings, database, tmp_path / "b.tar")
     database.close()
-    assert Told(2, 1) == restore(tmp_path / "b.tar", tmp_path / "new")
-    again = Database.open(tmp_path / "new" / "lycosa.sqlite")
-    assert ["crawl-1"] == [row["id"] for row in again.rows("SELECT id FROM crawl")]
-    assert not (tmp_path / "new" / "crawls" / CRAWL).exists()
-    again.close()
+    assert (2, 1) == restore(tmp_path / "b.tar", tmp_path / "new")
+    with closing(Database.open(tmp_path / "new" / "lycosa.sqlite")) as again:
+        assert ["crawl-1"] == [row["id"] for row in again.rows("SELECT id FROM crawl")]
+        assert again.row("SELECT * FROM rubbish WHERE crawl = ?", CRAWL) is not None
+
+
+def test_write_backup_while_a_crawl_appends(tmp_path: Path) -> None:
+    """The copy ends between two events, and the archive where the log says."""
+    settings, database = make("", tmp_path / "data")
+    with closing(SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")) as log:
+        log.append(Visit("https://a.example/2", "page", "ok", 1, place=Place("a.warc.gz", 100, 30)))
+        log._db.execute("BEGIN")
+        log.append(Visit("https://a.example/3", "page", "ok", 1, place=Place("a.warc.gz", 130, 20)))
+        write_backup(settings, database, tmp_path / "b.tar")
+        log._db.execute("ROLLBACK")
+    database.close()
+    restore(tmp_path / "b.tar", tmp_path / "new")
+    directory = tmp_path / "new" / "crawls" / CRAWL
+    with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as copied:
+        assert 2 == sum(isinstance(event, Visit) for event in copied)
+    assert 130 == (directory / "archive" / "a.warc.gz").stat().st_size
 
 
 def _unlink(directory: Path) -> None:
@@ -100,26 +147,19 @@ def _cut(directory: Path) -> None:
     (directory / "archive" / "a.warc.gz").write_bytes(b"x" * 99)
 
 
-def _no_database(directory: Path) -> None:
-    (directory / "log.sqlite").write_bytes(b"x" * 5000)
-
-
 def _damage(directory: Path) -> None:
     log = directory / "log.sqlite"
     log.write_bytes(log.read_bytes()[:100] + b"x" * (log.stat().st_size - 100))
 
 
-@pytest.mark.parametrize(
-    ("spoil", "why"),
-    [(_unlink, "is missing"), (_cut, "lost its end"), (_no_database, "not a database"), (_damage, "malformed")],
-)
-def test_a_spoilt_crawl_is_told(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
-    """A crawl that is there, but is not whole, is not taken for a backup: which one it is and what to do is said."""
+@pytest.mark.parametrize(("spoil", "why"), [(_unlink, "a.warc.gz"), (_cut, "lost its end"), (_damage, "malformed")])
+def test_write_backup_of_a_damaged_crawl(tmp_path: Path, spoil: Callable[[Path], None], why: str) -> None:
+    """The error names the crawl, and nothing is left."""
     settings, database = make("", tmp_path / "data")
     directory = settings.crawl_directory(CRAWL)
     spoil(directory)
     with pytest.raises(InputError) as told:
-        Backup(settings, database).write(tmp_path / "b.tar")
+        write_backup(settings, database, tmp_path / "b.tar")
     assert f"the crawl in {directory}: " in str(told.value)
     assert why in str(told.value)
     assert ".lycosa-backup" not in str(told.value)
@@ -130,113 +170,52 @@ def test_a_spoilt_crawl_is_told(tmp_path: Path, spoil: Callable[[Path], None], w
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The bytes of a backup."""
-    tmp_path = tmp_path_factory.mktemp("whole")
-    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
-    Backup(settings, database).write(tmp_path / "b.tar")
+    place = tmp_path_factory.mktemp("whole")
+    settings, database = make("", place / "data")
+    write_backup(settings, database, place / "b.tar")
     database.close()
-    return (tmp_path / "b.tar").read_bytes()
+    return (place / "b.tar").read_bytes()
 
 
-def rewritten(whole: bytes, change: Callable[[tarfile.TarInfo, bytes], tuple[tarfile.TarInfo, bytes]]) -> bytes:
+def with_member(whole: bytes, **fields: Any) -> bytes:
+    """The backup with one member changed."""
     out = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(whole)) as old, tarfile.open(fileobj=out, mode="w") as new:
         for member in old:
-            file = old.extractfile(member)
-            assert file is not None
-            info, content = change(member, file.read())
-            info.size = len(content)
-            new.addfile(info, io.BytesIO(content))
+            content = old.extractfile(member)
+            if member.name.endswith("crawl.toml"):
+                for name, value in fields.items():
+                    setattr(member, name, value)
+            new.addfile(member, content if member.isreg() else None)
     return out.getvalue()
-
-
-def renamed(to: str) -> Callable[[bytes], bytes]:
-    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
-        if member.name.endswith("crawl.toml"):
-            member.name = to
-        return member, content
-
-    return lambda whole: rewritten(whole, change)
-
-
-def linked(kind: bytes) -> Callable[[bytes], bytes]:
-    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
-        if member.name.endswith("crawl.toml"):
-            member.type, member.linkname = kind, "/etc/passwd"
-            return member, b""
-        return member, content
-
-    return lambda whole: rewritten(whole, change)
-
-
-def resaid(**said: Any) -> Callable[[bytes], bytes]:
-    def change(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
-        if member.name == "manifest.json":
-            content = json.dumps(json.loads(content) | said).encode()
-        return member, content
-
-    return lambda whole: rewritten(whole, change)
-
-
-def changed(member: tarfile.TarInfo, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
-    return member, content.replace(b"reefs", b"wrecks"[:5])
 
 
 SPOILT: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda whole: b"",
-    "no tar": lambda whole: os.urandom(5000),
+    "no tar": lambda whole: b"no tar" * 1000,
     "half": lambda whole: whole[: len(whole) // 2],
-    "without its end": lambda whole: whole[: whole.rindex(b"manifest.json")],
-    "a changed byte": lambda whole: whole.replace(b"reefs", b"roofs"),
-    "a changed file": lambda whole: rewritten(whole, changed),
-    "a name that leads out": renamed("crawls/crawl-0/../../../out"),
-    "an absolute name": renamed("/tmp/lycosa-out"),
-    "an unknown name": renamed("other/crawl.toml"),
-    "a symbolic link": linked(tarfile.SYMTYPE),
-    "a hard link": linked(tarfile.LNKTYPE),
-    "a device": linked(tarfile.CHRTYPE),
-    "nothing in the manifest": resaid(members=None),
-    "a newer form": resaid(form=2),
-    "a newer schema": resaid(schema=99),
-    "no schema": resaid(schema="x"),
+    "without its end": lambda whole: whole[: whole.rindex(b"lycosa.sqlite")],
+    "a name that leads out": lambda whole: with_member(whole, name="crawls/crawl-0/../../../out"),
+    "an absolute name": lambda whole: with_member(whole, name="/tmp/lycosa-out"),
+    "an unknown name": lambda whole: with_member(whole, name="other/crawl.toml"),
+    "a symbolic link": lambda whole: with_member(whole, type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+    "a hard link": lambda whole: with_member(whole, type=tarfile.LNKTYPE, linkname="/etc/passwd"),
+    "a device": lambda whole: with_member(whole, type=tarfile.CHRTYPE),
 }
 
 
-def test_a_spoilt_backup_is_refused(whole: bytes, tmp_path: Path) -> None:
-    """Truncated, tampered with, or never a backup: one clear error, and nothing is written anywhere."""
-    for spoil in SPOILT.values():
-        (tmp_path / "b.tar").write_bytes(spoil(whole))
-        before = sorted(tmp_path.iterdir())
-        with pytest.raises(InputError, match=r"b\.tar"):
-            restore(tmp_path / "b.tar", tmp_path / "new")
-        assert before == sorted(tmp_path.iterdir())
+@pytest.mark.parametrize("name", SPOILT)
+def test_restore_of_a_spoilt_file(whole: bytes, tmp_path: Path, name: str) -> None:
+    """One clear error, and nothing is written anywhere."""
+    (tmp_path / "b.tar").write_bytes(SPOILT[name](whole))
+    with pytest.raises(InputError, match=r"b\.tar"):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert [tmp_path / "b.tar"] == list(tmp_path.iterdir())
 
 
-def test_rows_that_do_not_fit_leave_nothing(database_address: str, whole: bytes, tmp_path: Path) -> None:
-    """A column that isn't one (whatever its digest says) is refused, and neither directory nor database is touched."""
-    address = database_address if "://" in database_address else ""
-    archive = Archive.read(whole)
-    archive.change(archive.at("notice.jsonl"), b'{"id) VALUES (1); --": 1}\n')
-    (tmp_path / "odd.tar").write_bytes(archive.write())
-    with pytest.raises(InputError, match=r"row 1 of notice does not fit: .* (is missing|is not a column)"):
-        restore(tmp_path / "odd.tar", tmp_path / "new", address)
-    assert not (tmp_path / "new").exists()
-    assert [] == [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
-    if address:
-        left = Database.open(address)
-        assert {} == left.tables()
-        left.close()
-
-
-def test_a_log_that_is_being_written_is_copied_whole(tmp_path: Path) -> None:
-    """While a crawl appends, the copy ends between two events."""
-    settings, database = make(str(tmp_path / "data" / "lycosa.sqlite"), tmp_path / "data")
-    log = SqliteLog(settings.crawl_directory(CRAWL) / "log.sqlite")
-    log.append(Visit("https://a.example/2", "page", "ok", 1, place=Place("a.warc.gz", 100, 50)))
-    Backup(settings, database).write(tmp_path / "b.tar")
-    log.close()
-    database.close()
-    restore(tmp_path / "b.tar", tmp_path / "new")
-    copied = sqlite3.connect(tmp_path / "new" / "crawls" / CRAWL / "log.sqlite")
-    assert (2,) == copied.execute("SELECT COUNT(*) FROM event").fetchone()
-    copied.close()
-    assert 150 == (tmp_path / "new" / "crawls" / CRAWL / "archive" / "a.warc.gz").stat().st_size
+def test_restore_of_another_version(whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b.tar").write_bytes(whole)
+    monkeypatch.setattr(backup, "scripts", lambda: [*scripts(), "CREATE TABLE later (x TEXT);"])
+    with pytest.raises(InputError, match="another version"):
+        restore(tmp_path / "b.tar", tmp_path / "new")
+    assert [tmp_path / "b.tar"] == list(tmp_path.iterdir())

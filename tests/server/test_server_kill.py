@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from lycosa.people.database import Database
-from lycosa.server.backup import Backup
-from lycosa.server.restore import restore
+from lycosa.server.backup import restore, write_backup
 from lycosa.server.settings import Settings
 from lycosa.store.log import FIRSTS, PAGES, WORTH, SqliteLog
 from lycosa.testing import Server, Web, serve
@@ -135,7 +134,7 @@ def goes_on(data: Path, crawl: str) -> None:
 def back_up_and_restore(settings: Settings, crawl: str, place: Path) -> None:
     """A backup of the server as it runs can be restored: the archive ends where the log does."""
     with closing(Database.open(settings.database_address)) as database:
-        Backup(settings, database).write(place / "backup.tar")
+        write_backup(settings, database, place / "backup.tar")
     restore(place / "backup.tar", place / "restored")
     directory = place / "restored" / "crawls" / crawl
     with closing(SqliteLog(directory / "log.sqlite", readonly=True)) as log:

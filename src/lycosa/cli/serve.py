@@ -118,7 +118,7 @@ def backup(
     database: ServerDatabase = "",
 ) -> None:
     """Back up a server, database and crawls, to one file. Works while the server runs."""
-    from lycosa.server.backup import Backup
+    from lycosa.server.backup import write_backup
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):
@@ -127,8 +127,8 @@ def backup(
         if not version(opened):
             raise InputError(f"the database of {data} is empty: is --database right?")
         migrate(opened)
-        told = Backup(settings, opened).write(file)
-    print(f"{file}: {_counted(told)}, {told.size / 1e6:,.1f} MB")
+        people, crawls = write_backup(settings, opened, file)
+    print(f"{file}: {_counted(people, crawls)}, {file.stat().st_size / 1e6:,.1f} MB")
 
 
 def restore(
@@ -138,17 +138,14 @@ def restore(
 ) -> None:
     """Restore a server from a backup, to SQLite or PostgreSQL.
 
-    The whole file is verified before anything is written. Everyone has to sign in again.
+    Everyone has to sign in again. Restore only backups of your own: accounts and crawls are taken as they are.
     """
-    from lycosa.server.restore import restore as restore_backup
+    from lycosa.server.backup import restore as restore_backup
 
-    told = restore_backup(file, data, database)
+    people, crawls = restore_backup(file, data, database)
     where = " with the same --database" if database else ""
-    print(f"{data}: {_counted(told)}. Start it{where}: lycosa serve {data}")
-    for crawl in told.damaged:
-        print(f"Mind: {crawl}", file=sys.stderr)
+    print(f"{data}: {_counted(people, crawls)}. Start it{where}: lycosa serve {data}")
 
 
-def _counted(told: Any) -> str:
-    people = "1 person" if told.people == 1 else f"{told.people:,} people"
-    return f"{people}, {many(told.crawls, 'crawl')}"
+def _counted(people: int, crawls: int) -> str:
+    return f"{'1 person' if people == 1 else f'{people:,} people'}, {many(crawls, 'crawl')}"

@@ -18,7 +18,6 @@ from lycosa.people.interests import LONGEST_NAME, wishes_of
 from lycosa.people.typed import line
 
 KINDS = ("classifier", "rules", "browsing", "directory")
-STATES = ("queued", "training", "ready", "failed")
 JUDGING, GUIDING = ("classifier",), ("rules", "browsing")
 """Kinds that judge pages, and kinds that strategies go by."""
 
@@ -123,7 +122,7 @@ def ids(database: Database) -> set[str]:
 
 
 def _text(data: dict[str, Any], most: int) -> str:
-    """As the database keeps it; what no backup would take is refused."""
+    """Return JSON for the database; refuse more than `most` characters."""
     text = json.dumps(data, ensure_ascii=False)
     if len(text) > most:
         raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from lycosa.people.database import Database, Row, new_id
 
-KINDS = ("finished", "failed", "changes", "shared", "account")
-
 MOST = 500
 """Notices that a person has; older ones go."""
 

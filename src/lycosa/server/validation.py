@@ -118,7 +118,7 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
 
 def harmless(chosen: Options, *, build: bool = True) -> None:
     """Whether a crawl of these options is one that a member could have wished for: no file, class, network, proxy or
-    expression of anybody's. A directory may have come from elsewhere, with a backup say; so who opens one asks here.
+    expression of anybody's. A directory may have come from elsewhere; so who opens one asks here.
     `build`: try its strategy, too, where nobody is about to.
     """
     for item in fields(Options):
