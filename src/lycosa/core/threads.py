@@ -1,59 +1,40 @@
-"""Linear algebra on one thread while somebody works on pages, which are small: threads would only wait for each other.
+"""One thread for linear algebra while a crawl works: its arrays are small, and threads would wait for each other.
 
-The command line says so before numpy is loaded, by variables. Who uses the library may have loaded numpy long before,
-and want its threads again: so numpy's OpenBLAS is told, and told otherwise in the end. Of other libraries nothing is
-known here; they go by their variables.
+The command line sets the variables below before numpy is loaded. A program may have loaded numpy long before and wants
+its threads back afterwards.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
-from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-import numpy as np
+from threadpoolctl import ThreadpoolController
 
 _VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
-_SPELLINGS = [(f"{first}openblas_", last) for first in ("scipy_", "") for last in ("64_", "")]
 
+_controller = cache(ThreadpoolController)
 _lock = threading.Lock()
 _working = 0
-_before = 1
+_limits: Any = None
 
 
 def begin() -> None:
-    """One thread from now on, unless somebody has said how many by a variable. Each time needs an `end`."""
-    global _working, _before
+    """Limit BLAS to one thread, unless a variable sets the number. Each call needs an `end`."""
+    global _working, _limits
     with _lock:
         _working += 1
-        if _working == 1 and (library := _openblas()) is not None and not any(map(os.environ.get, _VARIABLES)):
-            count, set_count = library
-            _before = count()
-            set_count(1)
+        if _working == 1 and not any(map(os.environ.get, _VARIABLES)):
+            _limits = _controller().limit(limits=1, user_api="blas")
 
 
 def end() -> None:
-    """As many as there were before, once nobody works any more."""
-    global _working, _before
+    """Restore the number of threads when the last one ends."""
+    global _working, _limits
     with _lock:
         _working -= 1
-        if _working == 0 and _before > 1 and (library := _openblas()) is not None:
-            library[1](_before)
-            _before = 1
-
-
-@cache
-def _openblas() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How to ask numpy's OpenBLAS for its number of threads, and how to set it; None if it has another library."""
-    try:
-        library = ctypes.CDLL(np.linalg._umath_linalg.__file__)
-    except (AttributeError, OSError):
-        return None
-    for first, last in _SPELLINGS:
-        try:
-            return library[f"{first}get_num_threads{last}"], library[f"{first}set_num_threads{last}"]
-        except AttributeError:
-            continue
-    return None
+        if _working == 0 and _limits is not None:
+            _limits.restore_original_limits()
+            _limits = None
