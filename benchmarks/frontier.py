@@ -10,7 +10,6 @@ has five links that are new, and fifteen to any addresses, nearly all of them co
 from __future__ import annotations
 
 import argparse
-import ctypes
 import gc
 import resource
 import time
@@ -37,9 +36,8 @@ _ = lycosa.cli
 
 
 def resident() -> float:
-    """Bytes of memory that the process takes, without what it has let go of."""
+    """Bytes of memory that the process takes."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096.0
 

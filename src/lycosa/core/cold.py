@@ -21,8 +21,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -56,9 +55,6 @@ RENEWED = 32
 
 RECORDS = 1 << 14
 """Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl."""
-
-LARGE = 100_000
-"""Cold rows from which on memory that sorting out has taken is given back."""
 
 AT_ONCE = 1 << 20
 """Cold rows that are looked through at once."""
@@ -174,8 +170,6 @@ class Cold:
         hot = self.table.open_rows - self.count
         if hot > self.limit or (self.count and (2 * hot < self.limit or self._visits >= max(64, self.limit // 16))):
             self.sweep()
-            if self.count > LARGE:
-                give_back()
 
     def _rank(self) -> None:
         """What came back and was not ranked since is worth what it was worth last."""
@@ -660,24 +654,3 @@ def _runs(places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
     gaps = ((places[1:] - places[:-1] != 1).nonzero()[0] + 1).tolist()
     begins = [0, *gaps]
     return list(zip(begins, [*gaps, len(places)], places[begins].tolist(), strict=True))
-
-
-# -- memory that is given back -----------------------------------------------------------------------------
-
-# Memory that was freed goes back to the system: glibc keeps most of it, in case it is wanted again.
-
-
-@cache
-def _trim() -> Callable[[int], int]:
-    import ctypes  # loaded by large crawls only
-
-    try:
-        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError, TypeError):  # another C library, or another system
-        return int
-    return trim
-
-
-def give_back() -> None:
-    """After work on arrays of a whole large crawl, which is done now and then."""
-    _trim()(0)

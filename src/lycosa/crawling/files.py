@@ -17,7 +17,6 @@ from typing import Any
 
 import xxhash
 
-from lycosa.core.cold import LARGE, give_back
 from lycosa.core.cold import fits as cold_fits
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
@@ -364,9 +363,6 @@ class SnapshotWriter:
             with suppress(OSError):
                 snapshots.remove()  # what is there of it must not take the crawl's room
             return False
-        del state
-        if cold is not None and cold.count > LARGE:
-            give_back()
         self._cost = self._cpu() - before
         SnapshotWriter.spent += self._cost
         self._visits = 0
