@@ -30,7 +30,16 @@ CLOSING = 5.0
 """Seconds in which a page or a browser has to close before it is ended."""
 
 LOOK_EVERY = 10
-"""Pages after which memory is looked at."""
+"""Pages after which memory is looked at, to start another browser in good time."""
+
+MAX_MEGABYTES = 1000
+"""Megabytes that browser and driver may take before they are ended; they take 300 with an empty page."""
+
+RESTART_SHARE = 0.7
+"""Share of that from which on another browser is started for the next page."""
+
+WORLDS = 5
+"""Navigations, at most, while one script runs."""
 
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
 """The environment variable that does without Chromium's own sandbox, where the system has none; root never has one."""
@@ -64,52 +73,108 @@ BEFORE = """(() => {
     try { delete window[name] } catch {}
   const nothing = () => null;
   try { window.print = window.alert = nothing; window.open = nothing; window.confirm = () => false } catch {}
+  for (const kind of ["error", "unhandledrejection"])
+    window.addEventListener(kind, event => event.preventDefault(), true);
 })()"""
-"""What a page finds changed before its first script: doors that lead past a proxy are not there at all."""
+"""What a page finds changed before its first script: doors that lead past a proxy are not there at all, and errors,
+whose messages may be of any length, are not reported to us.
+"""
 
-MEASURE = """() => {
-  const root = document.scrollingElement || document.documentElement;
-  const all = document.getElementsByTagName("*");
+# The page's scripts can't change what the following finds in its own world, but elements with a name hide properties of
+# the document and of forms there, too: so those are taken from the prototypes.
+OWN = """
+  const of = (thing, kind, name) => Object.getOwnPropertyDescriptor(kind.prototype, name).get.call(thing);
+  const html = of(document, Document, "documentElement"), body = of(document, Document, "body");
+  const root = of(document, Document, "scrollingElement") || html;
+"""
+
+MEASURE = f"""() => {{
+  {OWN}
+  const all = Document.prototype.getElementsByTagName.call(document, "*");
   let shadows = 0;
-  for (let i = 0; i < Math.min(all.length, 20000); i++)
-    if (all[i].shadowRoot) shadows += all[i].shadowRoot.querySelectorAll("*").length;
-  return [all.length + shadows, document.links.length, root ? root.scrollHeight : 0,
-          document.body ? document.body.textContent.length : 0];
-}"""
+  for (let i = 0; i < Math.min(all.length, 20000); i++) {{
+    const shadow = of(all[i], Element, "shadowRoot");
+    if (shadow) shadows += shadow.querySelectorAll("*").length;
+  }}
+  return [all.length + shadows, of(document, Document, "links").length, root ? of(root, Element, "scrollHeight") : 0,
+          body ? of(body, Node, "textContent").length : 0];
+}}"""
 """How much of a page is there."""
 
-SCROLL = """async () => {
+SCROLL = f"""async () => {{
   // Up and down again: what waits for its end to come into view hears of it once each time.
-  const root = document.scrollingElement || document.documentElement;
+  {OWN}
   if (!root) return;
-  const next = () => new Promise(done => { requestAnimationFrame(() => done()); setTimeout(done, 100) });
-  window.scrollTo({top: 0, behavior: "instant"});
+  const next = () => new Promise(done => {{ requestAnimationFrame(() => done()); setTimeout(done, 100) }});
+  window.scrollTo({{top: 0, behavior: "instant"}});
   await next();
-  window.scrollTo({top: root.scrollHeight, behavior: "instant"});
+  window.scrollTo({{top: of(root, Element, "scrollHeight"), behavior: "instant"}});
   await next();
-}"""
+}}"""
 
-SERIALISE = """(most) => {
+SERIALISE = f"""(most) => {{
+  {OWN}
   // What is inside open shadow roots is written where it is shown: after the element's own start.
-  const inside = (root) => {
-    for (const host of root.querySelectorAll("*")) {
-      if (!host.shadowRoot) continue;
-      inside(host.shadowRoot);
-      const shown = document.createElement("div");
+  const inside = (all) => {{
+    for (const host of all) {{
+      const shadow = of(host, Element, "shadowRoot");
+      if (!shadow) continue;
+      inside(shadow.querySelectorAll("*"));
+      const shown = Document.prototype.createElement.call(document, "div");
       shown.setAttribute("data-shadow-root", "");
-      for (const child of host.shadowRoot.childNodes) shown.appendChild(child.cloneNode(true));
-      host.prepend(shown);
-    }
-  };
-  try { inside(document) } catch {}
-  const kind = document.doctype ? "<!DOCTYPE html>\\n" : "";
-  return (kind + document.documentElement.outerHTML).slice(0, most);
-}"""
+      for (const child of shadow.childNodes) shown.appendChild(Node.prototype.cloneNode.call(child, true));
+      Element.prototype.prepend.call(host, shown);
+    }}
+  }};
+  try {{ inside(Document.prototype.querySelectorAll.call(document, "*")) }} catch {{}}
+  const kind = of(document, Document, "doctype") ? "<!DOCTYPE html>\\n" : "";
+  return html ? (kind + of(html, Element, "outerHTML")).slice(0, most) : "";
+}}"""
 """The final DOM as text."""
 
 
 class BrowserFailed(Exception):
     """The browser could not be started, or is gone."""
+
+
+class TooLarge(Exception):
+    """The browser was ended as its pages took too much memory."""
+
+
+class World:
+    """Runs our own scripts beside a page's: in a world of its own, where nothing that the page changes is changed."""
+
+    def __init__(self, session: CDPSession) -> None:
+        self._session, self._context = session, 0
+
+    async def run(self, function: str, *given: object) -> Any:
+        """Call a function and return its result; after a navigation in the page's new document."""
+        for attempt in range(WORLDS):
+            try:
+                if not self._context:
+                    tree = await self._session.send("Page.getFrameTree")
+                    made = await self._session.send(
+                        "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "lycosa"}
+                    )
+                    self._context = made["executionContextId"]
+                told = await self._session.send(
+                    "Runtime.callFunctionOn",
+                    {
+                        "functionDeclaration": function,
+                        "executionContextId": self._context,
+                        "arguments": [{"value": value} for value in given],
+                        "awaitPromise": True,
+                        "returnByValue": True,
+                    },
+                )
+                break
+            except Exception as error:
+                if not _is_playwrights(error) or "context" not in str(error) or attempt == WORLDS - 1:
+                    raise
+                self._context = 0
+        if "exceptionDetails" in told:
+            raise BrowserFailed(str(told["exceptionDetails"].get("text", "a script failed"))[:200])
+        return told["result"].get("value")
 
 
 class Chromium:
@@ -121,7 +186,7 @@ class Chromium:
         slots: list[Slot],
         *,
         pages: int = 200,
-        megabytes: int = 700,
+        megabytes: int = MAX_MEGABYTES,
         profile: str = "",
         eyes: bool = False,
         agent: str = "",
@@ -155,11 +220,13 @@ class Chromium:
             assert context is not None
             page = await self._within(PATIENCE, context.new_page())
             yield page
-        except BrowserFailed:
-            self._retire = True
-            raise
         except Exception as error:
-            if _is_playwrights(error):
+            if self.place is not None and (self.place / orphans.TOO_LARGE).exists():
+                self._retire = True
+                raise TooLarge(f"the browser was ended: it took more than {self.most_megabytes} MB") from error
+            if isinstance(error, BrowserFailed):
+                self._retire = True
+            elif _is_playwrights(error):
                 self._retire = self._retire or self._browser is None or not self._browser.is_connected()
                 raise BrowserFailed(brief(error)) from error
             raise
@@ -221,7 +288,7 @@ class Chromium:
             raise BrowserFailed("the extra 'browser' is not installed") from error
         await asyncio.to_thread(orphans.sweep)
         self.place = orphans.claim()
-        self._keeper = orphans.keeper(self.place)
+        self._keeper = orphans.keeper(self.place, self.most_megabytes)
         sandbox = os.geteuid() != 0 and not os.environ.get(NO_SANDBOX)
         flags = [*FLAGS, *(() if self.eyes else EYES), f"--lycosa-browser={self.place}"]
         try:
@@ -264,7 +331,7 @@ class Chromium:
     async def _look(self) -> None:
         """Whether it has done enough."""
         enough = self._pages >= self.most_pages
-        if enough or (self._pages % LOOK_EVERY == 0 and await self.megabytes() > self.most_megabytes):
+        if enough or (self._pages % LOOK_EVERY == 0 and await self.megabytes() > RESTART_SHARE * self.most_megabytes):
             self._retire = True
 
     async def megabytes(self) -> float:

@@ -1,8 +1,10 @@
-"""Ends browsers that nobody owns any more. Standard library only: it also runs as a small process of its own.
+"""Ends browsers that nobody owns any more, and those that take too much memory. Standard library only: it also runs
+as a small process of its own.
 
 Every browser has a directory, `lycosa-browser-*` in the system's temporary one, whose path is among the arguments it
 was started with; a file there names the process that owns it. A keeper waits beside the browser for the end of that
-process, however that comes, and cleans up after it. What is left when even the keeper was killed is ended by whoever
+process, however that comes, and cleans up after it. Until then it looks at the memory of the browser, and of the driver
+that started it, twenty times a second. What is left when even the keeper was killed is ended by whoever
 starts a browser next.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -20,6 +23,14 @@ from pathlib import Path
 
 PREFIX = "lycosa-browser-"
 OWNER = "owner"
+TOO_LARGE = "too-large"
+"""File that says that the browser was ended for its memory."""
+
+EVERY = 0.05
+"""Seconds between two looks at memory: a page that fills it as fast as it can gets some 100 MB further."""
+
+DRIVER_SHARE = 0.4
+"""Share of the memory limit from which on the driver is ended, too; it takes 60 MB when all is well."""
 
 
 def claim() -> Path:
@@ -29,10 +40,10 @@ def claim() -> Path:
     return place
 
 
-def keeper(place: Path) -> subprocess.Popen[bytes]:
-    """Start the process that cleans up when its input ends: when we close it, or die."""
+def keeper(place: Path, megabytes: int) -> subprocess.Popen[bytes]:
+    """Start the process that watches memory, and cleans up when its input ends: when we close it, or die."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, str(place)],
+        [sys.executable, "-I", "-S", __file__, str(place), str(megabytes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -90,6 +101,66 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+class Watch:
+    """Ends a browser that takes more memory than it may. Where there is no /proc, it does not look."""
+
+    def __init__(self, place: Path, megabytes: int) -> None:
+        self.place, self.limit = place, megabytes << 20
+        self.group = self.driver = 0
+        self._members: set[int] = set()
+        self._seen: set[int] = set()
+
+    def look(self) -> None:
+        """Look once."""
+        if not (self._find() and self._follow()):
+            return
+        driver = memory(self.driver)
+        if driver + sum(map(memory, self._members)) <= self.limit:
+            return
+        (self.place / TOO_LARGE).touch()
+        for pid in self._members:
+            _kill(pid)
+        if driver > DRIVER_SHARE * self.limit:
+            _kill(self.driver)
+
+    def _find(self) -> bool:
+        """Whether the browser is there: its first process, which leads its group, and the driver that started it."""
+        if self.group:
+            return True
+        owner = (self.place / OWNER).read_text().partition(" ")[0]
+        for pid in processes(str(self.place)):
+            fields = _fields(pid)
+            if fields[2:3] == [str(pid)]:
+                self.group, parent = pid, int(fields[1])
+                self.driver = parent if _fields(parent)[1:2] == [owner] else 0
+        return bool(self.group)
+
+    def _follow(self) -> bool:
+        """Take in what has been started since."""
+        there = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        self._members &= there
+        new = there - self._seen
+        self._members |= {pid for pid in new if _fields(pid)[2:3] == [str(self.group)]}
+        self._seen = there
+        return bool(self._members)
+
+
+def memory(pid: int) -> int:
+    """Bytes of a process that no file has: its own, and those it shares with others in memory."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        with open(f"/proc/{pid}/status", "rb") as file:
+            status = file.read()
+        return 1024 * sum(int(status.partition(name)[2].split(None, 1)[0]) for name in (b"RssAnon:", b"RssShmem:"))
+    return 0
+
+
+def _fields(pid: int) -> list[str]:
+    """State, parent and group of a process, and what else its status line has; nothing if it is gone."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return []
+
+
 def _table() -> list[tuple[int, int, str]]:
     """Processes, their groups and arguments; those that have ended and wait to be told of are left out."""
     if not Path("/proc/self/stat").exists():
@@ -120,5 +191,8 @@ def _born(pid: int) -> str:
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    sys.stdin.buffer.read()
-    end(Path(sys.argv[1]))
+    watch = Watch(Path(sys.argv[1]), int(sys.argv[2]))
+    while not select.select([sys.stdin], [], [], EVERY if Path("/proc/self/stat").exists() else None)[0]:
+        with contextlib.suppress(OSError):
+            watch.look()
+    end(watch.place)

@@ -10,7 +10,8 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lycosa.browser.chromium import MEASURE, SCROLL, SERIALISE, BrowserFailed, Chromium, attend, brief
+from lycosa.browser import chromium
+from lycosa.browser.chromium import MEASURE, SCROLL, SERIALISE, BrowserFailed, Chromium, TooLarge, World, attend, brief
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
 from lycosa.core.options import Options
 from lycosa.core.state import State, Untold
@@ -105,7 +106,7 @@ class Rendering:
             async with browser.page(slot) as page:
                 await self._show(page, sitting)
             self._failures = 0
-        except Deadline as error:
+        except (Deadline, TooLarge) as error:
             sitting.rendered.failed = str(error)
         except BrowserFailed as error:
             sitting.rendered.failed = str(error)
@@ -124,28 +125,29 @@ class Rendering:
     async def _show(self, page: Page, sitting: Sitting) -> None:
         clock = _Clock(sitting, self.options.render_time)
         attend(page, sitting)
+        world = World(await clock.run(page.context.new_cdp_session(page)))
         await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))  # before that nothing of it is there
         try:
-            measure = await self._settle(page, clock)
+            measure = await self._settle(world, clock)
             for _ in range(SCROLLS):
                 before = measure
-                await clock.run(page.evaluate(SCROLL))
-                measure = await self._settle(page, clock, STILL)
+                await clock.run(world.run(SCROLL))
+                measure = await self._settle(world, clock, STILL)
                 if before == measure:
                     break
-            await self._click(page, clock, measure)
+            await self._click(page, world, clock, measure)
         except Deadline as error:
             sitting.rendered.failed = str(error)
         clock.extend(2.0)  # what is there by then
         try:
-            html = await clock.run(page.evaluate(SERIALISE, LARGEST_DOM))
+            html = await clock.run(world.run(SERIALISE, LARGEST_DOM))
         except BrowserFailed:
             if sitting.rendered.failed:  # it was late already, which is no failure of the browser
                 return
             raise
         sitting.rendered.dom = str(html).encode("utf-8", "replace")
 
-    async def _settle(self, page: Page, clock: _Clock, still: float = SETTLED) -> Any:
+    async def _settle(self, world: World, clock: _Clock, still: float = SETTLED) -> Any:
         """Wait until nothing is asked for and nothing changes; how much of the page is there by then."""
         before: Any = None
         since = clock.now
@@ -154,13 +156,13 @@ class Rendering:
             if clock.sitting.quiet < STEP:
                 since = clock.now
                 continue
-            measure = await clock.run(page.evaluate(MEASURE))
+            measure = await clock.run(world.run(MEASURE))
             if measure != before:
                 before, since = measure, clock.now
             elif clock.now - since >= still:
                 return measure
 
-    async def _click(self, page: Page, clock: _Clock, measure: Any) -> None:
+    async def _click(self, page: Page, world: World, clock: _Clock, measure: Any) -> None:
         """Ask for more, if the user wants that."""
         for _ in range(CLICKS if self.options.render_more else 0):
             before = measure
@@ -173,7 +175,7 @@ class Rendering:
                 raise
             except Exception:  # it can't be clicked
                 return
-            measure = await self._settle(page, clock, STILL)
+            measure = await self._settle(world, clock, STILL)
             if before == measure:
                 return
 
@@ -202,7 +204,7 @@ class Rendering:
             self.program,
             slots if options.browser_profile else [nowhere],  # what the browser itself asks for leads nowhere
             pages=options.browser_pages,
-            megabytes=options.browser_memory,
+            megabytes=chromium.MAX_MEGABYTES,
             profile=options.browser_profile,
             eyes=options.render_resources == "all",
         )

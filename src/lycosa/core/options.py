@@ -309,7 +309,6 @@ class Options:
         metavar="DIR",
     )
     browser_pages: int = option(200, "Pages to render before the browser is restarted.")
-    browser_memory: int = option(700, "Megabytes of memory at which the browser is restarted.")
     requisites: bool = option(
         False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."
     )
@@ -451,7 +450,7 @@ class Options:
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
             "readers": 0, "log_rotate": 0, "hot": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
-            "browser_pages": 1, "browser_memory": 100, "requisites_most": 1, "requisites_bytes": 0,
+            "browser_pages": 1, "requisites_most": 1, "requisites_bytes": 0,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)

@@ -166,8 +166,6 @@ class CrawlOptions(TypedDict, total=False):
     empty profile for each page."""
     browser_pages: int
     """Pages to render before the browser is restarted."""
-    browser_memory: int
-    """Megabytes of memory at which the browser is restarted."""
     requisites: bool
     """Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."""
     requisites_most: int

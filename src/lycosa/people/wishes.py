@@ -228,7 +228,6 @@ def options(
         "log_file": "none",  # as nobody could read it
         "render": "never",  # a browser for each of many crawls is for the operator to allow
         "render_at_once": 1,
-        "browser_memory": 400,
         **settings,
     }
     if not made["seeds"]:

@@ -1,0 +1,193 @@
+"""Pages that take all the memory they can get: the browser is ended, the crawl goes on, and nobody else pays for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from browser.helpers import Staged, answer, needs_browser, space_of
+from lycosa.browser import chromium, orphans
+from lycosa.browser.finding import find_chromium
+from lycosa.browser.rendering import LARGEST_DOM, Rendering
+from lycosa.core.options import Options
+from lycosa.web.rendering import Rendered
+
+MEGABYTES = 450
+"""The limit in these tests: Chromium and driver take some 300 by themselves."""
+
+OVERSHOOT = 350
+"""Megabytes that a page may get between two looks, on a busy machine."""
+
+EAT = "const all = []; const eat = size => all.push(new Uint8Array(size << 20).fill(1));"
+WASM = """const memory = new WebAssembly.Memory({initial: 1});
+const eat = size => { const end = memory.grow(size << 4); new Uint8Array(memory.buffer, end << 16).fill(1) };"""
+FAST, SLOW = "while (true) eat(32)", "setInterval(() => eat(16), 30)"
+
+
+def script(code: str) -> str:
+    """A page with a script."""
+    return f"<p>before</p><script>{code}</script>"
+
+
+def in_worker(code: str) -> str:
+    """A page whose worker runs a script."""
+    return script(f"new Worker(URL.createObjectURL(new Blob([`{code}`])))")
+
+
+MEALS = {
+    "arrays, fast": script(EAT + FAST),
+    "arrays, slowly": script(EAT + SLOW),
+    "wasm": script(WASM + FAST),
+    "worker": in_worker(EAT + FAST),
+    "iframes": "<p>before</p>" + f'<iframe srcdoc="<script>{EAT}{SLOW}</script>"></iframe>' * 4,
+    "nodes": script("while (true) document.body.append(new Text('x'.repeat(1 << 20) + Math.random()))"),
+}
+
+HUGE = "'x'.repeat(1 << 28)"
+SHOUTS = {
+    "exception": script(f"throw new Error({HUGE})"),
+    "exceptions": script("setInterval(() => { throw new Error('x'.repeat(1 << 24)) }, 5)"),
+    "rejections": script(f"Promise.reject(new Error({HUGE}))"),
+    "exception in a worker": in_worker(f"throw new Error({HUGE})"),
+    "console": script(f"console.log({HUGE})"),
+    "prompt": script(f"prompt({HUGE})"),
+    "title": script(f"document.title = {HUGE}"),
+    "address": script(f"history.pushState(0, '', '?' + {HUGE})"),
+    "request": script(f"fetch('/?' + {HUGE})"),
+    "context": script(f"document.documentElement.title = {HUGE}"),
+}
+
+LIES = script(
+    """
+  const huge = "x".repeat(1 << 28), lie = () => huge;
+  const kinds = [String, Array, Object, Number, Function, Promise, Element, HTMLElement, Node, Document, HTMLDocument,
+                 HTMLCollection, NodeList, Window, ShadowRoot, XMLSerializer, TreeWalker, Map, JSON, Reflect];
+  for (const kind of kinds) for (const thing of [kind, kind.prototype]) {
+    if (!thing) continue;
+    for (const name of Object.getOwnPropertyNames(thing)) {
+      if (["constructor", "prototype", "write", "appendChild", "defineProperty"].includes(name)) continue;
+      const own = Object.getOwnPropertyDescriptor(thing, name);
+      if (!own.configurable) continue;
+      try { Object.defineProperty(thing, name, own.get ? {get: lie, configurable: true} : {value: lie}) } catch {}
+    }
+  }
+  for (const name of ["documentElement", "outerHTML", "links", "body", "doctype", "querySelectorAll"])
+    try { Object.defineProperty(document, name, {get: lie}) } catch {}
+"""
+)
+NAMES = "documentElement outerHTML links body scrollingElement doctype getElementsByTagName querySelectorAll".split()
+CLOBBERED = "<p>before</p>" + "".join(
+    f"<form name={name}><input name=outerHTML><input name=length></form>" for name in NAMES
+)
+
+
+class Peaks:
+    """The most memory that browser, driver and this process have had, in megabytes, as seen fifty times a second."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self.rendering, self.browser, self.driver = rendering, 0.0, 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._over.wait(0.02):
+            browser = self.rendering.browser
+            if browser is None or browser.place is None:
+                continue
+            watch = orphans.Watch(browser.place, 0)
+            if watch._find() and watch._follow():
+                self.browser = max(self.browser, sum(map(orphans.memory, watch._members)) / (1 << 20))
+                self.driver = max(self.driver, orphans.memory(watch.driver) / (1 << 20))
+
+    def __enter__(self) -> Peaks:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+        self._before = self._status("VmRSS")
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self.own = self._status("VmHWM") - self._before
+
+    def _status(self, name: str) -> float:
+        lines = Path(f"/proc/{os.getpid()}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
+
+
+async def served(page: str, seconds: float = 20.0) -> tuple[Rendered, Rendered, Peaks]:
+    """What comes of a page, of the next one, and what it took."""
+    options = Options(render="always", render_at_once=1, render_time=seconds)
+    space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(options, find_chromium())
+
+    async def render(body: str) -> Rendered:
+        return await rendering.render("http://app.example/", answer(body.encode()), space.resources.fetch)
+
+    try:
+        await render("<p>first</p>")
+        with Peaks(rendering) as peaks:
+            found = await render(page)
+        options.render_time = 60.0
+        return found, await render(script("document.write('<p>after</p>')")), peaks
+    finally:
+        await rendering.close()
+        await space.close()
+
+
+@pytest.fixture(autouse=True)
+def limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A low limit."""
+    monkeypatch.setattr(chromium, "MAX_MEGABYTES", MEGABYTES)
+
+
+def check(next_page: Rendered, peaks: Peaks) -> None:
+    """Nobody has had too much, and the next page is rendered."""
+    print(f"browser {peaks.browser:.0f} MB, driver {peaks.driver:.0f} MB, crawl {peaks.own:+.0f} MB")
+    assert b"<p>after</p>" in next_page.dom
+    assert peaks.browser < MEGABYTES + OVERSHOOT
+    assert peaks.driver < 0.4 * MEGABYTES + OVERSHOOT
+    assert peaks.own < 120
+
+
+@needs_browser
+@pytest.mark.parametrize("meal", MEALS)
+def test_render_ends_a_browser_that_takes_too_much(meal: str) -> None:
+    """The page's outcome says so."""
+    found, next_page, peaks = asyncio.run(served(MEALS[meal]))
+    print(meal, found.failed, len(found.dom), end=": ")
+    check(next_page, peaks)
+    assert f"the browser was ended: it took more than {MEGABYTES} MB" == found.failed
+
+
+@needs_browser
+@pytest.mark.parametrize("shout", SHOUTS)
+def test_render_of_a_page_that_says_too_much(shout: str) -> None:
+    """What a page can send to the driver, or to us, is bounded, too."""
+    found, next_page, peaks = asyncio.run(served(SHOUTS[shout], 4.0))
+    print(shout, found.failed, len(found.dom), end=": ")
+    check(next_page, peaks)
+
+
+@needs_browser
+@pytest.mark.parametrize("page", [LIES, CLOBBERED], ids=["prototypes", "names"])
+def test_render_of_a_page_that_lies(page: str) -> None:
+    """The DOM is taken in a world of our own, where prototypes are as they were, and it is cut there."""
+    found, next_page, peaks = asyncio.run(served(page))
+    print(found.failed, len(found.dom), end=": ")
+    assert found.failed == ""
+    assert b"<p>before</p>" in found.dom
+    assert b"xxxxxxxxxx" not in found.dom
+    check(next_page, peaks)
+
+
+@needs_browser
+def test_render_cuts_a_large_dom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than the limit leaves the page."""
+    monkeypatch.setattr(chromium, "MAX_MEGABYTES", 2 * MEGABYTES)
+    found, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
+    assert ("", LARGEST_DOM) == (found.failed, len(found.dom))
+    check(next_page, peaks)
