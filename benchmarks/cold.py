@@ -3,7 +3,7 @@
     python benchmarks/cold.py INDEX ... [--topics 5] [--sets 2] [--budget 500] [--judge vector,idf=none] [--out DIR]
 
 An index is one of `lycosa lab index`, of a corpus with labels. Each crawl is run with all rows, to see how many wait at
-most, then again with a tenth of that as `--hot`. Told are the relevant pages of both and the interval of the difference
+most, then again with a tenth of that as `hot`. Told are the relevant pages of both and the interval of the difference
 in pairs, in parts of what was found with all rows: of each corpus, and of all together.
 """
 

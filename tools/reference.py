@@ -204,6 +204,7 @@ def options() -> Iterator[str]:
     yield from ("## Options of a crawl", "")
     yield "The first column is for the command line, the second for `crawl.toml`, `--config` files and keyword"
     yield "arguments of `lycosa.crawl()`. A switch that is on by default is turned off by `--no-` and its name."
+    yield "An option without a flag can be set in such a file and from Python only."
     current = ""
     rows: list[tuple[str, ...]] = []
     head = ("command line", "TOML and Python", "type", "default", "meaning")
@@ -214,7 +215,8 @@ def options() -> Iterator[str]:
             yield from ("", f"### {group}", "")
         shown = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else "list of str"
         value = "" if default in ("", []) else f"`{str(default).lower() if kind is bool else default}`"
-        rows.append(("`TOPIC`" if name == "topic" else f"`{flag}`", f"`{name}`", shown, value, text))
+        typed = "`TOPIC`" if name == "topic" else f"`{flag}`" if flag.startswith("--") else ""
+        rows.append((typed, f"`{name}`", shown, value, text))
     yield from (*_table(head, rows), "")
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.cli.parameters import crawl_options
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of, describe, flag_of
 
@@ -53,8 +54,17 @@ def test_every_option_has_help_and_group() -> None:
     for name, flag, kind, default, group, help in describe():
         assert help.endswith((".", ".)")), name
         assert group, name
-        assert flag.startswith("--"), name
+        assert flag in (name, "--" + flag.removeprefix("--")), name
         assert isinstance(default, kind if isinstance(kind, type) else list), name
+
+
+def test_option_without_flag(tmp_path: Path) -> None:
+    """It is read from a file, and no command has it."""
+    (tmp_path / "crawl.toml").write_text("min_rate = 5.0", "utf-8")
+    assert 5.0 == Options.load(tmp_path / "crawl.toml").min_rate
+    names = {parameter.name for parameter in crawl_options(of_refresh=False)}
+    assert "min_rate" not in names
+    assert "max_body" in names
 
 
 def test_flags_are_unique() -> None:

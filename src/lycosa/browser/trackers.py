@@ -1,7 +1,7 @@
 """Hosts of ads and trackers, which rendered pages do without.
 
 A short list of our own: hosts that serve nothing but advertisements, counters and recordings of visitors. What is not
-on it is fetched; a page that needs one of them is rendered with `--render-trackers`.
+on it is fetched; a page that needs one of them is rendered with `render_trackers`.
 
 >>> is_tracker("https://www.google-analytics.com/g/collect"), is_tracker("https://analytics.example.org/")
 (True, False)

@@ -149,9 +149,10 @@ def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
 
     parameters = []
     for name, flag, kind, default, group, text in describe():
-        if (group in OF_REFRESH) != of_refresh:
+        about = Options.__dataclass_fields__[name].metadata
+        if (group in OF_REFRESH) != of_refresh or not about["typed"]:
             continue
-        metavar = Options.__dataclass_fields__[name].metadata["metavar"] or None
+        metavar = about["metavar"] or None
         if not isinstance(default, bool) and default not in ("", []):
             text = f"{text} [default: {default:g}]" if kind is float else f"{text} [default: {default}]"
         extra: dict[str, Any] = {"help": text, "metavar": metavar, "show_default": False}

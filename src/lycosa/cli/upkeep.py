@@ -55,7 +55,7 @@ def index(
     """Update the search index and the caches of a crawl.
 
     Other commands update them automatically, but for a large crawl this takes minutes; run it beforehand. Crawls of
-    20,000 pages and more do it as they go (unless --no-index). Works while a crawl runs.
+    20,000 pages and more do it as they go (unless index is false in crawl.toml). Works while a crawl runs.
     """
     from lycosa.collection import searching
 

@@ -40,7 +40,7 @@ OUTCOMES: dict[str, tuple[str, str]] = {
     ),
     "slow": (
         "The response was too slow",
-        "Given up because of --min-rate: lower it to wait for such hosts.",
+        "Given up because of min_rate in crawl.toml: lower it to wait for such hosts.",
     ),
     "loop": (
         "Too many redirects",

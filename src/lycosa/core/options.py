@@ -32,9 +32,12 @@ GROUPS = {
 """What options are about, each under the first of its group."""
 
 
-def option(default: Any, help: str, *, flag: str = "", metavar: str = "") -> Any:
-    """A field with its help; `flag` is its name on the command line where that differs."""
-    metadata = {"help": help, "flag": flag, "metavar": metavar}
+def option(default: Any, help: str, *, flag: str = "", metavar: str = "", typed: bool = True) -> Any:
+    """Return a field with its help; `flag` is its name on the command line where that differs.
+
+    One that is not `typed` has no flag: it can be set in `crawl.toml` and from Python.
+    """
+    metadata = {"help": help, "flag": flag, "metavar": metavar, "typed": typed}
     if isinstance(default, list):
         return field(default_factory=lambda: list(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -152,6 +155,7 @@ class Options:
         "Wait for a busy host if every page that could be fetched now promises less than this share of "
         "that host's best page: more relevant pages, but slower. 0: never wait; 1: always take the best. "
         "For strategies whose scores allow it.",
+        typed=False,
     )
     spread: float = option(
         0.0,
@@ -179,6 +183,7 @@ class Options:
         HOT,
         "Known addresses to keep in memory: the most promising ones, and some of each host. The others "
         "wait on disk until they are among the best left or a page links to them. 0: all.",
+        typed=False,
     )
     hosts: list[str] = option(
         [], "Stay on this host; repeatable. Default: wherever the seeds lead.", flag="--host", metavar="HOST"
@@ -204,6 +209,7 @@ class Options:
         0.25,
         "Seconds between requests to one network address, whatever the host; at most the delay, and not in "
         "allowed networks.",
+        typed=False,
     )
     patience: float = option(
         300.0, "End the run when every remaining host would have to wait longer than this many seconds."
@@ -244,7 +250,7 @@ class Options:
         metavar="KINDS",
     )
     timeout: float = option(60.0, "Maximum duration of a request in seconds.")
-    min_rate: float = option(500.0, "Minimum bytes per second of a response after the first ten seconds.")
+    min_rate: float = option(500.0, "Minimum bytes per second of a response after the first ten seconds.", typed=False)
     max_body: int = option(10_000_000, "Maximum bytes of a body, as transferred; the rest is cut off.")
     max_page: int = option(
         0,
@@ -290,17 +296,21 @@ class Options:
         "or all (also fetches pictures, fonts and media).",
         metavar="WHICH",
     )
-    render_time: float = option(20.0, "Maximum time to render a page in seconds, not counting politeness pauses.")
-    render_requests: int = option(60, "Maximum requests per rendered page.")
-    render_bytes: int = option(10_000_000, "Maximum bytes per rendered page.")
-    render_at_once: int = option(2, "Pages to render at the same time.")
+    render_time: float = option(
+        20.0, "Maximum time to render a page in seconds, not counting politeness pauses.", typed=False
+    )
+    render_requests: int = option(60, "Maximum requests per rendered page.", typed=False)
+    render_bytes: int = option(10_000_000, "Maximum bytes per rendered page.", typed=False)
+    render_at_once: int = option(2, "Pages to render at the same time.", typed=False)
     render_more: str = option(
         "",
         "Click the element that matches this CSS selector, such as 'button.more', up to ten times. "
         "Default: click nothing.",
         metavar="SELECTOR",
     )
-    render_trackers: bool = option(False, "Let rendered pages fetch from well-known ad and tracking hosts.")
+    render_trackers: bool = option(
+        False, "Let rendered pages fetch from well-known ad and tracking hosts.", typed=False
+    )
     browser: str = option("", "The Chromium to render with. Default: the installed one.", metavar="FILE")
     browser_profile: str = option(
         "",
@@ -308,12 +318,12 @@ class Options:
         "Default: an empty profile for each page.",
         metavar="DIR",
     )
-    browser_pages: int = option(200, "Pages to render before the browser is restarted.")
+    browser_pages: int = option(200, "Pages to render before the browser is restarted.", typed=False)
     requisites: bool = option(
         False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."
     )
-    requisites_most: int = option(100, "Maximum number of these per page.")
-    requisites_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.")
+    requisites_most: int = option(100, "Maximum number of these per page.", typed=False)
+    requisites_bytes: int = option(1_000_000_000, "Maximum bytes of all of these; 0: no limit.", typed=False)
     archive: bool = option(True, "Archive everything fetched as WARC files.", flag="--with-archive")
     archive_to: str = option(
         "",
@@ -333,6 +343,7 @@ class Options:
         True,
         "From 20,000 pages on, keep the search index and caches up to date in a separate low-priority "
         "process (see 'lycosa index').",
+        typed=False,
     )
     rotate: int = option(1_000_000_000, "Start a new WARC file at this many bytes.")
     warc_prefix: str = option(WARC_PREFIX, "Prefix of WARC file names; date, number and host follow.", metavar="NAME")
@@ -349,7 +360,9 @@ class Options:
         "Format of the log file: text, in the columns of Heritrix's crawl.log, or json, one object per line.",
         metavar="FORM",
     )
-    log_rotate: int = option(100_000_000, "Rename the log file and start a new one at this many bytes. 0: never.")
+    log_rotate: int = option(
+        100_000_000, "Rename the log file and start a new one at this many bytes. 0: never.", typed=False
+    )
     per_hour: float = option(
         60.0, "Requests per hour, over all hosts: the limit for watching, and the basis of the schedule."
     )
@@ -459,7 +472,7 @@ class Options:
         if self.respect_opt_outs not in ("", "training", "all"):
             raise InputError(f"--respect-opt-outs is {self.respect_opt_outs!r}: choose training or all")
         if self.choosy > 1:
-            raise InputError(f"--choosy is {self.choosy}: it is a share, from 0 to 1")
+            raise InputError(f"choosy is {self.choosy}: it is a share, from 0 to 1")
         if self.explore > 1:
             raise InputError(f"--explore is {self.explore}: it is a share, from 0 to 1")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", self.warc_prefix, re.ASCII):
@@ -540,12 +553,13 @@ def describe() -> Iterator[tuple[str, str, type, Any, str, str]]:
 
 
 def flag_of(name: str) -> str:
-    """The option's name on the command line.
+    """Return the option's name on the command line; its own name if it has none there.
 
-    >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive")
-    ('--per-host', '--host', '--with-archive')
+    >>> flag_of("per_host"), flag_of("hosts"), flag_of("archive"), flag_of("min_rate")
+    ('--per-host', '--host', '--with-archive', 'min_rate')
     """
-    return Options.__dataclass_fields__[name].metadata["flag"] or "--" + name.replace("_", "-")
+    metadata = Options.__dataclass_fields__[name].metadata
+    return (metadata["flag"] or "--" + name.replace("_", "-")) if metadata["typed"] else name
 
 
 def default_of(item: Field[Any]) -> Any:
