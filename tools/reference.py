@@ -1,8 +1,7 @@
-"""Write docs/reference.md from the code: commands, options, strategies, outcomes, the Python API. And, from the
-options, src/lycosa/crawling/keywords.py: their types as keyword arguments.
+"""Write docs/reference.md from the code: commands, options, strategies, outcomes, the Python API.
 
-    python tools/reference.py           write both
-    python tools/reference.py --check   exit 1 if one is out of date
+    python tools/reference.py           write it
+    python tools/reference.py --check   exit 1 if it is out of date
 
 Commands come from the Typer app, options from `lycosa.core.options.describe()`, and the Python part from signatures,
 docstrings and the strings below attributes, read with `ast`, so that the page is the same under every Python.
@@ -24,14 +23,13 @@ from typing import Any
 import typer
 
 from lycosa.cli.main import EXITS, app
-from lycosa.core.options import Options, describe
+from lycosa.core.options import describe
 from lycosa.estimators import STRATEGIES
 from lycosa.estimators import describe as parameters_of
 from lycosa.topics import TOPICS
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference.md"
-KEYWORDS = ROOT / "src" / "lycosa" / "crawling" / "keywords.py"
 
 BROUGHT = ("Space", "Topic", "Learner", "Estimator", "Strategy")
 """The protocols that a user can bring an object for."""
@@ -74,46 +72,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the page is out of date")
     check = parser.parse_args().check
-    stale = []
-    for target, text in ((TARGET, reference()), (KEYWORDS, keywords())):
-        if not check:
-            target.write_text(text, "utf-8")
-        elif not target.exists() or target.read_text("utf-8") != text:
-            stale.append(str(target.relative_to(ROOT)))
+    text = reference()
+    if not check:
+        TARGET.write_text(text, "utf-8")
+        return 0
+    stale = not TARGET.exists() or TARGET.read_text("utf-8") != text
     if stale:
-        print(f"out of date: {', '.join(stale)}; run 'make docs' and commit the result", file=sys.stderr)
-    return bool(stale)
-
-
-def keywords() -> str:
-    """The options of a crawl as keyword arguments, for editors and type checkers."""
-    lines = [
-        '"""The options of a crawl as keyword arguments: what editors complete, and type checkers check.',
-        "",
-        "Made from core/options.py by tools/reference.py. Do not edit: change the options, then run `make docs`.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from collections.abc import Sequence",
-        "from pathlib import Path",
-        "from typing import TypedDict",
-        "",
-        "",
-        "class CrawlOptions(TypedDict, total=False):",
-        '    """All options that have no parameter of their own."""',
-        "",
-    ]
-    for name, _, kind, _, _, text in describe():
-        if name not in ("topic", "seeds", "strategy", "space"):
-            is_file = Options.__dataclass_fields__[name].metadata["metavar"] in ("FILE", "PAGE")
-            shown = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else "str | Sequence[str]"
-            if is_file:
-                shown = {"str": "str | Path"}.get(shown, "str | Path | Sequence[str | Path]")
-            told = textwrap.wrap(text, 110)
-            lines += [f"    {name}: {shown}", f'    """{told[0]}', *(f"    {line}" for line in told[1:])]
-            lines[-1] += '"""'
-    return "\n".join(lines) + "\n"
+        print(f"out of date: {TARGET.relative_to(ROOT)}; run 'make docs' and commit the result", file=sys.stderr)
+    return stale
 
 
 def reference() -> str:

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from lycosa.core import threads
 from lycosa.core.engine import Engine
@@ -44,7 +44,6 @@ from lycosa.store.log import SqliteLog, labels_in
 from lycosa.web.politeness import Authority
 
 if TYPE_CHECKING:
-    from lycosa.crawling.keywords import CrawlOptions
     from lycosa.refresh.telling.herald import Crier
 
 
@@ -58,7 +57,7 @@ def crawl(
     clock: Clock | None = None,
     config: str | Path | None = None,
     authority: Authority | None = None,
-    **options: Unpack[CrawlOptions],
+    **options: Any,
 ) -> Crawl:
     """A new crawl. Iterate over it to make it run; each turn gives a `Visit`.
 
@@ -103,7 +102,7 @@ def resume(
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: Authority | None = None,
-    **changes: Unpack[CrawlOptions],
+    **changes: Any,
 ) -> Crawl:
     """Continue the crawl in a directory; `changes` to its options (a larger budget, say) are kept.
 
@@ -123,7 +122,7 @@ def revisit(
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
     authority: Authority | None = None,
-    **changes: Unpack[CrawlOptions],
+    **changes: Any,
 ) -> Crawl:
     """Revisit the pages of a directory that are due, or `everything`; ends when nothing more is.
 
@@ -144,7 +143,7 @@ def watch(
     topic: Topic | TopicFunction | None = None,
     space: Space | SpaceFunction | None = None,
     clock: Clock | None = None,
-    **changes: Unpack[CrawlOptions],
+    **changes: Any,
 ) -> Crawl:
     """Keep the pages of a directory fresh, within `per_hour` requests an hour, until it is stopped."""
     keeping = Keeping(now=list(now), requests=requests)
