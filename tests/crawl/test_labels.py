@@ -10,7 +10,6 @@ from learning_judge import Learning
 from lycosa.cli.judge import keep_labels
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa.core.options import Options
 from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
@@ -140,13 +139,6 @@ def test_no_note_about_another_judge(tmp_path: Path) -> None:
     begun(tmp_path, "learns")
     label(tmp_path, {"reef": True})
     assert [] == resumed(tmp_path, "learns").notes
-
-
-def test_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
-    """What they said of learning from labels is not needed any more."""
-    file = tmp_path / "crawl.toml"
-    file.write_text('topic = "coral"\nlearn_labels = true\n')
-    assert "coral" == Options.load(file).topic
 
 
 class Elsewhere(Space):

@@ -25,15 +25,8 @@ def test_wishes_survive_the_database() -> None:
 
 def test_a_field_that_came_later_has_its_default() -> None:
     """Wishes kept by an older version, or a newer one, can be read."""
-    kept = {**LEAST, "something of the future": 1, "format": 3}
+    kept = {**LEAST, "something of the future": 1}
     assert Wishes(**LEAST) == Wishes.of_json(json.dumps(kept))
-
-
-def test_automatic_of_before_is_the_judge_of_before() -> None:
-    """With its threshold, which is on another scale."""
-    kept = {**LEAST, "judge": "automatic", "threshold": 0.05}
-    assert Wishes(**LEAST, judge="vector", threshold=0.05) == Wishes.of_json(json.dumps(kept))
-    assert Wishes(**LEAST, judge="ssrm") == Wishes.of_json(json.dumps({**LEAST, "judge": "ssrm"}))
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

@@ -12,7 +12,7 @@ from crawl_on_site import CrawlOnSite, crawl_on_site
 from lycosa.collection.judging import judge
 from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
-from lycosa.people import crawls, feedback, interests
+from lycosa.people import crawls, feedback
 from lycosa.people.database import Row
 from lycosa.server.crawler.running import JudgingTask, judge_again
 from lycosa.store.directory import Directory
@@ -258,28 +258,11 @@ def test_who_may(site: SiteUnderTest) -> None:
     assert 403 == weak.patch(f"{API}/interests/{reefs}", json=keep).status_code
 
 
-def test_interests_of_before_keep_their_judge(site: SiteUnderTest) -> None:
-    """`automatic` meant another judge once, on another scale: with it a threshold of then stays what it was."""
-    ada = site.sign_up("Ada")
-    reefs = make_interest(ada)
-    kept = json.loads(site.database.row("SELECT wishes FROM interest")["wishes"])  # type: ignore[index]
-    del kept["format"]
-    site.database.run("UPDATE interest SET wishes = ?", json.dumps({**kept, "threshold": 0.05}))
-    wishes = ada.get(f"{API}/interests/{reefs}").json()["wishes"]
-    assert ("vector", 0.05) == (wishes["judge"], wishes["threshold"])
-    assert 200 == ada.patch(f"{API}/interests/{reefs}", json={"wishes": {**wishes, "judge": "automatic"}}).status_code
-    row = site.database.get("interest", reefs)
-    assert row is not None
-    assert "automatic" == interests.wishes_of(row).judge
-
-
-def test_a_crawl_of_before_learns_as_it_was(site: SiteUnderTest) -> None:
-    """A label settles its page, and leaves judge and threshold alone; so does another threshold."""
+def test_a_label_leaves_another_judge_and_its_threshold_alone(site: SiteUnderTest) -> None:
+    """It settles its page; so does another threshold."""
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")
-    toml = path / "crawl.toml"
-    toml.write_text("".join(line for line in toml.read_text().splitlines(True) if not line.startswith("judge")))
     before = ada.get(f"{API}/crawls/{path.name}/pages").json()
     assert (0.1, False) == (before["kept"], before["probability"])
     ada.put(f"{API}/interests/{reefs}/feedback", json={"url": before["pages"][0]["url"], "label": "no"})

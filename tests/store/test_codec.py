@@ -126,25 +126,6 @@ def test_a_lesson_may_hold_arrays() -> None:
         encode_other(Lesson("judge", {"s": set()}))
 
 
-def test_a_visit_of_version_2_is_read() -> None:
-    """It has no marks of where words occur."""
-    visit = Visit(
-        "a", "page", "ok", 1, terms=Terms(np.array([3], np.uint32), np.array([1], np.uint16), [], np.ones(1, np.uint8))
-    )
-    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
-    again = decode_visit(zstandard.compress(msgpack.packb(fields[:37])), Place())
-    assert ([3], []) == (again.terms.ids.tolist(), again.terms.marks.tolist())
-
-
-def test_a_visit_of_version_3_is_read() -> None:
-    """Its links have no paths."""
-    visit = Visit("a", "page", "ok", 1, links=Links.to("b", "c"))
-    visit.links.paths = ["html body a", "html body p a"]
-    fields = msgpack.unpackb(zstandard.decompress(encode_visit(visit)), strict_map_key=False)
-    again = decode_visit(zstandard.compress(msgpack.packb(fields[:38])), Place())
-    assert (["b", "c"], []) == (again.links.urls, again.links.paths)
-
-
 def test_a_path_is_kept_once() -> None:
     """Of 60 links with two paths, each path is there once and each link takes a byte."""
     visit = Visit("a", "page", "ok", 1, links=Links.to(*(f"http://a.test/{n}" for n in range(60))))

@@ -154,44 +154,6 @@ def test_ratings_are_undone_with_the_rest(log: SqliteLog) -> None:
     assert [0.0, 1.0] == [worth for (worth,) in log.rows(WORTH, VERSIONS)]
 
 
-def as_of_version_2(path: Path) -> None:
-    """Make a log what an earlier Lycosa would have written."""
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE worth; PRAGMA user_version=2;")
-
-
-def test_a_log_of_version_2_is_read_and_brought_up_to_date(log: SqliteLog, path: Path) -> None:
-    """Who reads leaves it as it is; who writes gives it what it lacks."""
-    log.close()
-    as_of_version_2(path)
-    reader = SqliteLog(path, readonly=True)
-    assert [repr(event) for event in EVENTS] == told(iter(reader))
-    assert [0.5] == [worth for (worth,) in reader.rows(WORTH, VERSIONS)]
-    reader.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert (2,) == db.execute("PRAGMA user_version").fetchone()
-    writer = SqliteLog(path)
-    writer.rate(np.array([1.0]))
-    assert [1.0] == [worth for (worth,) in writer.rows(WORTH, VERSIONS)]
-    writer.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert (VERSION,) == db.execute("PRAGMA user_version").fetchone()
-
-
-def test_a_log_of_version_3_keeps_its_worths(log: SqliteLog, path: Path) -> None:
-    """It lacks paths of links only: what pages are worth by now is there for readers, and still there for writers."""
-    log.rate(np.array([0.25]))
-    log.close()
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript("PRAGMA user_version=3;")
-    for readonly in (True, False):
-        again = SqliteLog(path, readonly=readonly)
-        assert [0.25] == [worth for (worth,) in again.rows(WORTH, VERSIONS)]
-        again.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert (VERSION,) == db.execute("PRAGMA user_version").fetchone()
-
-
 def test_archived_is_the_end_of_each_file(log: SqliteLog) -> None:
     """For each archive file, the byte after the last one known."""
     assert {"f-00001.warc.gz": 550, "f-00002.warc.gz": 407} == log.archived()
@@ -261,14 +223,14 @@ def test_surrogates_in_a_name_are_refused(log: SqliteLog) -> None:
     log.append(Seed("fine"))
 
 
-def test_another_format_is_refused(log: SqliteLog, path: Path) -> None:
+@pytest.mark.parametrize("readonly", [True, False])
+def test_another_format_is_refused(log: SqliteLog, path: Path, readonly: bool) -> None:
     """A log of another version is refused with what to do, not misread."""
     log.close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version={VERSION + 1}")
-    database.close()
-    with pytest.raises(DamagedError, match=f"has format {VERSION + 1}, this Lycosa reads format {VERSION}"):
-        SqliteLog(path)
+    with pytest.raises(DamagedError, match=f"format is {VERSION + 1}, not {VERSION}"):
+        SqliteLog(path, readonly=readonly)
 
 
 def test_what_is_not_a_log_is_refused(path: Path) -> None:
@@ -283,7 +245,7 @@ def test_a_database_of_someone_else_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE theirs (x)")
     database.close()
-    with pytest.raises(DamagedError, match="has format 0"):
+    with pytest.raises(DamagedError, match="its format is 0, not"):
         SqliteLog(path)
 
 

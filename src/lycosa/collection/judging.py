@@ -35,7 +35,7 @@ from lycosa.store.directory import Directory, located
 from lycosa.store.log import PAGES, VERSIONS, WORTH, SqliteLog, labels_in
 from lycosa.store.snapshots import About, Snapshots, code
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics import DEFAULT, TOPICS
 from lycosa.topics.base import BETAS, Heard, InLanguage, heeding
 from lycosa.topics.examples import learned_from
 from lycosa.topics.making import SOURCES, fingerprint, judge_of, learning_key, make_topic
@@ -118,9 +118,7 @@ def judge(
     what is kept is of all.
     """
     path, now = Path(directory), time.time() if now is None else now
-    same = topic is None and threshold is not None and not (words or examples or judge or model)
-    read = Directory.read_options(path)
-    options = _changed(as_begun(read) if same else read, words, list(examples), threshold, judge)
+    options = _changed(Directory.read_options(path), words, list(examples), threshold, judge)
     if model is not None:
         options = replace(options, topic="", terms="", examples=[], regex="", background="", judge="")
         options = replace(options, model=str(model.absolute()), targets=list(targets), threshold=threshold or 0.0)
@@ -130,8 +128,6 @@ def judge(
         opened = stack.enter_context(closing(Directory.open(path))) if keep else None
         collection = stack.enter_context(Collection(path))
         log = stack.enter_context(closing(opened.log())) if opened is not None else collection.log
-        if same:
-            collection.options = as_begun(collection.options)
         done = _Anew(collection, log, options, topic, now, 0 if keep else sample)
         if opened is not None:
             if model is not None:
@@ -143,15 +139,9 @@ def judge(
 def learn(opened: Directory, log: SqliteLog, now: float) -> Judged:
     """Have the crawl's own judge learn all that there is, labels above all. For whoever holds the directory."""
     with Collection(opened.path) as collection:
-        collection.options = as_begun(collection.options)
         done = _Anew(collection, log, collection.options, None, now)
         done.keep(opened)
         return done.judged
-
-
-def as_begun(options: Options) -> Options:
-    """Options that name the judge: crawls of earlier versions don't, and keep theirs until they are judged anew."""
-    return options if options.judge or judge_of(options) != DEFAULT else replace(options, judge=FORMER)
 
 
 def _changed(options: Options, words: str, examples: list[str], threshold: float | None, judge: str) -> Options:

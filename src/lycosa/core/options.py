@@ -60,9 +60,6 @@ _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all")}
 """Options that are one of a few words."""
 
-RETIRED = ("learn_labels",)
-"""What earlier versions wrote into files of options, and nobody needs any more: labels are always heard."""
-
 
 @dataclass
 class Options:
@@ -518,7 +515,7 @@ class Options:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets in brackets
             raise InputError(f"{path} is not valid TOML: {error}") from error
-        return cls.from_mapping({key: value for key, value in told.items() if key not in RETIRED}, str(path))
+        return cls.from_mapping(told, str(path))
 
     def to_toml(self) -> str:
         """The options as a file that explains itself: what is set, and, commented out, what could be."""

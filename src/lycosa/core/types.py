@@ -68,8 +68,7 @@ class Links:
     """What else the topic says of each link, by name ("context", "url"), where the strategy wants to know."""
     paths: list[str] = field(default_factory=list)
     """Where each link stands in the document: the tags from the root to it, "html body div#content ul.nav li a.ref".
-    Of an HTML page one for each link (empty where it stands nowhere); no entries where a space knows of no tags, and in
-    logs of earlier versions."""
+    Of an HTML page one for each link (empty where it stands nowhere); no entries where a space knows of no tags."""
     read: Any = field(default=None, repr=False, compare=False)
     """What was read of their texts just now, for who reads them next; not kept."""
 
@@ -263,7 +262,7 @@ class Terms:
     counts: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     new: list[str] = field(default_factory=list)
     marks: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    """Where each term occurs (TITLE | HEADING | ...); empty where nobody has looked, as in logs of earlier versions."""
+    """Where each term occurs (TITLE | HEADING | ...); empty where nobody has looked."""
 
 
 @dataclass(slots=True)
@@ -438,7 +437,7 @@ class Inbound:
 @dataclass(slots=True)
 class Parcel:
     """Links from several pages of one other shard, in the order of their numbers: how they travel, and an event of the
-    receiver's log. (Logs of earlier versions, and of shards made from a common log, have each page as an event.)"""
+    receiver's log. (Logs of shards made from a common log have each page as an event.)"""
 
     pages: list[Inbound]
     packed: bytes = field(default=b"", compare=False, repr=False)

@@ -28,7 +28,7 @@ from lycosa.store.directory import located
 from lycosa.store.earlier import sources_of
 from lycosa.store.moving import check_address
 from lycosa.text.keywords import keywords
-from lycosa.topics import DEFAULT, FORMER, TOPICS
+from lycosa.topics import TOPICS
 from lycosa.topics.making import BROWSING, SOURCES, check_request, judge_of, make_topic, takes_ontology
 from lycosa.web.credentials import Credentials
 from lycosa.web.politeness import Authority
@@ -136,8 +136,6 @@ class Request:
         entry = SPACES.get(parse(options.space)[0])
         if not options.judge and not asked and entry is not None:
             options.judge = entry.judge  # a space that knows what its nodes are worth
-        if self.resuming and not options.judge and judge_of(options) == DEFAULT:
-            options.judge = FORMER  # of an earlier version, until it is judged anew
         if not options.judge and (asked or judge_of(options) == BROWSING):
             options.judge = judge_of(options)
         check_request(self.located)

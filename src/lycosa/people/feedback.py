@@ -18,7 +18,7 @@ class GivenLabel:
     by: str
     """The name of who said it; empty once the account is gone."""
     worth: float | None = None
-    """What the judge said of the page just before, and what was enough then; None for labels of earlier versions."""
+    """What the judge said of the page just before, and what was enough then; None where it was not known."""
     threshold: float | None = None
 
 

@@ -24,11 +24,6 @@ AUTOMATIC = "automatic"
 STRATEGY = "scent"
 """What automatic means: the best of our benchmark."""
 
-FORMAT, FORMER = 2, "vector"
-"""Of the wishes as they are kept, and the judge that automatic meant before: interests of then keep it, and with it
-their thresholds, until somebody chooses another.
-"""
-
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
@@ -160,18 +155,15 @@ class Wishes:
         return min(every, seconds(self.frequent)) if self.frequently else every
 
     def as_json(self) -> str:
-        return json.dumps({**asdict(self), "format": FORMAT}, ensure_ascii=False)
+        return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def of_json(cls, text: str) -> Wishes:
-        """Wishes that were checked when they were kept; a field that came later has its default."""
+        """Wishes that were checked when they were kept."""
         kept = json.loads(text)
         if not isinstance(kept, dict):
             raise InputError("wishes are no object: they were kept by another version, or damaged")
-        made = cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
-        if kept.get("format", 1) < FORMAT and made.judge == AUTOMATIC:
-            made.judge = FORMER
-        return made
+        return cls(**{item.name: kept[item.name] for item in fields(cls) if item.name in kept})
 
 
 def _checked(item: Field[Any], value: Any) -> Any:

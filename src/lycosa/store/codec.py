@@ -32,15 +32,8 @@ from lycosa.core.types import (
     Visit,
 )
 
-VERSION = 4
-"""Of the format; a log of a version that can't be read is refused with a clear error, not misread."""
-
-READS = (2, 3, 4)
-"""Versions that can be read. In 2, bags of words had no marks, there were no lessons and no table of worths; up to 3,
-links had no paths."""
-
-WORTHS = 3
-"""The version since which a log has a table of worths."""
+VERSION = 5
+"""Format of the log. A log of another one is refused."""
 
 ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
@@ -89,12 +82,12 @@ def decode_visit(blob: bytes, place: Place) -> Visit:
     _check(values)
     ids, counts, new = values[27:30]
     urls, anchors, contexts, rels, positions, alphas = values[30:36]
-    facets = {name: np.frombuffer(column, np.float32) for name, column in (values[36:37] or [{}])[0].items()}
-    marks = np.frombuffer(values[37] if len(values) > 37 else b"", np.uint8)
+    facets = {name: np.frombuffer(column, np.float32) for name, column in values[36].items()}
+    marks = np.frombuffer(values[37], np.uint8)
     terms = Terms(
         np.cumsum(np.frombuffer(ids, np.uint32), dtype=np.uint32), np.frombuffer(counts, np.uint16), new, marks
     )
-    paths = unpack_paths(*values[38:40])
+    paths = unpack_paths(values[38], values[39])
     links = Links(urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32), facets, paths)
     if len(terms.counts) != len(terms.ids) or len(marks) not in (0, len(terms.ids)):
         raise ValueError("its words and their counts differ in number")
@@ -118,14 +111,14 @@ _FIELDS: tuple[Any, ...] = (
     bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
     list, list,
 )  # fmt: skip
-"""Of a visit; earlier versions had fewer."""
+"""Types of the fields of a visit."""
 
 
 def _check(values: Any) -> None:
     """Whether these are the fields of a visit. Whoever folds it relies on that."""
-    if not isinstance(values, list) or not 36 <= len(values) <= len(_FIELDS):
+    if not isinstance(values, list) or len(values) != len(_FIELDS):
         raise ValueError("it is not a visit")
-    for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=False)):
+    for at, (value, kind) in enumerate(zip(values, _FIELDS, strict=True)):
         if not isinstance(value, kind):
             raise ValueError(f"its field {at} is {type(value).__name__}")
     _check_names(values[1], values[2])
@@ -149,7 +142,7 @@ def pack_paths(paths: list[str]) -> tuple[list[str], list[int]]:
     return list(number), number_of
 
 
-def unpack_paths(distinct: Sequence[str] = (), number_of: Sequence[int] = ()) -> list[str]:
+def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]:
     """The paths, link by link; ValueError for numbers that stand for nothing."""
     if not set(map(type, distinct)) <= {str} or not set(map(type, number_of)) <= {int}:
         raise ValueError("its paths are no texts")
@@ -168,8 +161,6 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel | Sha
     if isinstance(event, Inbound):
         values[2] = encode_visit(event.visit)
         del values[-1]
-    if isinstance(event, Seed) and not event.data:  # as earlier versions wrote and read them
-        del values[-1]
     if isinstance(event, Lesson | Shared):  # which may hold arrays
         return zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
@@ -184,7 +175,8 @@ def decode_other(kind: str, blob: bytes) -> Event:
         values = msgpack.unpackb(zstd.decompress(blob, _LARGEST), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
-    if not isinstance(values, list) or not all(map(isinstance, values, _OTHERS[kind])):
+    types = _OTHERS[kind]
+    if not isinstance(values, list) or len(values) != len(types) or not all(map(isinstance, values, types)):
         raise ValueError(f"it is not a {kind}")
     if kind == "inbound":
         values[2] = decode_visit(values[2], Place())

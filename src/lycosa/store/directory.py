@@ -98,7 +98,7 @@ class Directory:
                 f"{path} contains no crawl (there is no {CONFIG} in it): name a directory that 'lycosa crawl' made"
             )
         options = Options.load(path / CONFIG)
-        options.strategy = options.strategy or STRATEGY  # of an earlier version, which wrote none where it was that
+        options.strategy = options.strategy or STRATEGY  # a space or a file may name none
         return options
 
     def _keep_files(self) -> None:

@@ -49,10 +49,7 @@ VISITS = f"kind NOT IN {OTHERS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)
 """How files of the archive are called. A log may come from anywhere: no name leads out of the archive's directory."""
 
-_WORTH_TABLE = "CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);"
-"""Of its own, as an update of `event` would write the bodies again. It can be made anew from the events."""
-
-_SCHEMA = f"""
+_SCHEMA = """
 CREATE TABLE event (
     seq     INTEGER PRIMARY KEY,
     kind    TEXT NOT NULL,          -- page, redirect, robots, ... for visits; seed, label, setting, lesson
@@ -66,7 +63,8 @@ CREATE TABLE event (
     body    BLOB NOT NULL
 );
 CREATE INDEX event_node ON event (node);
-{_WORTH_TABLE}
+-- a table of its own, as an update of `event` would write the bodies again; it can be made from the events
+CREATE TABLE worth (seq INTEGER PRIMARY KEY, worth REAL NOT NULL);
 """
 
 
@@ -160,14 +158,12 @@ class SqliteLog:
             harden(self._db)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not version and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if version not in codec.READS and not new:  # nothing has been changed so far: it may be someone else's
+            if version != codec.VERSION and not new:  # nothing has been changed so far: it may be someone else's
                 raise DamagedError(
-                    f"{self.path} has format {version}, this Lycosa reads format {codec.VERSION}: "
-                    "use the version of Lycosa that wrote it"
+                    f"{self.path} was not written by this release of Lycosa: its format is {version}, not "
+                    f"{codec.VERSION}. Use the release that wrote it"
                 )
             if readonly:
-                if version < codec.WORTHS:  # as if it had the table, which is nobody else's then
-                    self._db.executescript(f"PRAGMA temp_store=MEMORY; {_WORTH_TABLE.replace('TABLE', 'TEMP TABLE')}")
                 self._db.execute("PRAGMA query_only=1")
                 return
             self._db.execute("PRAGMA journal_mode=WAL")
@@ -175,14 +171,6 @@ class SqliteLog:
             self._db.execute("PRAGMA checkpoint_fullfsync=1")  # for macOS: see core/files.py
             if new:
                 self.lay_out(self._db)
-            elif version < codec.VERSION:
-                lacks = _WORTH_TABLE if version < codec.WORTHS else ""
-                self._db.executescript(f"BEGIN; {lacks} PRAGMA user_version={codec.VERSION}; COMMIT;")
-
-    def version(self) -> int:
-        """The format that the log has."""
-        with self._explaining():
-            return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def append(self, event: Event) -> int:
         """Add one event and commit it: when this returns it survives kill -9. Its number."""

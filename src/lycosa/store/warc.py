@@ -41,7 +41,7 @@ LARGEST = 1 << 30
 """Bytes of a record, inflated: no page is so large, and what says so is a bomb."""
 
 REMAKING = 30.0
-"""Seconds that a run may take at its end to make indexes that are missing: those of earlier versions, or deleted."""
+"""Seconds that a run may take at its end to make indexes that are missing."""
 
 UNINDEXED = 10_000
 """Records that the index of a file may lack while the file is written."""

@@ -73,9 +73,8 @@ ENTRIES = {
 }  # fmt: skip
 TOPICS = Registry("judge", __name__, ENTRIES)
 
-DEFAULT, FORMER = "probability", "vector"
-"""The judge of new crawls by words or examples, and of crawls that are judged anew; and the one that crawls of
-earlier versions have, which do not name theirs."""
+DEFAULT = "probability"
+"""The judge of crawls by words or examples, unless another one is named."""
 
 TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
 """Parameters that a topic gets from options of their own, not after its name."""

@@ -14,7 +14,7 @@ from lycosa.core.options import Options, flag_of
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import check_parts, parse
 from lycosa.text.background import Background
-from lycosa.topics import DEFAULT, FORMER, TOLD, TOPICS, describe
+from lycosa.topics import DEFAULT, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
 EXAMPLES_THRESHOLD = 0.2
@@ -140,7 +140,7 @@ def fingerprint(options: Options, topic: Topic) -> str:
             getattr(topic, "fingerprint", getattr(topic, "weights", "")),
             options.topic,
             options.regex,
-            "" if options.judge in (DEFAULT, FORMER, "regex", "model") else options.judge,
+            options.judge,
         )
     )
     return xxhash.xxh3_64_hexdigest(parts.encode())[:12]
@@ -166,7 +166,8 @@ def _judge(options: Options) -> tuple[str, dict[str, str]]:
         return "regex" if options.regex else "model", {}
     if _training(options) and not any(getattr(options, name) for name in SOURCES):
         return BROWSING, {}
-    return FORMER if options.background else DEFAULT, {}  # word statistics of one's own are for those who weigh by idf
+    # Word statistics of one's own are for judges that weigh words by idf.
+    return "vector" if options.background else DEFAULT, {}
 
 
 def _training(options: Options) -> str:

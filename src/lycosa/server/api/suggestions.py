@@ -37,7 +37,7 @@ from lycosa.store.directory import Directory, located
 from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading, Vocabulary
-from lycosa.topics import DEFAULT, FORMER
+from lycosa.topics import DEFAULT
 from lycosa.topics.making import make_topic
 from lycosa.topics.probability.judge import asked
 from lycosa.web.urls import check_seed
@@ -299,10 +299,10 @@ def _likeness(cached: CachedView) -> Likeness | None:
         name = parse(options.judge)[0]
         with cached.view.reading() as log:
             learned = log.setting("learned", {})
-        if name and name not in (DEFAULT, FORMER):
+        if name and name not in (DEFAULT, "vector"):
             own = make_topic(located(options, path), learned.get("centroid", learned))
             return Likeness(own, f"so says the judge of this interest, {name}", reads=True)
-        told = replace(options, topic=asked(options.topic).text, judge=FORMER, threshold=0.0)
+        told = replace(options, topic=asked(options.topic).text, judge="vector", threshold=0.0)
         topic = make_topic(told, learned.get("centroid", learned))
         return Likeness(topic, "its words are like those of this topic")
     except (LycosaError, OSError):

@@ -263,7 +263,7 @@ class Looking:
             return
         place_of = {int(found[at]): at for at in reversed(places)}
         marks = terms.marks
-        if not len(marks):  # an earlier version's log
+        if not len(marks):  # nobody has looked where words occur
             own = [slot_of(stem) for stem in stems(title, language)]
             marks = np.where(np.isin(found, own), np.uint8(TITLE), np.uint8(0))
         length = float(terms.counts.sum())
