@@ -162,7 +162,7 @@ def commands(directory: Path, out: Path) -> dict[str, list[str]]:
         for form in ("jsonl", "csv", "parquet", "records", "text", "warc", "wacz")
     }
     return {
-        "index": ["index", where],
+        "check": ["check", where],
         "show": ["show", where],
         "report": ["report", where, "--out", str(out / "report.html")],
         "label": ["label", where],

@@ -7,7 +7,7 @@ import pytest
 
 import lycosa
 from commands import Command
-from lycosa.collection.disk import measure
+from lycosa.collection.checking import check
 from lycosa.core.types import Visit
 from lycosa.crawling import files
 from lycosa.crawling.files import Room, size_of
@@ -31,13 +31,10 @@ def test_a_directory_as_large_as_allowed(tmp_path: Path, command: Command, monke
         more = sum(visit.is_page for visit in again)
         assert (60, "") == (pages + more, again.lost)
     assert size_of(place) > 600_000
-    found = measure(place)
-    inside = sum(part.size for part in found.parts if part.of == "log")
-    assert 60 == found.pages
-    assert abs(inside - next(part.size for part in found.parts if part.name == "log")) < 1_000
-    told = command.out("disk", place, width=100)
-    assert "words of links" in told
-    assert found.size == command.json("disk", place)["bytes"]
+    found = check(place)
+    assert not found.wrong
+    assert {"log.sqlite", "archive"} < found.sizes.keys()
+    assert found.sizes["archive"] == sum(file.stat().st_size for file in (place / "archive").iterdir())
 
 
 def test_a_disk_that_fills_up(tmp_path: Path) -> None:

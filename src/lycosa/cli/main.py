@@ -23,14 +23,13 @@ BESIDE = {
     "web": "demo",
     "backup": "serve",
     "restore": "serve",
-    **dict.fromkeys(("disk", "index", "compact", "upgrade", "mend"), "upkeep"),
 }
 """Commands that stand in another's file."""
 
 
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
-    1: "a crawl could not fetch a single page; a check (`doctor`, ...) found a problem",
+    1: "a crawl could not fetch a single page; a check (`doctor`, `check`, ...) found a problem",
     2: "the command could not run: a wrong option, a directory in use, a full disk; the message says what to do",
     130: "interrupted by Ctrl-C (a crawl: by the second Ctrl-C); everything recorded is safe",
 }
@@ -47,7 +46,7 @@ class Lycosa(Commands):
         "Teach the judge": "label judge train taxonomy rules browse",
         "Look up what can be chosen": "strategies topics spaces wordnet",
         "Serve people and agents": "serve backup restore mcp identity",
-        "Maintain": "doctor disk index compact upgrade mend",
+        "Maintain": "doctor check",
         "Experiment": "lab web",
     }
     places = BESIDE

@@ -7,6 +7,8 @@ Passages are read out of the archive, for the pages that are shown, so that no t
 from __future__ import annotations
 
 import math
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -497,7 +499,7 @@ class Ranking:
 # What shows and searches a crawl, brought up to where its log ends: the view (shelf.py) and the search index.
 #
 # Whoever asks brings them up by themselves. For a large crawl that takes minutes, so it is done beforehand: by a
-# process that follows the crawl while it runs (crawling/files.py), or by `lycosa index`. Both work a few seconds at
+# process that follows the crawl while it runs (crawling/files.py), or by `lycosa check`. Both work a few seconds at
 # a time, and let go of what they hold in between.
 
 AT_A_TIME = 4.0
@@ -548,3 +550,11 @@ def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool
             if running:
                 sleep(LOOK_AGAIN)
         return True
+
+
+if __name__ == "__main__":  # crawling/files.py starts it so
+    if "--follow" in sys.argv:
+        os.nice(19)
+        follow(Path(sys.argv[1]))
+    else:
+        index(Path(sys.argv[1]))

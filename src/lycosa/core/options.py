@@ -338,8 +338,7 @@ class Options:
     )
     index: bool = option(
         True,
-        "From 20,000 pages on, keep the search index and caches up to date in a separate low-priority "
-        "process (see 'lycosa index').",
+        "From 20,000 pages on, keep the search index and caches up to date in a separate low-priority process.",
         typed=False,
     )
     rotate: int = option(1_000_000_000, "Start a new WARC file at this many bytes.")

@@ -383,7 +383,7 @@ def _no_garbage() -> Iterator[None]:
 
 # -- the process beside a large crawl ----------------------------------------------------------------------
 
-# A process beside a large crawl that keeps up to date what shows and searches it: `lycosa index DIR --follow`.
+# A process beside a large crawl that keeps up to date what shows and searches it.
 #
 # It has the lowest priority, and only reads: a crawl goes on as it would without. It ends when the crawl has, and all
 # of it is indexed; if it dies, it is started again a while later.
@@ -425,7 +425,8 @@ class Follower:
 
 def begin(directory: Path, *, follow: bool = False) -> subprocess.Popen[bytes] | None:
     """Start one that goes on when this process has ended; None where that is not possible."""
-    command = [sys.executable, "-m", "lycosa", "index", str(directory.absolute()), *(["--follow"] if follow else [])]
+    module = "lycosa.collection.searching"
+    command = [sys.executable, "-m", module, str(directory.absolute()), *(["--follow"] if follow else [])]
     with suppress(OSError):
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)

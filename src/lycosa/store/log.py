@@ -182,10 +182,11 @@ class SqliteLog:
             raise StoreError(f"{self.path} was deleted while the crawl ran: restore it, or start a new crawl")
         return seq
 
-    def put(self, seq: int, event: Event, worth: float | None = None) -> None:
-        """Add one under a number: for a log that is made from another."""
+    def put(self, seq: int, event: Event, body: bytes, worth: float | None) -> None:
+        """Add an event under its number, with its bytes: for a log that is copied from another."""
         with self._explaining():
-            self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", (seq, *_row_of(event)))
+            row = (seq, *columns_of(event), body)
+            self._db.execute(f"INSERT INTO event VALUES ({', '.join('?' * 10)})", row)
             if worth is not None:
                 self._db.execute("INSERT INTO worth VALUES (?, ?)", (seq, worth))
 
@@ -205,6 +206,13 @@ class SqliteLog:
             raise StoreError(f"{self.path}: the judge rated {len(worths)} pages, the log has {len(seqs)}")
         with self.together():
             self._db.executemany("INSERT OR REPLACE INTO worth VALUES (?, ?)", zip(seqs, worths.tolist(), strict=True))
+
+    def forget_places(self, seqs: Sequence[int]) -> None:
+        """Take visits for not archived: their records cannot be read."""
+        with self.together():
+            self._db.executemany(
+                "UPDATE event SET file = '', start = 0, length = 0 WHERE seq = ?", [(seq,) for seq in seqs]
+            )
 
     def settle(self, worths: Sequence[tuple[int, float]]) -> None:
         """Keep what some pages are worth by now, each by its number: for a log that is made from others."""
@@ -318,7 +326,7 @@ class SqliteLog:
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
             f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then continue: "
-            f"lycosa mend {self.path.parent}"
+            f"lycosa check {self.path.parent}"
         )
 
     def rows(
@@ -445,13 +453,16 @@ def is_place(place: Place) -> bool:
 
 def _row_of(event: Event) -> tuple[object, ...]:
     """The columns of an event, but for its number."""
+    body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
+    return (*columns_of(event), body)
+
+
+def columns_of(event: Event) -> tuple[object, ...]:
+    """Return what an event is found by: all columns but its number and its bytes."""
     if not isinstance(event, Visit):
-        return type(event).__name__.lower(), name_of(event), "", 0.0, "", "", 0, 0, codec.encode_other(event)
+        return type(event).__name__.lower(), name_of(event), "", 0.0, "", "", 0, 0
     place = event.place
-    return (
-        event.kind, event.node, event.outcome, event.beta, event.same_as, place.file, place.offset, place.length,
-        codec.encode_visit(event),
-    )  # fmt: skip
+    return event.kind, event.node, event.outcome, event.beta, event.same_as, place.file, place.offset, place.length
 
 
 def name_of(event: Event) -> str:

@@ -189,7 +189,9 @@ class Vocabulary:
             self._append(visit.terms.new)
         if len(visit.terms.ids) and visit.kind != "revisit":  # another version of a page that was counted
             if int(visit.terms.ids.max()) >= len(self.terms):
-                raise DamagedError(f"the log is damaged, {visit.node} has words that no visit brought: lycosa mend DIR")
+                raise DamagedError(
+                    f"the log is damaged, {visit.node} has words that no visit brought: lycosa check DIR"
+                )
             self._fit()
             self.pages += 1
             self.frequency[visit.terms.ids] += 1

@@ -1,4 +1,4 @@
-"""A log with flipped bytes: what is wrong with it and what to do is said, and `lycosa mend` saves what can be saved."""
+"""Damaged logs and archives: what is wrong with them is said, and `lycosa check` saves what can be saved."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ import pytest
 
 import lycosa
 from crawl.helpers import run, world
-from lycosa.cli import upkeep
 from lycosa.cli.judge import keep_labels
-from lycosa.collection.compacting import compact
-from lycosa.collection.mending import mend
+from lycosa.collection.checking import check
 from lycosa.collection.summary import summarise
 from lycosa.core.errors import DamagedError, InputError, LockedError, StoreError
-from lycosa.core.types import Event, Place, Seed, Visit
+from lycosa.core.types import Event, Place, Visit
 from lycosa.store.codec import encode_other, encode_visit
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.testing import Server, serve
@@ -78,7 +76,7 @@ def change(directory: Path, statement: str, *given: object) -> None:
         database.execute("PRAGMA journal_mode=DELETE")
 
 
-def test_a_cluster_is_mended_with_its_shards(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reads_the_shards_of_a_cluster(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each log by itself, and it is the whole crawl that is to be resumed; whoever names a shard to write in it is told
     which that is."""
     shards = [crawl / "shards" / f"{number:03d}" for number in range(3)]
@@ -87,15 +85,12 @@ def test_a_cluster_is_mended_with_its_shards(crawl: Path, capsys: pytest.Capture
     shards[2].mkdir()  # one that has recorded nothing
     change(shards[1], "UPDATE event SET body = x'00ff' WHERE seq = (SELECT MIN(seq) FROM event WHERE kind = 'page')")
     assert complaint(shards[1])
-    upkeep.mend(crawl)
-    told = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in told] == [str(crawl), str(shards[0]), "made again", str(shards[1])]
-    assert told[-1].endswith(f"Continue with: lycosa resume {crawl}")
+    ended = run("check", str(crawl))
+    assert (1, 1) == (ended.code, ended.out.count("log: lost are the events"))
     assert not complaint(shards[1])
     before = (shards[0] / NAME).read_bytes()
     for write in (
         lambda: list(lycosa.resume(shards[0])),
-        lambda: compact(shards[0]),
         lambda: keep_labels(shards[0], []),
     ):
         with pytest.raises(InputError, match=f"{shards[0]} is a shard of the crawl in {crawl}: name that directory"):
@@ -104,8 +99,8 @@ def test_a_cluster_is_mended_with_its_shards(crawl: Path, capsys: pytest.Capture
 
 
 def test_flipped_bytes(crawl: Path) -> None:
-    """Wherever a byte is flipped, reading either gives what was recorded or says what to do; once mended, all is read,
-    and nothing that was not touched is lost.
+    """Wherever a byte is flipped, reading either gives what was recorded or says what to do; after a check, all is
+    read, and little that was not touched is lost.
     """
     whole, before = (crawl / NAME).read_bytes(), events(crawl)
     chance = Random(19)
@@ -120,20 +115,19 @@ def test_flipped_bytes(crawl: Path) -> None:
             assert sum(one != other for one, other in zip(exact(before), exact(events(crawl)), strict=True)) <= 1, at
             continue
         found += 1
-        assert "lycosa mend" in told or "format" in told, told
+        assert "lycosa check" in told or "format" in told, told
         try:
-            done = mend(crawl)
+            done = check(crawl)
         except StoreError:  # the first page of the file, without which SQLite finds nothing
             assert at < 4096
             continue
         assert not complaint(crawl)
-        kept = events(crawl)
+        assert done.wrong
+        kept = next(crawl.glob("log.sqlite.damaged-*"))
+        assert bytes(damaged) == kept.read_bytes()
+        kept.unlink()
+        assert len(before) - done.events <= 7, (at, done)
         saved += 1
-        if done.whole:  # an index, say: nothing of the log itself
-            continue
-        assert bytes(damaged) == done.aside.read_bytes()
-        assert len(before) - len(kept) <= 6 + len(done.lost), (at, done)
-        done.aside.unlink()
     assert saved > FLIPS / 2
     assert found >= saved
 
@@ -160,17 +154,16 @@ def complaint(directory: Path) -> str:
         ("UPDATE event SET file = '../x' WHERE seq = ?", "not a place in the archive"),
     ],
 )
-def test_a_damaged_column_is_made_again(crawl: Path, statement: str, what: str) -> None:
-    """`show` and `resume` name the event and what to do; nothing of it is lost by mending."""
+def test_check_rebuilds_damaged_columns(crawl: Path, statement: str, what: str) -> None:
+    """`show` and `resume` name the event and what to do; nothing of it is lost by a check."""
     before = events(crawl)
     seq = next(seq for seq, event in before if isinstance(event, Visit) and event.is_page)
     change(crawl, statement, seq)
     told = complaint(crawl)
     assert f"event {seq}: " in told
     assert what in told
-    assert told.endswith(f"lycosa mend {crawl}")
-    done = mend(crawl)
-    assert (len(before) - 1, 1, 0) == (done.kept, len(done.mended), len(done.lost))
+    assert told.endswith(f"lycosa check {crawl}")
+    assert check(crawl).wrong[0] == "log: 1 events had damaged columns; rebuilt from their contents"
     if "file" in statement:  # nothing else tells where it is
         dict(before)[seq].place = Place()  # type: ignore[union-attr]
     assert exact(before) == exact(events(crawl))
@@ -183,61 +176,74 @@ def test_a_log_that_somebody_reads_is_not_damaged(crawl: Path) -> None:
         reading = log.numbered()
         next(reading)
         with pytest.raises(LockedError, match="close that one first"):
-            mend(crawl)
+            check(crawl)
         reading.close()
-    assert mend(crawl).whole
+    assert not check(crawl).wrong
 
 
-def test_a_damaged_page_is_made_again_from_the_archive(crawl: Path) -> None:
-    """It has its words and links again, and no later page loses a word; what only the log knew is gone."""
-    before = dict(events(crawl))
-    seqs = [seq for seq, event in before.items() if isinstance(event, Visit) and event.is_page]
-    seq = seqs[len(seqs) // 2]
-    change(crawl, "UPDATE event SET body = substr(body, 1, length(body) - 9) WHERE seq = ?", seq)
+def test_check_lost_page(crawl: Path) -> None:
+    """Words are numbered in their order: behind a lost page they cannot be known, and everything else stays."""
+    before = events(crawl)
+    pages = [seq for seq, event in before if isinstance(event, Visit) and event.is_page]
+    change(crawl, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
     (crawl / "snapshot").mkdir(exist_ok=True)
     (crawl / "snapshot" / "map").write_text("of the log that was")
-    done = mend(crawl)
+    wrong = check(crawl).wrong
+    assert wrong[0].startswith(f"log: lost are the events {pages[3]} (page http")
+    assert "later visits have lost the words" in wrong[1]
     assert not (crawl / "snapshot").exists()
-    assert (len(before) - 1, 1, 0, 0) == (done.kept, len(done.mended), len(done.lost), done.wordless)
     after = dict(events(crawl))
-    was, now = before.pop(seq), after.pop(seq)
-    assert isinstance(was, Visit)
-    assert isinstance(now, Visit)
-    assert (was.node, was.title, was.simhash, was.beta) == (now.node, now.title, now.simhash, now.beta)
-    assert (was.terms.new, was.terms.ids.tolist()) == (now.terms.new, now.terms.ids.tolist())
-    assert was.links.urls == now.links.urls
-    assert exact(list(before.items())) == exact(list(after.items()))
-
-
-def test_without_an_archive_later_pages_lose_their_words(served: Server, tmp_path: Path) -> None:
-    """Words are numbered in their order: where some are lost, those behind can't be told, and are not guessed."""
-    directory = tmp_path / "crawl"
-    _crawl(served, directory, archive=False, budget=8)
-    before = events(directory)
-    pages = [seq for seq, event in before if isinstance(event, Visit) and event.is_page]
-    change(directory, "UPDATE event SET body = x'00' WHERE seq = ?", pages[3])
-    done = mend(directory)
-    assert [] == done.lost
-    assert done.wordless >= len(pages) - 4
-    after = dict(events(directory))
+    del pages[3]
     assert [True] * 3 + [False] * (len(pages) - 3) == [bool(len(after[seq].terms.ids)) for seq in pages]  # type: ignore[union-attr]
-    assert [event.node for _, event in before if isinstance(event, Visit | Seed)] == [
-        event.node for event in after.values() if isinstance(event, Visit | Seed)
-    ]
+    assert len(after) == len(before) - 1
+    assert not check(crawl).wrong
 
 
-def test_the_commands(crawl: Path, served: Server) -> None:
-    """Show and resume refuse and say how to go on; mended, both work."""
-    seq = next(seq for seq, event in events(crawl) if isinstance(event, Visit) and event.is_page)
-    change(crawl, "UPDATE event SET node = CAST(x'68747470ff' AS TEXT) WHERE seq = ?", seq)
-    told = run("show", str(crawl)).complaint
-    assert f"event {seq}" in told
-    assert told.endswith(f"lycosa mend {crawl}")
-    with pytest.raises(DamagedError, match=f"decode.*lycosa mend {crawl}"):
-        list(lycosa.resume(crawl))
-    ended = run("mend", str(crawl))
-    assert 0 == ended.code, ended.err
-    assert f"made again: event {seq}, page" in ended.out
-    assert f"Continue with: lycosa resume {crawl}" in ended.out
+@pytest.mark.parametrize("damage", ["cut", "zeros", "gone"])
+def test_check_damaged_archive(crawl: Path, served: Server, damage: str) -> None:
+    """Visits whose records are gone are not archived any more, the others are; the crawl can be resumed."""
+    file = next((crawl / "archive").glob("*.warc.gz"))
+    data = file.read_bytes()
+    end = len(data) // 2 if damage == "cut" else len(data)
+    file.write_bytes(data[:end] if damage == "cut" else data[: end // 2] + bytes(3000) + data[end // 2 + 3000 :])
+    if damage == "gone":
+        file.unlink()
+    before = sum(bool(event.place.file) for _, event in events(crawl) if isinstance(event, Visit))
+    (line,) = (line for line in check(crawl).wrong if ".warc.gz" in line)
+    after = sum(bool(event.place.file) for _, event in events(crawl) if isinstance(event, Visit))
+    assert f"; {before - after} visits are no longer archived" in line
+    assert (after == 0) == (damage == "gone")
+    assert after < before
     assert 26 == summarise(crawl).pages + sum(visit.is_page for visit in lycosa.resume(crawl, budget=26))
-    assert mend(crawl).whole
+    assert not check(crawl).wrong
+
+
+def test_check_missing_indexes(crawl: Path) -> None:
+    """The index of a WARC file and the search index are rebuilt; a damaged search index is named."""
+    index = next((crawl / "archive").glob("*.cdxj"))
+    whole = index.read_bytes()
+    check(crawl)
+    index.unlink()
+    data = bytearray((crawl / "search.sqlite").read_bytes())
+    data[4096:12000] = bytes(12000 - 4096)
+    (crawl / "search.sqlite").write_bytes(data)
+    assert [f"archive/{index.name}: missing or damaged; rebuilt", "search index: damaged; rebuilt"] == check(
+        crawl
+    ).wrong
+    assert whole == index.read_bytes()
+    assert "coral" in run("search", str(crawl), "coral").out.lower()
+
+
+def test_check_log_cut_off(crawl: Path, served: Server) -> None:
+    """The end of the log is lost, what was archived behind it is moved aside, and the crawl goes on."""
+    data = (crawl / NAME).read_bytes()
+    (crawl / NAME).write_bytes(data[: len(data) * 3 // 4])
+    told = run("show", str(crawl)).complaint
+    assert told.endswith(f"lycosa check {crawl}")
+    with pytest.raises(DamagedError, match=f"lycosa check {crawl}"):
+        list(lycosa.resume(crawl))
+    ended = run("check", str(crawl))
+    assert 1 == ended.code, ended.err
+    assert "log: lost are the events" in ended.out
+    assert 26 == summarise(crawl).pages + sum(visit.is_page for visit in lycosa.resume(crawl, budget=26))
+    assert 0 == run("check", str(crawl)).code

@@ -1,0 +1,35 @@
+"""`lycosa check`: whether the files of a crawl are whole, what they take, and what can be made again."""
+
+from __future__ import annotations
+
+import typer
+
+from lycosa.cli.parameters import Dir
+from lycosa.cli.printing import crawled
+from lycosa.cli.progress import progress
+
+
+def check(directory: Dir) -> None:
+    """Check the files of a crawl, rebuild indexes, and show sizes.
+
+    Reads the whole log and archive. What is damaged, lost or rebuilt is listed, one line each; of a damaged log a copy
+    without what cannot be read takes the place, and the damaged one is kept. Exit code 1 if anything was wrong.
+    """
+    from lycosa.cluster.splitting import shard_path, shards_in
+    from lycosa.collection import checking
+    from lycosa.store.log import NAME
+
+    crawled(directory)
+    shards = [shard_path(directory, number) for number in range(shards_in(directory))]
+    wrong = False
+    for place in (directory, *(shard for shard in shards if (shard / NAME).exists())):
+        with progress() as tell:
+            done = checking.check(place, tell)
+        for line in done.wrong:
+            print(line)
+        for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):
+            print(f"{size / 1e6:12,.1f} MB  {name}")
+        print(f"{place}: {done.events:,} events; {'see above what was wrong' if done.wrong else 'nothing is wrong'}")
+        wrong = wrong or bool(done.wrong)
+    if wrong:
+        raise typer.Exit(1)

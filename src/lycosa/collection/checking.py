@@ -1,0 +1,220 @@
+"""`lycosa check`: verify a crawl's log and archive, and rebuild what is derived from them.
+
+A damaged log is copied without what cannot be read, and kept. Words are numbered in the order in which they came, so
+visits behind a lost one lose theirs. A visit whose records cannot be read is no longer said to be archived.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.collection import searching, shelf
+from lycosa.core.errors import DamagedError, LockedError, StoreError
+from lycosa.core.telling import Tell, silent
+from lycosa.core.types import Event, Place, Terms, Visit
+from lycosa.store import cdxj, codec
+from lycosa.store.directory import Directory
+from lycosa.store.log import NAME, OTHERS, SqliteLog, columns_of, harden, is_place
+from lycosa.store.moving import manifest
+from lycosa.store.search import NAME as SEARCH
+from lycosa.store.snapshots import Snapshots
+
+
+@dataclass(slots=True)
+class Checked:
+    """The findings of a check, one line each, and the bytes of each part of the directory."""
+
+    events: int = 0
+    wrong: list[str] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+def check(directory: Path, progress: Tell = silent) -> Checked:
+    """Check a crawl that is not running, or one shard of it. LockedError while it runs."""
+    done, path = Checked(), directory / NAME
+    with closing(Directory.open(directory, shard=True)):
+        if not path.exists():
+            raise StoreError(f"{path} does not exist: nothing has been crawled there yet")
+        try:
+            _check_log(path, done, progress)
+        except sqlite3.Error as error:
+            if "locked" in str(error):
+                raise LockedError(f"{path} is held by another program: close that one first") from error
+            raise DamagedError(f"{path} cannot be read at all ({error}): restore it from a backup") from error
+        _check_archive(directory, done, progress)
+        if done.wrong:  # both are bound to the log as it was
+            Snapshots(directory).remove()
+            shelf.remove(directory)
+        _index_archive(directory, done)
+        if _is_damaged(directory / SEARCH):
+            (directory / SEARCH).unlink()
+            done.wrong.append("search index: damaged; rebuilt")
+    searching.index(directory, progress)
+    for entry in directory.iterdir():
+        name = next((known for known in (NAME, SEARCH) if entry.name.startswith(known)), entry.name)
+        files = entry.rglob("*") if entry.is_dir() and not entry.is_symlink() else [entry]
+        size = sum(file.lstat().st_size for file in files if file.is_file() and not file.is_symlink())
+        done.sizes[name] = done.sizes.get(name, 0) + size
+    return done
+
+
+def _check_log(path: Path, done: Checked, progress: Tell) -> None:
+    """Put a copy of what can be read in the place of a damaged log."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        harden(db)
+        try:
+            db.execute("PRAGMA journal_mode=DELETE")  # nothing of the old log may lie beside a new one
+        except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise
+    new = path.with_name(f"{NAME}.checked.new")
+    new.unlink(missing_ok=True)
+    try:
+        faults = list(_copy(path, new, done, progress))
+        if not faults and _is_damaged(path):
+            faults = ["log: damaged where it repeats itself; all events can be read"]
+        if faults:
+            aside = path.with_name(f"{NAME}.damaged-{time.time_ns()}")
+            os.link(path, aside)
+            os.replace(new, path)
+            done.wrong += [*faults, f"log: replaced by a copy of {done.events:,} events; kept as {aside.name}"]
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _copy(path: Path, new: Path, done: Checked, progress: Tell) -> Iterator[str]:
+    """Copy all events that can be read; yield what is wrong with the others."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as db, closing(SqliteLog(new)) as log, log.together():
+        harden(db)
+        db.execute("PRAGMA writable_schema=ON")  # else SQLite reads nothing of a file that was cut off
+        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        worths: dict[int, float] = {}
+        with suppress(sqlite3.DatabaseError):  # `lycosa judge` makes them again
+            worths = dict(db.execute("SELECT seq, worth FROM worth WHERE typeof(worth) = 'real'"))
+        lost: list[str] = []
+        rebuilt = wordless = 0
+        words_lost = False
+        for seq, row in _rows(db):
+            if seq % 1000 == 0:
+                progress("reading the log", seq, seq)
+            event = _decoded(row) if row else None
+            if event is None:
+                lost.append(
+                    f"{seq} ({row[1]} {row[2]})" if row else f"{seq} and all later ones" if row is None else str(seq)
+                )
+                words_lost = words_lost or not row or row[1] not in OTHERS
+                continue
+            body = row[9]
+            if isinstance(event, Visit) and words_lost and (len(event.terms.ids) or event.terms.new):
+                event.terms, wordless = Terms(), wordless + 1
+                body = codec.encode_visit(event)
+            rebuilt += columns_of(event) != tuple(row[1:9])
+            log.put(seq, event, body, worths.get(seq) if isinstance(event, Visit) else None)
+            done.events += 1
+    if not done.events:
+        raise sqlite3.DatabaseError("no event is readable")
+    if lost:
+        more = f" and {len(lost) - 10:,} more" if len(lost) > 10 else ""
+        yield f"log: lost are the events {', '.join(lost[:10])}{more}"
+    if rebuilt:
+        yield f"log: {rebuilt:,} events had damaged columns; rebuilt from their contents"
+    if wordless:
+        yield f"log: {wordless:,} later visits have lost the words of their pages, which the judge learns from"
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[tuple[int, Any]]:
+    """Yield the events one by one, with () for one that cannot be read, and None for all from one on."""
+    end, faults = 0, list[int]()
+    with suppress(sqlite3.DatabaseError):
+        end = int(db.execute("SELECT MAX(seq) FROM event").fetchone()[0] or 0)
+    for seq in range(1, 1 + (end or 1_000_000)):
+        try:
+            row = db.execute("SELECT * FROM event WHERE seq = ?", (seq,)).fetchone()
+        except sqlite3.DatabaseError:
+            faults.append(seq)
+            continue
+        yield from ((fault, ()) for fault in faults if row)
+        if row:
+            faults = []
+            yield seq, row
+    if end:
+        yield from ((fault, ()) for fault in faults)
+    elif faults:  # the file no longer says how many there were
+        yield faults[0], None
+
+
+def _decoded(row: tuple[Any, ...]) -> Event | None:
+    """Decode an event. One whose kind is damaged may be a visit, which says itself of what kind it is."""
+    _, kind, _, _, _, _, file, start, length, body = row
+    try:
+        if kind in OTHERS:
+            return codec.decode_other(kind, body)
+        plain = isinstance(file, str) and type(start) is int and type(length) is int
+        place = Place(file, start, length) if plain else Place()
+        return codec.decode_visit(body, place if is_place(place) else Place())
+    except codec.ERRORS:
+        return None
+
+
+def _is_damaged(path: Path) -> bool:
+    """Return whether a database exists and SQLite finds a fault in it."""
+    if not path.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            harden(db)
+            return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok")
+    except sqlite3.DatabaseError as error:
+        return "locked" not in str(error)
+
+
+def _check_archive(directory: Path, done: Checked, progress: Tell) -> None:
+    """Unpack the records of all visits."""
+    archive, elsewhere = directory / "archive", manifest(directory / "archive")
+    bad: dict[str, list[int]] = {}
+    with closing(SqliteLog(directory / NAME)) as log:
+        for seq, file, start, length in log.rows("seq, file, start, length", "file != ''", "file, start"):
+            if file not in elsewhere and not _is_whole(archive / file, start, length):
+                bad.setdefault(file, []).append(seq)
+            progress("reading the archive", seq, seq)
+        for file, seqs in bad.items():
+            log.forget_places(seqs)
+            what = "damaged" if (archive / file).exists() else "missing"
+            done.wrong.append(f"archive/{file}: {what}; {len(seqs):,} visits are no longer archived")
+
+
+def _is_whole(path: Path, start: int, length: int) -> bool:
+    """Return whether the records at a place can be unpacked. Each is a gzip member, which has a checksum."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            data = file.read(length)
+        with gzip.open(io.BytesIO(data)) as records:
+            while records.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error):
+        return False
+    return len(data) == length
+
+
+def _index_archive(directory: Path, done: Checked) -> None:
+    """Rebuild the indexes of WARC files that are missing or torn."""
+    with closing(SqliteLog(directory / NAME, readonly=True)) as log:
+        archived = log.archived()
+    for name, end in archived.items():
+        path, index = directory / "archive" / name, cdxj.index_of(directory / "archive" / name)
+        if path.exists() and end and not cdxj.reach(index, end):
+            with suppress(StoreError):  # the file itself is damaged, which has been said
+                cdxj.extend(path, end)
+                done.wrong.append(f"archive/{index.name}: missing or damaged; rebuilt")
