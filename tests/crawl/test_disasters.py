@@ -293,7 +293,7 @@ def _short_event(log: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "messages"),
     [
-        (_other_format, ["format 99", "version of Lycosa that wrote it"]),
+        (_other_format, ["log.sqlite", "format is 99", "Use the release that wrote it"]),
         (_no_database, ["damaged", "backup"]),
         (_other_program, ["log.sqlite"]),
         (_overwritten, ["damaged"]),
