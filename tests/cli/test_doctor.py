@@ -112,6 +112,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "telemetry",
         "remote",
         "s3",
+        "notify",
         "postgres",
     )
     assert [("costs", f"pip install 'lycosa[{extra}]'") for extra in extras] == told

@@ -17,15 +17,16 @@ from lycosa.store.directory import CONFIG, Directory
 
 
 @pytest.fixture
-def crawl(tmp_path: Path) -> Path:
+def crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A crawl that was told a lot before."""
+    monkeypatch.setenv("REEF_HOOK", "json://127.0.0.1:9")
     kept = Options(
         topic="coral reefs",
         frequently=["/news/"],
         schedule="fixed",
-        smtp="smtp://127.0.0.1:1",
+        notify=["$REEF_HOOK"],
         feed_url="https://me.example/",
-        digest_every="2d",
+        notify_every="2d",
         per_hour=30.0,
     )
     (tmp_path / CONFIG).write_text(kept.to_toml())
@@ -37,9 +38,9 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
     given: dict[str, Any] = {
         "frequently": [""],
         "schedule": "",
-        "smtp": "",
+        "notify": [""],
         "feed_url": "",
-        "digest_every": "",
+        "notify_every": "",
         "always": [],
         "detect": None,
     }
@@ -53,8 +54,8 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
     ("given", "why"),
     [
         ({"requests": -1}, "--requests is -1"),
-        ({"digest_every": "nan"}, "--digest-every is 'nan'"),
-        ({"smtp": "nonsense"}, "--smtp: not a mail server"),
+        ({"notify_every": "nan"}, "--notify-every is 'nan'"),
+        ({"notify": ["nonsense://secret"]}, "--notify: apprise does not know"),
         ({"feed_url": "nonsense"}, "--feed-url is 'nonsense'"),
     ],
 )

@@ -1,19 +1,15 @@
 """Refresh and watch, killed at any moment: every change is recorded once, every version is there, everyone is told."""
 
 import contextlib
-import http.server
 import json
-import os
 import shutil
 import signal
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 import pytest
@@ -22,16 +18,15 @@ from crawl.helpers import Process, check_kept, check_warcs, events_of, lycosa, r
 from held_port import held_port
 from lycosa.core.types import Visit
 from lycosa.refresh.change import change_of
-from lycosa.refresh.telling.webhook import verify
+from lycosa.refresh.ledger import counts
 from lycosa.store.earlier import Versions
 from lycosa.store.log import SqliteLog
 from lycosa.testing import Server, serve
 from lycosa.testing.reply import Document, Response, finish
+from receiving import receiving
 
 HOSTS, PAGES = 4, 8
 """So many hosts with so many pages each, and a front page that links to all of them."""
-
-SECRET = "reef"
 
 
 class Reefs:
@@ -274,46 +269,6 @@ def test_a_full_disk(served: Server, crawl: Path) -> None:
     _check(crawl, _web(served), 1)
 
 
-class Receiver(http.server.BaseHTTPRequestHandler):
-    """Takes what is posted."""
-
-    slow: ClassVar[threading.Event | None] = None
-    """An answer is not given before this is set."""
-    taken: list[tuple[str, dict[str, Any]]]
-    verified: list[bool]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.verified.append(verify(SECRET, self.headers["Lycosa-Signature"], body, now=self._now()))
-        self.taken.append((self.headers["Lycosa-Delivery"], json.loads(body)))
-        if self.slow is not None:
-            self.slow.wait()
-        with contextlib.suppress(OSError):  # who asked may be dead
-            self.send_response(204)
-            self.end_headers()
-            self.wfile.flush()
-
-    def _now(self) -> float:
-        return float(self.headers["Lycosa-Signature"].partition(",")[0].removeprefix("t="))
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextlib.contextmanager
-def _receiving(port: int) -> Iterator[type[Receiver]]:
-    """A target that listens at a port."""
-    receiver = type("Receiving", (Receiver,), {"taken": [], "verified": []})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", port), receiver) as listening:
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield receiver
-        finally:
-            listening.shutdown()
-            thread.join()
-
-
 @pytest.fixture
 def port() -> Iterator[int]:
     """A port where nobody listens, for a while."""
@@ -321,52 +276,24 @@ def port() -> Iterator[int]:
         yield port
 
 
-def _an_hour_passes(directory: Path) -> None:
-    """For those who are to be tried again, who would have to be waited for."""
-    with contextlib.closing(sqlite3.connect(directory / "told.sqlite")) as told, told:
-        told.execute("UPDATE target SET next = next - 3600")
-
-
-def test_a_webhook_that_is_down(served: Server, crawl: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A target that was down while the refresh was killed hears of each change in the end, under one id each."""
-    monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
-    command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
+def test_refresh_notify_after_a_kill(served: Server, crawl: Path, port: int) -> None:
+    """An address that was down while the refresh was killed gets all changes in one message in the end."""
+    command = ["refresh", str(crawl), "--all", "--quiet", "--notify", f"json://127.0.0.1:{port}/hook"]
     _let_die(command, "committed:20", served)
     ended = run(*command)  # nobody listens yet
     assert 0 == ended.code, ended.err
-    _an_hour_passes(crawl)
-    with _receiving(port) as receiver:
-        ended = run(*command)
-        assert 0 == ended.code, ended.err
-    assert receiver.verified
-    assert all(receiver.verified)
-    assert len({number for number, _ in receiver.taken}) == len(receiver.taken)
-    heard = Counter((change["url"], change["what"]) for _, body in receiver.taken for change in body["changes"])
-    assert _web(served).expected(1) == heard
+    with receiving(port) as got:
+        for _ in range(2):
+            ended = run(*command)
+            assert 0 == ended.code, ended.err
+    expected = _web(served).expected(1)
+    found = Counter[str]()
+    for (_, what), count in expected.items():
+        found[what] += count
+    assert [counts(found)] == [message["title"].partition(":")[0] for message in got]
     _check(crawl, _web(served), 1)
     feed = json.loads((crawl / "changes.json").read_text())
-    assert heard.total() == len({item["id"] for item in feed["items"]}) == len(feed["items"])
+    assert expected.total() == len({item["id"] for item in feed["items"]}) == len(feed["items"])
     entries = ElementTree.parse(crawl / "changes.atom").getroot().findall("{http://www.w3.org/2005/Atom}entry")
-    assert heard.total() == len(entries)
-
-
-def test_killed_before_the_target_has_answered(
-    served: Server, crawl: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A delivery that was cut off by the kill is made again with the same changes under the same id."""
-    monkeypatch.setitem(os.environ, "LYCOSA_WEBHOOK_SECRET", SECRET)
-    command = ["refresh", str(crawl), "--all", "--quiet", "--webhook", f"http://127.0.0.1:{port}/hook"]
-    with _receiving(port) as receiver:
-        receiver.slow = threading.Event()
-        process = lycosa(*command)
-        until(lambda: receiver.taken, "a delivery")
-        process.kill()
-        assert -signal.SIGKILL == process.wait().code
-        receiver.slow.set()
-        ended = run(*command)
-        assert 0 == ended.code, ended.err
-    first, again = receiver.taken[:2]
-    assert first == again
-    heard = dict(receiver.taken)
-    told = Counter((change["url"], change["what"]) for body in heard.values() for change in body["changes"])
-    assert _web(served).expected(1) == told
+    assert expected.total() == len(entries)
+    assert "json://" not in (crawl / "crawl.toml").read_text()

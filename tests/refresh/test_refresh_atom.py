@@ -8,8 +8,8 @@ from xml.etree import ElementTree as Tree
 import pytest
 
 from lycosa.refresh.change import Change
+from lycosa.refresh.feeds import NAMESPACE, atom
 from lycosa.refresh.ledger import Told
-from lycosa.refresh.telling.feeds import NAMESPACE, atom
 from made_changes import MOVED, REEF, START, text
 
 IN = {"a": NAMESPACE}

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as Tree
 import pytest
 
 from lycosa.core.errors import StoreError
+from lycosa.refresh.feeds import ATOM, JSON, Feeds, json_feed
 from lycosa.refresh.ledger import Told, Wanted
-from lycosa.refresh.telling.feeds import ATOM, JSON, Feeds, json_feed
 from made_changes import HOUR, MOVED, REEF, START, look, make_log, page, text
 
 TOLD = Told(7, "urn:uuid:2", REEF, START, "Coral \ud800 <reefs>", 0.5, text(), was=0.25, follows=START - 60)

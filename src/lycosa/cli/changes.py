@@ -21,10 +21,9 @@ from lycosa.core.errors import StoreError
 from lycosa.core.files import read_whole, replacing
 from lycosa.drawing.figure import bar
 from lycosa.drawing.formats import many
-from lycosa.refresh import ledger
+from lycosa.refresh import feeds, ledger
 from lycosa.refresh.diff import Excerpts
 from lycosa.refresh.ledger import Told, Wanted, counts, day_and_time, facts, name, plain, reasons, share
-from lycosa.refresh.telling import feeds
 from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
 

@@ -107,6 +107,7 @@ EXTRAS = (
     ("telemetry", "opentelemetry-api", "spans of a crawl for OpenTelemetry"),
     ("remote", "fsspec", "WARC files that move elsewhere (lycosa crawl --archive)"),
     ("s3", "s3fs", "the same for S3 (--archive s3://...)"),
+    ("notify", "apprise", "messages about changes (lycosa watch --notify)"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
 """Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""

@@ -65,7 +65,7 @@ Language = Annotated[
     str, typer.Option(metavar="CODE", help="The language of pages that do not declare one (en, de, ...).")
 ]
 
-OF_REFRESH = ("Freshness", "Telling")
+OF_REFRESH = ("Freshness", "Notifications")
 """The groups of options that `refresh` and `watch` have; a crawl takes them from its configuration file."""
 
 

@@ -27,7 +27,7 @@ HOT = 500_000
 GROUPS = {
     "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
     "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser", "archive": "Keeping",
-    "per_hour": "Freshness", "webhooks": "Telling",
+    "per_hour": "Freshness", "notify": "Notifications",
 }  # fmt: skip
 """What options are about, each under the first of its group."""
 
@@ -393,21 +393,13 @@ class Options:
     frequent: str = option("1d", "Longest interval for 'frequently'.", metavar="TIME")
     infrequent: str = option("30d", "Interval for 'infrequently'.", metavar="TIME")
     watch_all: bool = option(False, "Keep every page fresh, not only relevant pages, seeds, sitemaps and feeds.")
-    webhooks: list[str] = option(
+    notify: list[str] = option(
         [],
-        "Send changes to this address: JSON by POST, signed with the environment variable LYCOSA_WEBHOOK_SECRET.",
-        flag="--webhook",
+        "Send changes to this address of apprise, such as mailto://... or tgram://...; repeatable. Passed over when "
+        "crawl.toml is saved unless it is read from the environment, as in '$MY_MAIL'.",
         metavar="URL",
     )
-    mail_to: list[str] = option([], "Send a digest of changes to this email address; repeatable.", metavar="ADDRESS")
-    mail_from: str = option("", "The sender of digests. Default: the first recipient.")
-    smtp: str = option(
-        "",
-        "The mail server, as in smtp://user@mail.example.org:587; the password is taken from the "
-        "environment variable LYCOSA_SMTP_PASSWORD.",
-        metavar="URL",
-    )
-    digest_every: str = option("1d", "Shortest interval between digests.", metavar="TIME")
+    notify_every: str = option("1h", "Shortest interval between messages of a watch.", metavar="TIME")
     feeds: bool = option(True, "Write changes.atom and changes.json to the crawl's directory.")
     feed_url: str = option("", "Public address of the feeds, for feed readers.", metavar="URL")
     tell_kinds: list[str] = option(

@@ -44,7 +44,7 @@ from lycosa.store.log import SqliteLog, labels_in
 from lycosa.web.politeness import Authority
 
 if TYPE_CHECKING:
-    from lycosa.refresh.telling.herald import Crier
+    from lycosa.refresh.notify import Notifier
 
 
 def crawl(
@@ -183,7 +183,7 @@ class Crawl:
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
         self._files = Files(request)
-        self._crier: Crier | None = None
+        self._notifier: Notifier | None = None
         self._snapshots: SnapshotWriter | None = None
         self._crawl_log: CrawlLog | None = None
         self._follower: Follower | None = None
@@ -218,8 +218,8 @@ class Crawl:
                 raise InputError(f"{request.path or 'this crawl'} is driven by {driven}: continue with it there")
             self.engine = assembly.engine
             if request.keeping is not None:
-                self._crier = self._make_crier()
-                self._crier.start()
+                self._notifier = self._make_notifier()
+                self._notifier.start()
             await assembly.take_up()
             self.engine = assembly.engine
             if request.keeping is None and request.path is not None:
@@ -252,17 +252,15 @@ class Crawl:
             self._working = working
             threads.begin() if working else threads.end()
 
-    def _make_crier(self) -> Crier:
-        """Who tells people of changes."""
+    def _make_notifier(self) -> Notifier:
         from lycosa.refresh.diff import Excerpts
-        from lycosa.refresh.telling.herald import Crier, Herald
+        from lycosa.refresh.notify import Notifier
 
         request, log = self.request, self._files.log
         assert isinstance(log, SqliteLog)
         assert request.path is not None
         excerpts = Excerpts(self._files.versions())
-        herald = Herald(request.path, log, request.options, request.clock, excerpt=excerpts)
-        return Crier(herald, request.clock, self.notes.append)
+        return Notifier(request.path, log, request.options, self.notes.append, excerpts)
 
     def __aiter__(self) -> AsyncGenerator[Visit, None]:
         """Run it; each turn gives a recorded visit."""
@@ -277,8 +275,8 @@ class Crawl:
             engine.together = self.together
             async with aclosing(engine.run()) as visits:
                 async for visit in visits:
-                    if self._crier is not None and "change" in visit.data:
-                        self._crier.news()
+                    if self._notifier is not None and "change" in visit.data:
+                        self._notifier.news()
                     if self._snapshots is not None:
                         self._snapshots.visited(visit)
                     if self._crawl_log is not None:
@@ -340,8 +338,8 @@ class Crawl:
 
     async def close(self) -> None:
         """Tell people what is left to tell, and let go of connections and files: each, whatever the others do."""
-        space, crier = self.request.space, self._crier
-        self._is_open, self._crier, self._snapshots = False, None, None
+        space, notifier = self.request.space, self._notifier
+        self._is_open, self._notifier, self._snapshots = False, None, None
         if self._follower is not None:
             self._follower.close()
         self._work(False)
@@ -352,5 +350,5 @@ class Crawl:
             if space is not None:
                 self.notes += getattr(space, "notes", [])
                 last_first.push_async_callback(space.close)
-            if crier is not None:
-                last_first.push_async_callback(crier.close)
+            if notifier is not None:
+                last_first.push_async_callback(notifier.close)

@@ -221,7 +221,7 @@ ASIDE = frozenset(
     operator log_file log_format log_rotate
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
-    detect frequently infrequently always frequent infrequent watch_all webhooks mail_to mail_from smtp digest_every
+    detect frequently infrequently always frequent infrequent watch_all notify notify_every
     max_disk index feeds feed_url tell_kinds tell_at_least choosy identity respect_opt_outs
     """.split()
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from lycosa.browser import renderer_of
 from lycosa.core.budget import Budget, requests_for
+from lycosa.core.durations import seconds
 from lycosa.core.engine import UNHEARD, Steps
 from lycosa.core.errors import InputError
 from lycosa.core.options import STRATEGY, Options
@@ -76,10 +77,11 @@ class Request:
         self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
         options.check()
         if self.keeping is not None:
-            from lycosa.refresh.telling.herald import targets_of, wanted_by  # what a crawl can do without
+            from lycosa.refresh.notify import channels_of, wanted_by  # what a crawl can do without
 
             self.keeping.check(options)
-            targets_of(options)
+            channels_of(options.notify)
+            seconds(options.notify_every, "--notify-every")
             wanted_by(options)
         Scope.of(options)
         guard_of(options)

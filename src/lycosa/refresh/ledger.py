@@ -1,5 +1,5 @@
 """What has become of the pages, as the log has it: one entry for each change, in the order in which they were seen.
-And what feeds, mails and terminals say of each.
+And what feeds, messages and terminals say of each.
 
 Nothing is kept here: the log is the ledger. A change is a visit of kind page, revisit or sitemap whose
 `data["change"]` says so; looks that found nothing new are passed over in SQL, unread.
@@ -238,7 +238,7 @@ def last_look(log: SqliteLog) -> tuple[float, bool]:
 
 # -- in words ----------------------------------------------------------------------------------------------
 
-# A change in words: what feeds, mails and terminals say of it.
+# A change in words: what feeds, messages and terminals say of it.
 
 Excerpt: TypeAlias = Callable[[Told], str]
 """Told of a change, says a few of the words that came and went; empty where it can't."""
@@ -348,7 +348,7 @@ def stamp(at: float) -> str:
 
 
 def facts(item: Told) -> dict[str, Any]:
-    """A change as data: for feeds, webhooks and `lycosa changes --json`."""
+    """A change as data: for feeds and `lycosa changes --json`."""
     change = item.change
     return {
         "id": item.id,

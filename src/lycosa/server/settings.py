@@ -16,6 +16,7 @@ from lycosa.cluster.reaching import check_cluster
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 from lycosa.people.database import is_id
+from lycosa.refresh.notify import channels_of
 from lycosa.web.signing import Identity
 
 VARIABLE = "LYCOSA_SETTINGS"
@@ -87,6 +88,13 @@ class Settings:
         "says how many.",
         metavar="WHERE",
     )
+    notify: tuple[str, ...] = setting(
+        (),
+        "Send the endings of all crawls to this address of apprise, such as mailto://...; repeatable. Prefer the "
+        "environment variable LYCOSA_NOTIFY, as addresses hold passwords.",
+        metavar="URL",
+        envvar="LYCOSA_NOTIFY",
+    )
     random_seed: int = 0
     trusted_proxies: tuple[str, ...] = setting(
         (),
@@ -123,6 +131,7 @@ class Settings:
         if self.identity:
             Identity.load(Path(self.identity))
         self._check_browser()
+        channels_of(self.notify)
         if self.cluster:
             check_cluster(self.cluster)
 
@@ -173,7 +182,7 @@ class Settings:
     @staticmethod
     def from_environment() -> Settings:
         given = json.loads(os.environ[VARIABLE])
-        for name in ("allow_network", "trusted_proxies"):
+        for name in ("allow_network", "trusted_proxies", "notify"):
             given[name] = tuple(given[name])
         return Settings(**given | {"data": Path(given["data"])})
 

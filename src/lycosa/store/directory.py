@@ -132,8 +132,9 @@ class Directory:
 
     def save(self) -> None:
         """Write crawl.toml, all of it or nothing."""
-        # A header that is written out is a secret, and no part of a directory that is passed on.
-        kept = with_changes(self.options, headers=[one for one in self.options.headers if re.search(r"\$\{?\w", one)])
+        # A header or an address that is written out is a secret, and no part of a directory that is passed on.
+        headers, notify = self.options.headers, self.options.notify
+        kept = with_changes(self.options, headers=_of_environment(headers), notify=_of_environment(notify))
         try:
             with replacing(self.path / CONFIG) as file:
                 file.write(kept.to_toml().encode())
@@ -211,3 +212,8 @@ def located(options: Options, path: Path) -> Options:
             if (path / name).exists() or not Path(name).exists()
         }
     )
+
+
+def _of_environment(values: list[str]) -> list[str]:
+    """Those that name an environment variable."""
+    return [value for value in values if re.search(r"\$\{?\w", value)]

@@ -17,9 +17,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
 from lycosa.people import interests, sharing, visits
 from lycosa.refresh import ledger
+from lycosa.refresh.feeds import MOST as FEED
+from lycosa.refresh.feeds import atom, json_feed
 from lycosa.refresh.ledger import Told, label, plain, reasons
-from lycosa.refresh.telling.feeds import MOST as FEED
-from lycosa.refresh.telling.feeds import atom, json_feed
 from lycosa.server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to, open_to_all, site_of
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
 from lycosa.web.urls import lane

@@ -33,6 +33,7 @@ from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
 from lycosa.server.crawler import live
 from lycosa.server.crawler.clustered import RunningOnCluster
+from lycosa.server.crawler.operator import OperatorMessages
 from lycosa.server.crawler.running import (
     LONGEST_REASON,
     LONGEST_STOP,
@@ -116,6 +117,7 @@ class CrawlProcess:
         self.away = ""
         """Why the database could not be asked; empty if it could."""
         self.looks = 0
+        self.messages = OperatorMessages(settings.notify)
         self._started = self.clock()
         self._stopping = asyncio.Event()
         self._beaten = self._scheduled = 0.0
@@ -136,7 +138,10 @@ class CrawlProcess:
                 "directory"
             ) from error
         log("crawl process started", data=str(self.settings.data))
-        beside = {asyncio.create_task(_keep_going(Training(self.settings, self.database).run_queued))}
+        beside = {
+            asyncio.create_task(_keep_going(Training(self.settings, self.database).run_queued)),
+            asyncio.create_task(_keep_going(self.messages.run)),
+        }
         if self.around.hosts is not None:
             beside.add(asyncio.create_task(_open_hosts(self.around.hosts)))
         try:
@@ -218,6 +223,7 @@ class CrawlProcess:
             notice, interest = told_of(row, ending, state), self.database.get("interest", row["interest"])
             if notice is not None and interest is not None:
                 notices.notify(self.database, unwritten.at, interest["owner"], *notice, interest["id"])
+                self.messages.add(notice[1])
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
     def _see(self) -> Seen:

@@ -1,0 +1,170 @@
+"""Notifications of changes: feed files in the crawl's directory, and messages through apprise.
+
+Apprise does not pass the address guard, so its addresses come from the command line, crawl.toml or the operator of a
+server, never from a member of a server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from lycosa.core.durations import seconds
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import read_whole, replacing
+from lycosa.core.options import Options
+from lycosa.refresh.change import KINDS
+from lycosa.refresh.feeds import Feeds
+from lycosa.refresh.ledger import Excerpt, Told, Wanted, changes, counts, day_and_time, end, name, nothing, plain, story
+from lycosa.store.log import SqliteLog
+
+NAME = "notified.json"
+MAX_LISTED = 50  # changes in one message; the rest is counted
+
+
+class Channel:
+    """One address of apprise. `$NAME` in it stands for an environment variable."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from apprise import Apprise, OverflowMode
+
+            address = Template(address).substitute(os.environ)
+        except ImportError as error:
+            raise InputError("--notify needs apprise: install it with pip install 'lycosa[notify]'") from error
+        except (KeyError, ValueError) as error:
+            raise InputError(f"--notify: the environment variable {error} is not set; write $$ for a dollar") from error
+        logging.getLogger("apprise").addHandler(logging.NullHandler())
+        self._apprise = Apprise()
+        if not self._apprise.add(address):  # not repeated: it may hold a password
+            raise InputError("--notify: apprise does not know this kind of address; write it like mailto://...")
+        plugin: Any = self._apprise[0]
+        if "overflow=" not in address:
+            plugin.overflow_mode = OverflowMode.TRUNCATE  # one message, however long
+        self.key = hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()[:24]
+        self.name = str(plugin.url(privacy=True)).partition("?")[0]
+
+    async def send(self, title: str, body: str) -> str:
+        """Send a message; return why that failed, or nothing."""
+        return await asyncio.to_thread(self._send, title, body)
+
+    def _send(self, title: str, body: str) -> str:
+        from apprise import LogCapture
+
+        with LogCapture(level=logging.WARNING, fmt="%(message)s") as log:  # type: ignore[no-untyped-call]
+            sent = self._apprise.notify(title=title, body=body, body_format="text")
+            return "" if sent else plain(log.getvalue(), 200).rstrip(".") or "it failed"
+
+
+def channels_of(addresses: Iterable[str]) -> list[Channel]:
+    """Return a channel for each address; raise for one that apprise does not know."""
+    return [Channel(address) for address in dict.fromkeys(addresses)]
+
+
+def wanted_by(options: Options) -> Wanted:
+    """Return which changes the options announce."""
+    kinds = tuple(kind for kind in KINDS if kind in options.tell_kinds)
+    if unknown := set(options.tell_kinds) - set(KINDS):
+        raise InputError(f"--tell-kind is {min(unknown)!r}: it must be one of {', '.join(KINDS)}")
+    return Wanted(kinds=kinds, at_least=options.tell_at_least, cosmetic="cosmetic" in kinds)
+
+
+class Notifier:
+    """Feeds and messages of a running crawl: `start`, `news` when a change was recorded, `close` at the end.
+
+    Errors are passed to `say` and never end the crawl. `notified.json` holds the last event that each channel was
+    notified of; a message that could not be sent becomes part of the next one.
+    """
+
+    def __init__(
+        self, directory: Path, log: SqliteLog, options: Options, say: Callable[[str], None], excerpt: Excerpt = nothing
+    ) -> None:
+        self.log, self.title, self.say, self.excerpt = log, options.subject, say, excerpt
+        self.channels, self.every = channels_of(options.notify), seconds(options.notify_every, "--notify-every")
+        self.wanted = wanted_by(options)
+        feeds = Feeds(directory, log, title=self.title, wanted=self.wanted, address=options.feed_url, excerpt=excerpt)
+        self.feeds = feeds if options.feeds else None
+        self._file, last, known = directory / NAME, end(log), {}
+        with suppress(OSError, ValueError):
+            known = dict(json.loads(read_whole(self._file, 1_000_000)))
+        self._notified = {channel.key: min(int(known.get(channel.key, last)), last) for channel in self.channels}
+        self._news, self._sending = asyncio.Event(), asyncio.Lock()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        self._save()
+        self._tasks = [asyncio.create_task(self._keep_feeds()), asyncio.create_task(self._keep_sending())]
+
+    def news(self) -> None:
+        self._news.set()
+
+    async def _keep_feeds(self) -> None:
+        while True:
+            self._write_feeds()
+            await self._news.wait()
+            await asyncio.sleep(5)  # changes that come together
+            self._news.clear()
+
+    async def _keep_sending(self) -> None:
+        while True:
+            await asyncio.sleep(self.every)
+            await self.send()
+
+    def _write_feeds(self) -> None:
+        try:
+            if self.feeds is not None:
+                self.feeds.write()
+        except StoreError as error:
+            self.say(str(error))
+
+    async def send(self) -> None:
+        """Send each channel one message of all that is new to it."""
+        async with self._sending:
+            for channel in self.channels:
+                last, items, tally = end(self.log), list[Told](), Counter[str]()
+                for item in changes(self.log, after=self._notified[channel.key], upto=last, wanted=self.wanted):
+                    tally[item.change.what] += 1
+                    items += [item] if len(items) < MAX_LISTED else []
+                if items and (failure := await channel.send(*self.message(items, tally))):
+                    self.say(f"{channel.name}: {failure}; tried again with the next changes")
+                    continue
+                self._notified[channel.key] = last
+                self._save()
+
+    def message(self, items: list[Told], tally: Counter[str]) -> tuple[str, str]:
+        """Return title and text of a message."""
+        title, more = plain(self.title, 100), tally.total() - len(items)
+        blocks = [
+            "\n".join((name(it), plain(it.url, 2_000), story(it, self.excerpt(it)), day_and_time(it.at)))
+            for it in items
+        ]
+        blocks += [f"And {more:,} more: 'lycosa changes' lists them."] if more else []
+        return f"{counts(tally)}: {title}" if title else counts(tally), "\n\n".join(blocks)
+
+    def _save(self) -> None:
+        if not self.channels:
+            return
+        try:
+            with replacing(self._file) as file:
+                file.write(json.dumps(self._notified).encode())
+        except OSError as error:
+            self.say(f"cannot write {self._file}: {error.strerror}; free some space")
+
+    async def close(self) -> None:
+        """Write the feeds and send what is left; what takes too long is left to the next run."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                async with self._sending:  # a message that is under way is not cancelled
+                    for task in self._tasks:
+                        task.cancel()
+                self._write_feeds()
+                await self.send()

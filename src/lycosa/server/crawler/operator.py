@@ -1,0 +1,34 @@
+"""Messages to the operator of a server: how crawls ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from lycosa.refresh.notify import channels_of
+from lycosa.server.logs import log
+
+
+class OperatorMessages:
+    """Send each channel one message a minute at most; what could not be sent becomes part of the next one."""
+
+    def __init__(self, addresses: Iterable[str]) -> None:
+        self.lines = {channel: list[str]() for channel in channels_of(addresses)}
+
+    def add(self, line: str) -> None:
+        for lines in self.lines.values():
+            lines.append(line)
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(60)
+            await self.send()
+
+    async def send(self) -> None:
+        for channel, lines in self.lines.items():
+            del lines[:-100]
+            sending = len(lines)
+            if sending and (failure := await channel.send("Lycosa: crawls have ended", "\n".join(lines))):
+                log("cannot notify", "warning", address=channel.name, why=failure)
+            else:
+                del lines[:sending]

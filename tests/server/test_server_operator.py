@@ -1,0 +1,36 @@
+"""Messages to the operator: what is sent, what is retried, and that no member can have any sent."""
+
+from __future__ import annotations
+
+import pytest
+
+from lycosa.core.errors import InputError
+from lycosa.core.options import Options
+from lycosa.refresh.notify import Channel
+from lycosa.server.crawler.operator import OperatorMessages
+from lycosa.server.validation import harmless
+from lycosa.testing.simulation import run_virtual
+
+
+def test_operator_messages_retry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was added goes into one message; what failed becomes part of the next; nothing is sent twice."""
+    sent: list[str] = []
+    answers = ["down", "", ""]
+
+    async def send(self: Channel, title: str, body: str) -> str:
+        sent.append(body)
+        return answers.pop(0)
+
+    monkeypatch.setattr(Channel, "send", send)
+    messages = OperatorMessages(["json://127.0.0.1:1"])
+    for lines in (["a", "b"], ["c"], [], ["d"]):
+        for line in lines:
+            messages.add(line)
+        run_virtual(messages.send())
+    assert ["a\nb", "a\nb\nc", "d"] == sent
+
+
+def test_harmless_refuses_notify() -> None:
+    """The addresses of apprise are the operator's."""
+    with pytest.raises(InputError, match="notify"):
+        harmless(Options(topic="reefs", notify=["json://127.0.0.1:1"]))
