@@ -160,6 +160,9 @@ class CrawlProcess:
                     task.cancel()
                 await asyncio.wait(beside)
                 await self._end_all()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(5):
+                        await self.messages.send()
                 if self.around.hosts is not None:
                     await self.around.hosts.close()
             finally:
