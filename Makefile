@@ -41,11 +41,11 @@ check: install
 	@tools/wordnet
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-# CORPORA: where recorded corpora lie
-CORPORA ?= ../shared/corpora
 size: install
 	$(BIN)/python tools/size.py
 
+# CORPORA: where recorded corpora lie
+CORPORA ?= ../shared/corpora
 golden: install
 	$(BIN)/python tools/golden.py --corpora $(CORPORA) $(if $(AGAINST),--against $(AGAINST))
 

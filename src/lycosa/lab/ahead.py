@@ -19,15 +19,9 @@ from lycosa.lab.index import Index
 from lycosa.lab.reach import targets
 from lycosa.lab.simulation import Trace
 
-LINKS = 6
-"""How far it looks unless told otherwise."""
+LINKS = 6  # default for how far it looks
 
-EDGES = 10_000
-"""Links that are looked through again for each step, on the average: what is behind a node is brought up to date after
-as many steps as that pays for. Between two such times what is one link behind is exact, what lies farther is not."""
-
-LARGEST = 10_000_000
-"""Links of a graph on which it takes no more than minutes, and 2 GB."""
+LARGEST = 10_000_000  # links; more take longer than minutes and 2 GB
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +53,7 @@ def look_ahead(
     """
     began = perf_counter()
     crawl = _Crawl(index, np.asarray(truth, np.float64), links, seen)
-    every = max(1, links * len(index.child) // EDGES)
+    every = max(1, links * len(index.child) // 10_000)  # links looked through again per step, on average
     fetched: list[int] = []
     for node in dict.fromkeys(seeds):
         crawl.hidden[node] = False

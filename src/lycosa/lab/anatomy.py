@@ -17,11 +17,7 @@ from numpy.typing import NDArray
 from lycosa.lab.index import Index
 from lycosa.lab.reach import reachable
 
-MOST_TOPICS = 200
-"""Branches whose links are counted, the largest; one costs a pass over all links."""
-
-SHOWN = 12
-"""Topics that are printed."""
+SHOWN = 12  # topics that are printed
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,7 @@ def _topics(index: Index) -> tuple[list[Topic], int]:
         return [], 0
     labelled = np.diff(index.class_start) > 0
     sizes = index.sizes()
-    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:MOST_TOPICS]
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:200]  # each costs a pass over all links
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))
     topics = []
     for name in largest:

@@ -20,12 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from lycosa.lab.findings import Curve
 from lycosa.lab.measures import Floats
 
-EXACT = 14
-"""Up to so many differences all signs are tried (16,384 ways); for more, ways are drawn."""
-
 DRAWS = 2000
 FLIPS = 10_000
-LEVEL = 0.95
 
 
 class Interval(NamedTuple):
@@ -170,7 +166,7 @@ def sign_flip(differences: ArrayLike, random_seed: int = 0) -> float:
         return math.nan
     seen = abs(known.sum())
     near = seen - 1e-9 * np.abs(known).sum()  # sums of the same numbers in another order differ in the last digits
-    if n <= EXACT:
+    if n <= 14:  # 16,384 ways
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return float(np.mean(np.abs(signs @ known) >= near))
     rng = np.random.default_rng((random_seed, n))
@@ -255,6 +251,6 @@ def _drawn(groups: tuple[int, ...], draws: int, random_seed: int) -> Floats:
 
 
 def _tails(drawn: Floats) -> tuple[Floats, Floats]:
-    rest = (1.0 - LEVEL) / 2.0
+    rest = (1.0 - 0.95) / 2.0
     low, high = np.quantile(drawn, [rest, 1.0 - rest], axis=0).round(12)  # weights add up to 1 but for the last digits
     return low, high

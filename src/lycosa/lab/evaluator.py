@@ -44,8 +44,6 @@ from lycosa.web.urls import canonical, is_http
 
 THRESHOLD = 0.75
 EVERY = 100
-ROWS = 20
-"""Lines of a table, about: longer crawls have checkpoints farther apart."""
 
 
 @dataclass
@@ -73,7 +71,7 @@ class Evaluation:
         pages = len(self.similarities)
         if not every:
             apart = (size * 10**power for power in count() for size in (EVERY, 2 * EVERY, 5 * EVERY))
-            every = next(size for size in apart if pages <= ROWS * size)
+            every = next(size for size in apart if pages <= 20 * size)
         return [*range(every, pages, every), pages] if pages else []
 
     def rows(self, every: int = 0) -> list[tuple[int, int, float, float]]:
@@ -315,8 +313,7 @@ def _addressed(
 
 # How like pages are to the nearest of some relevant ones: the largest cosine of tf-idf vectors (Batsakis 2007).
 
-AT_ONCE = 256
-"""Relevant pages that all others are compared with at a time."""
+AT_ONCE = 256  # relevant pages compared with all others at a time
 
 Idf = Literal["background", "pages", "none"]
 

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 AS_PUBLISHED: Final = "as-published"
 INDEPENDENT: Final = "independent"
-Mode = Literal["independent", "as-published"]
-"""Who judged what was fetched: someone independent of the guide; or the guide itself, as in the paper."""
+Mode = Literal["independent", "as-published"]  # who judges what was fetched: labels, or the guide itself as in a paper
 
-EXAMPLES = 10
-"""Pages that a person would point at, unless told otherwise; never more than a quarter of those that are relevant."""
+EXAMPLES = 10  # default; never more than a quarter of the relevant pages
 
+# What a guide is told of the topic.
 TOLD = {
     "words": "a query of a few words",
     "examples": "a few example pages",
@@ -36,8 +35,8 @@ TOLD = {
     "score": "the scores that a graph has",
     "truth": "the labels themselves; as-published only",
 }
-"""What a guide may be told of what is hunted."""
 
+# Where crawls start.
 SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
@@ -46,15 +45,14 @@ SEEDS = {
     "random": "any nodes with a score, as in Gouriten et al.",
     "given": "the seeds that the corpus names",
 }
-"""Where crawls start."""
 
 MODES = {
     INDEPENDENT: "what is fetched is judged by labels or a model that the guide knows nothing of",
     AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
 }
 
+# Keys that people write for others.
 _MEANT = {"topics": "subjects", "topic": "subjects", "classes": "subjects", "index": "corpus", "judges": "judge"}
-"""What people may write for a key whose name is not near."""
 
 
 def setting(

@@ -38,8 +38,7 @@ from lycosa.topics.query import Query
 
 VERSION = 1
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
-WANTS = (*FACETS, CONTEXT_SCORE)
-"""All that strategies ask to be judged beside anchors."""
+WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors
 
 
 @dataclass

@@ -24,14 +24,11 @@ from lycosa.lab.learning import LearningGuide
 from lycosa.lab.simulation import IndexedTable
 from lycosa.lab.subjects import Subject
 
+# What a strategy is given, from least to most.
 GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth")
-"""What a strategy can be given, from least to most."""
 
 ORACLE = "oracle"
-AHEAD = f"{ORACLE},ahead={LINKS}"
-"""The oracle that looks ahead, a lower bound of the optimum: it is there wherever the greedy one is."""
-FORESIGHT = "craw4llm"
-"""The oracle that knows what the judge says of every page, and no truth."""
+AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
 MOST_LINKS = 100
 
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
@@ -150,7 +147,7 @@ def foresees(text: str) -> bool:
     >>> foresees("craw4llm,batch=5"), foresees("oracle")
     (True, False)
     """
-    return parse(text)[0] == FORESIGHT
+    return parse(text)[0] == "craw4llm"
 
 
 def told_for(text: str, told: str) -> str:

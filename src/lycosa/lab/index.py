@@ -26,17 +26,14 @@ from lycosa.core.types import Links, Page, Terms
 from lycosa.store.codec import unpack_paths
 
 FORMAT = 3
-READS = (2, 3)
-"""Formats that can be read. In 2, links had no paths."""
 FACTS = "index.json"
 AGAIN = "make it again with 'lycosa lab index'"
 
-LARGEST = 256 * 2**20
-"""Bytes of a page with its links, unpacked."""
+LARGEST = 256 * 2**20  # bytes of a page with its links, unpacked
 
-BLOCK = 1 << 16
-"""Entries that are looked at together when an index is opened: columns may be larger than memory."""
+BLOCK = 1 << 16  # entries checked at a time: columns may be larger than memory
 
+# Columns with the types of their entries; of n nodes.
 COLUMNS: dict[str, str] = {
     "name_start": "<i8",  # n + 1: where each node's name begins in names.bin
     "link_start": "<i8",  # n + 1
@@ -54,7 +51,6 @@ COLUMNS: dict[str, str] = {
     "class_start": "<i8",  # n + 1; empty where there are no classes
     "class_of": "<i4",  # numbers of the classes of each node
 }
-"""Columns of an index, each in a file NAME.npy. Those that a corpus has nothing for have no entries."""
 
 NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
 
@@ -231,7 +227,7 @@ class Index:
             facts = json.loads((path / FACTS).read_bytes())
             if not isinstance(facts, dict):
                 raise ValueError(f"{FACTS} contains no facts")
-            if facts.get("format") not in READS:
+            if facts.get("format") not in (2, 3):  # in format 2, links had no paths
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
             made = cls(columns, facts, mapped(path / NAMES), mapped(path / TEXTS), (path / STEMS).read_bytes(), path)

@@ -30,9 +30,7 @@ from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training import corpus
 
-_UNKNOWN_LABELS = "labels of addresses that are no pages of the corpus"
-_SPOOLED = ("term", "count")
-"""Columns that are written while pages are read: they are larger than all others together."""
+_SPOOLED = ("term", "count")  # columns written while pages are read: larger than all others together
 
 
 @dataclass
@@ -222,7 +220,7 @@ def _read(
             f"the corpus has no pages: {account.why() or 'nothing with a web address and HTML or text was found'}"
         )
     if len(labels) > known:
-        account.left_out[_UNKNOWN_LABELS] += len(labels) - known
+        account.left_out["labels of addresses that are no pages of the corpus"] += len(labels) - known
         if not known:
             raise InputError(
                 f"none of the {len(labels):,} labels is of a page of the corpus: are addresses written the same way?"

@@ -39,8 +39,6 @@ from lycosa.topics.probability.judge import vector_of
 from lycosa.topics.query import Query
 
 VERSION = 1
-KEPT = 10_000
-"""Pages that a process keeps unpacked: some 50 kB each."""
 
 
 def _vectors() -> str:
@@ -58,7 +56,8 @@ class Readings:
         self.index, self.words, self.languages = index, words, languages
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
-        self._page, self._reading = lru_cache(KEPT)(index.page), lru_cache(KEPT)(self._read)
+        # pages, some 50 kB each
+        self._page, self._reading = lru_cache(10_000)(index.page), lru_cache(10_000)(self._read)
 
     @cached_property
     def _reader(self) -> CorpusWords:

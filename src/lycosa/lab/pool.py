@@ -20,8 +20,7 @@ Made = TypeVar("Made")
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 
-_shared: tuple[Any, ...]
-"""What all items of a process have in common, once it has started."""
+_shared: tuple[Any, ...]  # what all items of a process have in common, once it has started
 
 
 def spread(

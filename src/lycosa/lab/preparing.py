@@ -37,27 +37,19 @@ from lycosa.training.rules import train_rules
 from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
 
-VERSION = 1
-"""Of what is kept: files of another version are made again."""
+VERSION = 1  # files of another version are made again
 
 NEEDS = ("examples", "model", "rules", "browsing")
 
-OPEN = 0.25
-"""Share of the pages, relevant or not, that a model and rules may be learned from."""
+OPEN = 0.25  # share of the pages that a model and rules may learn from
 
-BROWSED = 0.4
-"""Share of the relevant pages that someone who browses may come across."""
+BROWSED = 0.4  # share of the relevant pages that sessions may come across
 
-SAMPLE = 0.2
-"""Share of the labelled pages that a model is trained on."""
+SAMPLE = 0.2  # share of the labelled pages that a model is trained on
 
-MOST = 4000
-"""Pages that a model is trained on, at most."""
+MOST = 4000  # pages that a model is trained on
 
-SESSIONS = 60
-"""Times that someone sets out to find relevant pages."""
-
-UNLABELLED = "no class"
+SESSIONS = 60  # browsing sessions
 
 
 def prepare(
@@ -290,7 +282,7 @@ def _class_of_each(work: _Work) -> dict[int, str]:
         for node in np.flatnonzero(labelled(index))
     }
     if all(label == name for label in classes.values()):  # nobody has said what else there is
-        classes |= {int(node): UNLABELLED for node in np.flatnonzero(~labelled(index))}
+        classes |= {int(node): "no class" for node in np.flatnonzero(~labelled(index))}
     return classes
 
 

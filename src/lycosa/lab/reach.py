@@ -13,14 +13,10 @@ from lycosa.core.columns import runs
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
 
-FAR = np.iinfo(np.int32).max
-"""The distance of nodes from which nothing relevant can be reached."""
+FAR = np.iinfo(np.int32).max  # nothing relevant can be reached
 
+# More links than LARGE are reversed only if a search has more levels than SHALLOW.
 LARGE, SHALLOW = 2_000_000, 40
-"""Links, and levels of a search, that are dealt with in one way below and in another one above."""
-
-MANY = 16
-"""From one in so many nodes on, ticking off is quicker than sorting."""
 
 Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -41,7 +37,7 @@ def each_once(nodes: NDArray[np.integer[Any]], of: int) -> NDArray[np.int64]:
     >>> each_once(np.array([4, 1, 4]), 5).tolist(), each_once(np.array([4, 1, 4]), 1000).tolist()
     ([1, 4], [1, 4])
     """
-    if len(nodes) < of // MANY:
+    if len(nodes) < of // 16:  # from then on, ticking off is quicker than sorting
         return np.unique(nodes).astype(np.int64)
     named = np.zeros(of, np.bool_)
     named[nodes] = True

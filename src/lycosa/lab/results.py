@@ -45,6 +45,7 @@ YARDSTICKS = (
     "more of its own crawl and of the greedy one: never less than greedy, and a lower bound of the optimum."
 )
 
+# Columns of results.csv and results.parquet: a row for each trial and budget.
 COLUMNS: dict[str, str] = {
     "corpus": "fingerprint of the corpus",
     "mode": "who judged what was fetched: independent, or the guide itself (as-published)",
@@ -67,7 +68,6 @@ COLUMNS: dict[str, str] = {
     "harvest_labels": "as-published only: the harvest as labels have it, who know nothing of the guide",
     "recall_labels": "as-published only: the recall as labels have it",
 }
-"""Columns of results.csv and results.parquet: a row for each trial and budget."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,9 @@ class Outcome:
         return self.subject, self.seed_set, self.repetition
 
 
-Unit = tuple[str, int]
-"""A subject and one of its seed sets: what intervals are drawn over. Repetitions are averaged before."""
+Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
 
-Row = dict[str, Any]
-"""A row of results.csv: see COLUMNS."""
+Row = dict[str, Any]  # of results.csv: see COLUMNS
 
 
 @dataclass
@@ -548,14 +546,11 @@ def _cell(value: Any) -> Any:
 
 # What a trial left behind, in a file of its own: named by all that decides how it ends, so that none is run twice.
 
-FORMAT = 1
-"""Goes up when the same trial may come out differently: what older versions have kept is then run again."""
+FORMAT = 1  # raise it when the same trial may come out differently: older runs are then run again
 
-_OWN = re.compile(r"[\w.]+:\w+")
-"""A class of someone's own in a strategy, or among the arms of a bandit."""
+_OWN = re.compile(r"[\w.]+:\w+")  # a class of one's own, also among the arms of a bandit
 
-_NAME = re.compile(r"[\w-]+")
-"""What may be a strategy of ours in one, or among the arms of a bandit."""
+_NAME = re.compile(r"[\w-]+")  # perhaps one of our strategies, also among the arms of a bandit
 
 
 def write_run(path: Path, trace: Trace) -> None:

@@ -57,9 +57,6 @@ __all__ = ["Outcome", "Results", "run"]
 
 RUNS, FAILURES = "runs", "failures.txt"
 
-KEPT_GUIDES = 2
-"""Guides that a process keeps in memory: its trials come subject by subject."""
-
 
 class Trial(NamedTuple):
     strategy: str
@@ -279,7 +276,7 @@ class Workshop:
         """What is said of all pages: found once, kept in a file; or who says it, if it is a judge that learns."""
         key = subject.name, told
         if key not in self.guides:
-            while len(self.guides) >= KEPT_GUIDES:
+            while len(self.guides) >= 2:  # trials come subject by subject
                 del self.guides[next(iter(self.guides))]
             plan = self.experiment
             judge = plan.judge if told == plan.told else ""
@@ -416,11 +413,7 @@ def _write_failures(path: Path, troubles: dict[Trial, Trouble]) -> None:
 
 # Where crawls start: pages on the topic, pages some links away from it, hubs, or any node that is worth something.
 
-COLD = 2
-"""Links from cold seeds to the nearest relevant page."""
-
-ATTEMPTS = 50
-"""Times that a set of random seeds is drawn, until something can be found from it."""
+ATTEMPTS = 50  # draws of random seeds until something can be found from a set
 
 
 def seed_sets(
@@ -544,7 +537,7 @@ def _candidates(index: Index, subject: Subject, kind: str, hops: int) -> NDArray
             raise InputError(_lonely(subject))
         return np.flatnonzero(relevant & hopeful)
     reaching = distance < FAR
-    nodes = np.flatnonzero(distance == COLD if kind == "cold" else reaching & (distance >= hops))
+    nodes = np.flatnonzero(distance == 2 if kind == "cold" else reaching & (distance >= hops))
     lost = int(np.count_nonzero(~reaching))
     if lost:
         subject.note(f"{kind} seeds: {lost:,} nodes are not used, nothing relevant can be reached from them")

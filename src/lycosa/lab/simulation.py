@@ -130,8 +130,7 @@ def ready(lane: str) -> tuple[float, str]:
 
 # The table of a simulated crawl: rows in order of discovery, as in any crawl, but named by nodes of an index.
 
-_NONE = np.array(0)
-"""Rows begin here. As an array, which numpy compares with twice as fast as with a plain number."""
+_NONE = np.array(0)  # numpy compares with an array twice as fast as with a plain number
 
 
 class IndexedTable(Table):

@@ -41,14 +41,12 @@ from lycosa.lab.simulation import IndexedTable
 
 PROTOCOL = 1
 
+# Seconds for the first answer, for any other, and to end.
 STARTING, ANSWERING, LEAVING = 30.0, 10.0, 1.0
-"""Seconds that a program has for its first answer, for any other, and to end when it is told to."""
 
-LONGEST = 65_536
-"""Bytes of a line that it writes."""
+LONGEST = 65_536  # bytes of a line that it writes
 
-MOST_TEXT = 20_000
-"""Characters of a page's text that it is shown."""
+MOST_TEXT = 20_000  # characters of a page's text that it is shown
 
 WANTS = ("context", "text")
 FORFEITED, GAVE_UP = "forfeited", "gave up"

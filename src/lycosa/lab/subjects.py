@@ -29,11 +29,9 @@ from lycosa.training.record import NO
 if TYPE_CHECKING:
     from lycosa.lab.guides import Guide
 
-STANDING_OUT = 4
-"""Words of the example pages that are added to the name of a class, to make a query of it."""
+STANDING_OUT = 4  # words of example pages added to a class name to make a query
 
-LABELLED = 0.5
-"""Share of pages with a class below which the rest counts as not looked at, rather than as irrelevant."""
+LABELLED = 0.5  # share of pages with a class; below it the rest is unknown, not irrelevant
 
 LISTED = 12
 

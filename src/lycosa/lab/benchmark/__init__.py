@@ -37,14 +37,10 @@ from lycosa.topics import DEFAULT
 from lycosa.version import __version__
 
 SEEDS = 3
-CRAWLS = 12
-"""Of an entrant in a cell, at least. With fewer topics than that seeds are drawn several times for each: what a crawl
-finds in its first hundred pages depends on where it begins."""
+CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds
 POINTS = 25
-SOURCE = "docs/benchmark.md"
+# Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
 SHARE, GREEDY = "ahead", "relative"
-"""What is compared: the share of what an oracle finds that looks ahead. A greedy one may find next to nothing where
-nothing good is in sight, and whoever finds ten pages has five times as much: a few such trials would decide all."""
 
 NOTE = (
     "Share: relevant pages found over what an oracle finds that knows the whole graph and looks ahead, near the "
@@ -428,7 +424,8 @@ def figure_share(made: Measured, corpus: str) -> Figure:
 
 
 @says(
-    SOURCE, "Scent is ahead of the best of its rivals, picked with hindsight, or level: in no cell is it clearly behind"
+    "docs/benchmark.md",
+    "Scent is ahead of the best of its rivals, picked with hindsight, or level: in no cell is it clearly behind",
 )
 def nowhere_behind(known: Sequence[Compared], quick: bool) -> Ruling:
     """No interval wholly below 0."""

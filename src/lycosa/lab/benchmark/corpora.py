@@ -19,8 +19,7 @@ from lycosa.lab.index import FACTS, Index
 from lycosa.lab.papers.scent.crawls import DEVELOPMENT, LARGEST, MOST, REPORT, half_of, within
 from lycosa.training.record import NO
 
-LEAST = 25
-"""Pages of a topic."""
+LEAST = 25  # pages of a topic
 
 EMBEDDED = "embedded"
 LARGE = "embedded-large"

@@ -13,14 +13,13 @@ from lycosa.estimators import STRATEGIES
 from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.papers.scent.crawls import PUBLISHED, SCENT
 
+# Those of the published that led most cells, without those that need WordNet or training.
 BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")
-"""The six published ones that led most cells, without those that need WordNet or training."""
 
+# From papers and programs of 2016 and later.
 MODERN = ("sb-classifier", "tres", "deep-deep", "disco", "crawl4ai", "qfirst", "qmin")
-"""Of 2016 and later, from papers and programs."""
 
-FORESEEING = ("craw4llm",)
-"""Oracles that are told what the judge will say of pages before they are fetched: no rivals."""
+FORESEEING = ("craw4llm",)  # oracles of the judge's word: no rivals
 
 QUICK = ("best-first", "breadth-first")
 

@@ -18,17 +18,11 @@ from lycosa.core.telling import Tell, silent
 from lycosa.lab.index import Index, mapped
 from lycosa.lab.indexing import save_index, unfinished
 
-CHUNK = 1 << 21
-"""Links that are made at a time."""
+CHUNK = 1 << 21  # links made at a time
 
-POPULAR = 0.9
-"""In-degree falls with the rank as rank to minus this power: the tail of its distribution has the exponent 1 / .9."""
+POPULAR = 0.9  # in-degree falls with rank ** -.9: the tail of its distribution has the exponent 1 / .9
 
-LOCAL = 0.55
-"""Share of links that stay in the community of their page."""
-
-SAMPLED = 50_000
-"""Pages whose links are looked at to find out how many links must get a score."""
+SAMPLED = 50_000  # pages whose links tell how many links must get a score
 
 
 @dataclass(frozen=True)
@@ -45,6 +39,7 @@ class Kind:
     """Links that a page has at most."""
 
 
+# Gouriten et al. 2014, table 1.
 KINDS: dict[str, Kind] = {
     "bretagne": Kind(2_200_000, 35_600_000, 0.020, 0.005, 2.5, 5_000),
     "france": Kind(2_200_000, 35_600_000, 0.192, 0.068, 2.5, 5_000),
@@ -52,7 +47,6 @@ KINDS: dict[str, Kind] = {
     "jazz": Kind(16_900_000, 78_000_000, 0.006, 0.001, 1.6, 20_000),
     "weird": Kind(16_900_000, 78_000_000, 0.032, 0.004, 1.6, 20_000),
 }
-"""Gouriten et al. 2014, table 1."""
 
 
 def generate(
@@ -290,7 +284,7 @@ class _Made:
         from_place = self.place_of[nodes][source]
         u = chance.random(len(source))
         room = np.minimum(1, np.diff(self.start)[self.community[self.place_of[nodes]]] / (4 * degree + 1))
-        local = (chance.random(len(source), np.float32) < LOCAL * room[source]) & ~anywhere
+        local = (chance.random(len(source), np.float32) < 0.55 * room[source]) & ~anywhere
         target = np.empty(len(source), np.int32)
         community = self.community[from_place[local]]
         begin = self.start[community]

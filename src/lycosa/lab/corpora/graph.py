@@ -26,11 +26,7 @@ from lycosa.training.sources import unpacked
 TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 PARQUET = ".parquet"
 
-BLOCK = 1 << 24
-"""Bytes of a table that are read at once."""
-
-AT_ONCE = 1 << 22
-"""Links that are compared at once to find those that are there twice."""
+BLOCK = 1 << 24  # bytes of a table read at once
 
 Numbers = NDArray[np.int64]
 
@@ -91,8 +87,7 @@ class _Columns:
         return joined
 
 
-Names = dict[str, int]
-"""Numbers of nodes, given when a name is first met; none are needed while all names are numbers themselves."""
+Names = dict[str, int]  # numbers of nodes by name; empty while all names are numbers
 
 
 def _numbers_of(names: Iterable[str], number: Names) -> Numbers:
@@ -165,7 +160,7 @@ def _linked(read: _Graph, tell: Tell) -> tuple[dict[str, NDArray[Any]], dict[str
     begin = 0
     while begin < len(source):
         # Whole nodes only: of one node, all links are compared with each other.
-        end = min(begin + AT_ONCE, len(source))
+        end = min(begin + (1 << 22), len(source))
         end = int(start[source[end - 1] + 1])
         key = source[begin:end].astype(np.int64) * read.nodes + target[begin:end]
         order = np.argsort(key, kind="stable")

@@ -39,12 +39,7 @@ from lycosa.web.guard import Names, Resolver, is_refusal
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical, resolve
 
-MOST_UNPACKED = 4_000_000_000
-MOST_MEMBERS = 1_000_000
-
-WIKISPEEDIA = "http://wikispeedia.test/"
-_SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
-"""The line under an article's title that names the article's own categories."""
+_SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)  # the line that names an article's categories
 """Where its pages are taken to be: they were made to be read from a disc, and have no addresses."""
 
 
@@ -107,7 +102,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """The plain files of a packed tar archive: their paths, and a way to read the beginning of each."""
     try:
         with unpacked(path) as stream:
-            for name, content in plain_files(stream, MOST_UNPACKED, MOST_MEMBERS):
+            for name, content in plain_files(stream, 4_000_000_000, 1_000_000):
                 yield name, partial(content.read, INFLATED)
     except BadArchive as error:
         raise InputError(f"{path} {str(error).removeprefix('it ')}: it is not what it should be") from error
@@ -151,7 +146,7 @@ def _articles(
         if not parts or name.suffix.lower() not in (".htm", ".html"):
             account.left_out["neither HTML nor text"] += 1
             continue
-        url = canonical(WIKISPEEDIA + quote("/".join(parts).encode("utf-8", "surrogateescape")))
+        url = canonical("http://wikispeedia.test/" + quote("/".join(parts).encode("utf-8", "surrogateescape")))
         if url is None or not keep(url):
             continue
         account.read += 1
@@ -250,15 +245,9 @@ CORPORA = {
 # beside the file, and every later one has to agree with it: this notices damage and change, but it can't tell whether
 # the first download was what its makers meant.
 
-ATTEMPTS = 4
-"""Times that a download is continued before we give up; the next run goes on from there."""
+ATTEMPTS = 4  # the next run continues the download
 
-HOPS = 5
-SILENT = 30.0
-"""Seconds without a byte."""
-
-Told = Callable[[int, int], None]
-"""Told how many bytes have come, and how many there are (0: unknown)."""
+Told = Callable[[int, int], None]  # bytes received, bytes in all (0: unknown)
 
 
 def download(
@@ -335,7 +324,7 @@ class _Transfer:
             auto_decompress=False,
             trust_env=False,
             headers={"User-Agent": user_agent(self.options), "Accept": "*/*", "Accept-Encoding": "identity"},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=SILENT, sock_read=SILENT),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=30.0, sock_read=30.0),
         )
         why = ""
         try:
@@ -363,7 +352,7 @@ class _Transfer:
         have, seal = self._had()
         asked = {"Range": f"bytes={have}-", "If-Range": seal} if have else {}
         url = canonical(self.url) or self.url
-        for _ in range(HOPS + 1):
+        for _ in range(6):  # five redirects
             async with session.get(URL(url, encoded=True), headers=asked, allow_redirects=False) as answer:
                 if answer.status in (301, 302, 303, 307, 308):
                     target = resolve(url, [answer.headers.get("Location", "")])[0]

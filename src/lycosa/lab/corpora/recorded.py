@@ -29,20 +29,13 @@ from lycosa.web import html
 from lycosa.web.inflate import BadEncoding
 from lycosa.web.urls import canonical, is_http, resolve
 
-LARGEST_GAP = 64_000_000
-"""Bytes between two captures that are looked through for what lies there."""
-
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
-BASE = "http://files.invalid/"
-"""Where files are while their links are resolved: there is no such host, so that no link to the web can be meant."""
-
-NAMED = "file:///"
+BASE = "http://files.invalid/"  # no such host, so that no link to the web can be meant
 
 MOST_EMBEDDED = 10_000_000
 
-Keep = Callable[[str], bool]
-"""Whether a page of this address is wanted."""
+Keep = Callable[[str], bool]  # whether to take the page of a URL
 
 _KINDS = frozenset({""}) | html.HTML | web.TEXT
 
@@ -122,7 +115,7 @@ def _state_rest(held: Archive, account: Account) -> None:
             for begin, end in zip(ends, starts, strict=True):
                 if end > begin:
                     prefix = before if begin else b""
-                    gap = os.pread(file.fileno(), min(end - begin, LARGEST_GAP), begin)
+                    gap = os.pread(file.fileno(), min(end - begin, 64_000_000), begin)
                     _look_through(prefix + gap, account)
     except OSError as error:
         raise InputError(f"cannot read {held.path}: {error.strerror or error}") from error
@@ -223,7 +216,7 @@ def tree(root: Path, account: Account, keep: Keep) -> Iterator[Recorded]:
 
 
 def _named(url: str) -> str:
-    return NAMED + url.removeprefix(BASE) if url.startswith(BASE) else url
+    return "file:///" + url.removeprefix(BASE) if url.startswith(BASE) else url
 
 
 def _renamed(page: Page) -> Page:

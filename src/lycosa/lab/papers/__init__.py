@@ -24,28 +24,25 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
+# Not of `all`: they are no papers.
 OURS = {
     "scent": "Scent: our own strategy against the published ones",
     "freshness": "Freshness: changes detected, and schedules under the same budget",
 }
-"""No papers, and not of `all`: the first compares with them, the second takes a web that changes."""
 
 EXPERIMENTS = PAPERS | OURS
 
-NO_CORPUS = frozenset({"freshness"})
-"""Experiments with a web of their own: no corpus is opened or made for them."""
+NO_CORPUS = frozenset({"freshness"})  # experiments that make their own web
 
+# Files that a run writes beside its crawls.
 TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
-"""What a run writes beside its crawls."""
 
-TOO_SMALL = "A quick run is too small to tell."
-"""Why our own claims have no verdict there."""
+TOO_SMALL = "A quick run is too small to tell."  # verdict of our own claims there
 
+# On every page of a quick run.
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
-"""What its pages and the command say."""
 
-BY_TOPICS = ("otie", "batsakis", "personalized")
-"""Experiments that compare crawlers on as many topics as one likes."""
+BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
 
 @dataclass

@@ -38,7 +38,6 @@ from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
 
 SSRM, SYNSETS = "ssrm,idf=background", "synset-expansion,literal=yes,idf=background"
-WORDNET = ("ehrig", SSRM, SYNSETS)
 
 CLASSIC = {
     "breadth-first": "Breadth First",
@@ -53,20 +52,19 @@ SEMANTIC = {
     SSRM: "Semantic, SSRM",
     SYNSETS: "Semantic, synset expansion",
 }
+# Names as in the thesis.
 LEARNING = {
     "hmm": "HMM, K-Means",
     "hmm-xmeans": "HMM, X-Means",
     "hybrid": "Hybrid HMM, page content",
     "hybrid-anchor": "Hybrid HMM, page content and anchor text",
 }
-"""As the thesis names them."""
 
+# Two figures each, from 12 on.
 GROUPS = {"classic crawlers": CLASSIC, "semantic crawlers": SEMANTIC, "HMM and hybrid crawlers": LEARNING}
-"""What two figures each show, from 12 on."""
 
 THRESHOLDS = (0.75, 0.5, 0.4, 0.3, 0.2)
-MOST = 50
-"""Relevant pages that a page is compared with."""
+MOST = 50  # relevant pages that a page is compared with
 
 
 def findings(bench: Bench) -> Findings:
@@ -80,7 +78,7 @@ def findings(bench: Bench) -> Findings:
     browsing = replace(plan, name="batsakis-browsing", strategies=list(LEARNING))
     remarks = []
     if not _has_wordnet():
-        plan.strategies = [name for name in plan.strategies if name not in WORDNET]
+        plan.strategies = [name for name in plan.strategies if name not in ("ehrig", SSRM, SYNSETS)]
         remarks.append(
             "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa wordnet --fetch' gets it)."
         )

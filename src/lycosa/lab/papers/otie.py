@@ -31,6 +31,7 @@ JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
 
 
 SOURCE = "Guan et al. 2008, 3"
+# Claims of the paper's figures. Labels decide on precision; the classifiers' word (`judged`) stands beside it.
 CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
     says(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
         lambda crawls, judged: crawls.ahead([("otie", name) for name in CRAWLERS if name != "otie"], [RECALL])
@@ -47,7 +48,6 @@ CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
         lambda crawls, judged: crawls.ahead([("otie", "opic")], [HARVEST, RECALL], [judged])
     ),
 ]
-"""Of the paper's figures. Precision is decided by labels, with the classifiers' word (`judged`) beside it."""
 
 
 @dataclass

@@ -42,25 +42,21 @@ CRAWLERS = {BASELINE: "baseline (soft focus)", RULES: "rule-based", HARD: "hard 
 JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "labels judge"}
 
 SEEDS, MANY_SEEDS = 10, 50
-ROOM = 4
-"""Relevant pages for each seed: with fewer little would be left to find."""
+ROOM = 4  # relevant pages for each seed: with fewer little would be left to find
 
 FEW_HUNDRED = 300
-FEWEST = 3
-"""Topics of the paper; fewer say nothing."""
+FEWEST = 3  # topics of the paper; fewer say nothing
 
-EPSILON = 1e-9
-"""Means of the same numbers in another order differ by less."""
+EPSILON = 1e-9  # means of the same numbers in another order differ by less
 
-NOTHING = 0.005
-"""A harvest ratio below this is 0.00 in the paper's table: what is so much more than that in % is no figure."""
+NOTHING = 0.005  # lower harvest ratios are 0.00 in the paper's table: no base for a change in %
 
+# Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both.
 PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "Quantum mechanics": ((0.28, 0.30, 10.0, 0.27, 0.29), (0.25, 0.29, 16.0, 0.23, 0.28)),
     "Computer history": ((0.29, 0.40, 27.0, 0.26, 0.39), (0.36, 0.37, 22.0, 0.35, 0.37)),
     "Open source": ((0.52, 0.56, 10.0, 0.51, 0.54), (0.48, 0.61, 8.0, 0.47, 0.61)),
 }
-"""Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both."""
 
 
 # -- what is run -----------------------------------------------------------------------------------------------------

@@ -21,20 +21,18 @@ from lycosa.lab.measures import Floats, found, gains, harvest, recall, targets
 from lycosa.lab.papers import Bench
 from lycosa.lab.results import Outcome, Results
 
-NEGLIGIBLE = 0.05
-"""A difference below this share of what the other one got is none worth a name."""
+NEGLIGIBLE = 0.05  # smaller differences, as a share of what the other got, are not worth a name
 
 CHANCE = 0.05
+# On every report.
 WEIGHED = (
     "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end. "
     "One is better than another if the whole 95 % interval of the difference is above 0 and p is at most .05; it is "
     "not if the whole interval is below a twentieth of what the other got; otherwise these trials can't tell. Trials "
     "in which both are the same because the topic is exhausted are left out: there was nothing to be better at."
 )
-"""What every report of these says."""
 
-ENOUGH = 6
-"""Subjects below which no p can be .05 or less."""
+ENOUGH = 6  # topics; with fewer, no p can be .05 or less
 
 BANDS = "Bands: 95 %, bootstrap over topics and seed sets."
 PICTURE = "The paper gives this figure as a picture only, its text has no numbers to hold ours against."
@@ -201,8 +199,7 @@ class Measured:
 
 # -- what is claimed -------------------------------------------------------------------------------------------------
 
-Criterion = Callable[[Difference, float], Verdict]
-"""A verdict on a difference, where the mean of what is compared with is so much."""
+Criterion = Callable[[Difference, float], Verdict]  # a verdict on a difference to a mean
 
 
 def better(difference: Difference, base: float) -> Verdict:

@@ -30,23 +30,14 @@ from lycosa.lab.findings import AS_PUBLISHED, Claim, Curve, Figure, Findings, Mo
 from lycosa.lab.report.storing import plain
 from lycosa.version import __version__
 
+# A class, and a sign for those who see no colours.
 VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "cannot be tested here": ("open", "?")}
-"""What each verdict is marked with: a class, and a sign for those who see no colours."""
 
-INTERVAL = re.compile(r"–|-?[\d.,]+( \([^()]*\))?")
-"""A number, and in brackets where it may lie."""
+INTERVAL = re.compile(r"–|-?[\d.,]+( \([^()]*\))?")  # a number, and in brackets its interval
 
-SAMPLES = 6
-"""Places of a curve whose values are written out below it."""
+SAMPLES = 6  # values of a curve written out below it
 
-WARNING = "WARNING: "
-"""Remarks that begin so stand at the head of the page, too."""
-
-MANY = 12
-"""Claims up to which they are listed as they come; more are grouped by verdict, those without one folded."""
-
-LONG = 160
-"""Letters of a value of the configuration that are shown unfolded."""
+WARNING = "WARNING: "  # such remarks stand at the head of the page, too
 
 
 @dataclass
@@ -166,7 +157,7 @@ class Section:
     @property
     def grouped(self) -> list[tuple[str, list[tuple[Claim, str, str]]]]:
         """Many claims by their verdicts; empty where there are few."""
-        if len(self.claims) <= MANY:
+        if len(self.claims) <= 12:
             return []
         groups = [(verdict, [one for one in self.claims if one[0].verdict == verdict]) for verdict in VERDICTS]
         return [(tally([claim for claim, _, _ in members]), members) for _, members in groups if members]
@@ -231,7 +222,7 @@ def render_report(sections: Sequence[Section], about: About) -> str:
         plotly_script() if figures else "",
         sections=sections,
         data=embedded(figures),
-        long=LONG,
+        long=160,
         warnings=[remark.removeprefix(WARNING) for remark in remarks if remark.startswith(WARNING)],
     )
 
@@ -293,8 +284,7 @@ def safe(key: str, taken: set[str]) -> str:
 # Cells of tables as text: for people, for spreadsheets.
 
 NOTHING = "–"
-BADGE = "as published: judged by the guide itself"
-"""What is said of every table and picture whose judge is the guide."""
+BADGE = "as published: judged by the guide itself"  # of tables and pictures
 
 
 def shown(cell: Any, digits: int = 3) -> str:

@@ -20,8 +20,7 @@ from lycosa.lab.papers import BY_TOPICS, EXPERIMENTS, NO_CORPUS, QUICK, Bench, f
 from lycosa.lab.report.page import WARNING, About, render
 from lycosa.lab.report.writing import PAGE, need, write_files, write_report
 
-EMBEDDED = 3000
-"""Pages of the embedded web, where no other corpus is named."""
+EMBEDDED = 3000  # pages of the embedded web, the default corpus
 
 
 @dataclass

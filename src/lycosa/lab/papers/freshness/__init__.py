@@ -36,17 +36,15 @@ from lycosa.refresh.rates import allocate
 from lycosa.testing.change_history import KINDS
 
 SOURCE = "docs/freshness.md"
+# First seeds of the webs that are reported, and of those for --develop.
 REPORTED, DEVELOPED = 100, 0
-"""The first seed of the webs that are reported, and of those for `--develop`."""
 
 OTHERS = tuple(name for name in SCHEDULES if name not in (AUTOMATIC, KNOWN))
 HOUR = 3600.0
 BANDS = "Bands: 95 %, bootstrap over webs."
-EDGES = (0.0, 0.03, 0.1, 0.2, 0.4, 0.7, 1.1, 2.0, 6.0)
-"""Changes a day: pages are put together between two of these."""
+EDGES = (0.0, 0.03, 0.1, 0.2, 0.4, 0.7, 1.1, 2.0, 6.0)  # changes a day; pages are grouped between two of these
 
-Seen = Mapping[str, Detection]
-"""What each detector said."""
+Seen = Mapping[str, Detection]  # by detector
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,12 @@ from lycosa.web.html import read_body
 
 DAY, HOUR = 86_400.0, 3600.0
 COUNTER, NOTHING = "counter", "nothing"
-SORTS = (*COSMETICS, COUNTER)
-"""Cosmetic changes: those of pages, and counters that move with time or with each fetch."""
+SORTS = (*COSMETICS, COUNTER)  # cosmetic changes: of pages, and counters
 
-EDITS = tuple(KINDS)
-"""Real ones, by what is done to the page."""
+EDITS = tuple(KINDS)  # real changes
 
+# Days between two versions drawn at any time.
 _SHORTEST, _LONGEST = 1 / 24, 7.0
-"""Days between two versions drawn at any time."""
-
-_LEARNED = 200
-"""Pages whose words are counted before any is judged."""
 
 
 @dataclass
@@ -62,7 +57,7 @@ class Reader:
         self.words = Vocabulary()
         self.topics: dict[str, Query] = {}
         self.pages = list(web.urls())
-        for number in range(0, len(self.pages), max(1, len(self.pages) // _LEARNED)):  # how rare words are, as a crawl
+        for number in range(0, len(self.pages), max(1, len(self.pages) // 200)):  # how rare words are, as a crawl
             reading = self.words.read(self._page(number, web.start)[0])
             self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
 

@@ -16,8 +16,7 @@ import numpy as np
 from lycosa.testing.changing import ChangingWeb
 
 DAY = 86_400.0
-Span = tuple[float, float]
-"""From a time, and until before another."""
+Span = tuple[float, float]  # from a time, until before another
 
 
 @dataclass(frozen=True)
@@ -296,9 +295,8 @@ def measure(
 
 FATES = ("moved", "gone", "soft-404", "returned")
 SAYS = {"moved": "moved", "gone": "vanished", "soft-404": "vanished", "returned": "returned"}
+# Counts: happened; visited meanwhile; reported; reported as something else; reported, had not happened.
 HAPPENED, LOOKED, TOLD, OTHERWISE, WRONG = range(5)
-"""Places in a count: it happened; was looked at while it was so; was told; was told as something else; was told, and
-had not happened."""
 
 
 def count_fates(

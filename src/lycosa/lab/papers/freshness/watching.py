@@ -37,7 +37,6 @@ from lycosa.web.politeness import Politeness
 
 AUTOMATIC, KNOWN, ADAPTIVE, SPENDING = "automatic", "known", "adaptive", "adaptive, spending"
 SCHEDULES = ("fixed", ADAPTIVE, SPENDING, "proportional", AUTOMATIC, KNOWN)
-STRATEGY = "best-first"
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _crawl(world: World, place: Path) -> Crawled:
     async def run() -> None:
         going = crawl(
             web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
-            strategy=STRATEGY, sitemaps=world.sources,
+            strategy="best-first", sitemaps=world.sources,
         )  # fmt: skip
         async for visit in going:
             assert going.engine is not None

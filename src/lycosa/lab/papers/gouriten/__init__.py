@@ -37,9 +37,8 @@ from lycosa.lab.papers.gouriten.measured import (
 
 __all__ = ["findings"]
 
+# Seed sets: of the paper, of crawls of 100,000 steps, of quick runs and altered greedy.
 SETS, LARGE_SETS, QUICK_SETS = 10, 3, 2
-"""Seed sets, as many as in the paper, and those of crawls of 100,000 steps. For altered greedy with its many
-parameters it is one."""
 
 ON = {CORPUS: "on keywords of the corpus", GENERATED: "on generated graphs"}
 

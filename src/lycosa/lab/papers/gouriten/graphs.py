@@ -27,18 +27,14 @@ from lycosa.lab.subjects import Subject, subjects_of
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)
 
-ABOVE = "Above the oracle"
-"""How a runner's remark begins that says so."""
+ABOVE = "Above the oracle"  # how such remarks begin
 
-QUICK_STEPS = (30, 100, 300)
+# Nodes of generated graphs. The paper's have 2.2 (Wikipedia) and 16.9 million (Twitter).
 QUICK_NODES, NODES, LARGE_NODES = 20_000, 200_000, 2_200_000
-"""Of graphs made up: where it has to be quick, and else; and where crawls have 100,000 steps. Of the paper's, those of
-Wikipedia have 2.2 million, those of Twitter 16.9 million."""
 LIKE = ("bretagne", "france", "happy", "jazz", "weird")
 QUICK_LIKE = ("bretagne", "happy")
-SEEDS = 50
+# Words of class names without a meaning.
 EMPTY = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
-"""Words of a class's name that say nothing."""
 
 
 @dataclass
@@ -87,12 +83,12 @@ def seeds_for(subject: Subject) -> int:
     >>> seeds_for(Subject("few", np.ones(80, np.float32))), seeds_for(Subject("many", np.ones(900, np.float32)))
     (8, 50)
     """
-    return max(1, min(SEEDS, int(np.count_nonzero(subject.truth)) // 10))
+    return max(1, min(50, int(np.count_nonzero(subject.truth)) // 10))
 
 
 def steps_for(index: Index, quick: bool) -> tuple[int, ...]:
     """The paper's steps, as far as a third of the nodes; beyond it any crawl comes to have them all."""
-    fitting = [step for step in (QUICK_STEPS if quick else STEPS) if step <= len(index) // 3]
+    fitting = [step for step in ((30, 100, 300) if quick else STEPS) if step <= len(index) // 3]
     return tuple(fitting) or (max(1, len(index) // 3),)
 
 

@@ -40,8 +40,7 @@ from lycosa.lab.watching import Watched, watch
 FIRST = ("fl_deg", "fl_n", "fl_e", "fl_ne")
 SECOND = ("sl_n", "sl_e", "sl_ne")
 
-BLOCK = 1 << 22
-"""Links that are looked at together: what is needed beside the features themselves is a few times this."""
+BLOCK = 1 << 22  # links handled together; memory is a few times this
 
 
 def neighbourhood(
@@ -137,6 +136,7 @@ def fit(features: dict[str, Floats], beta: NDArray[np.floating], *, smooth: bool
 
 
 VAR = "mab_var,epsilon=0.2,reset=200"
+# The estimators of table 7 by the paper's names, and ours.
 LEADERS = {
     "bfs": "breadth-first",
     "opic": "opic-alpha",
@@ -146,35 +146,27 @@ LEADERS = {
     "lr_fl": "lr_fl",
     "mab_var-0.2-200": VAR,
 }
-"""The estimators of table 7 by the paper's names, and ours."""
 
+# The bandits of table 6.
 PLAYERS = {
     "mab_epsilon": "mab_epsilon",
     "mab_first": "mab_first",
     "mab_var-0.1-1000": "mab_var,epsilon=0.1,reset=1000",
     "mab_var-0.2-200": VAR,
 }
-"""The bandits of table 6."""
 
 ORIGINAL = {"opic, original": "opic-original"}
+# Tried in the paper, not tabulated; the second level takes long: on the corpus only.
 BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl": "lr_sl"}
-"""What the paper tried besides and does not tabulate; the second level, which takes long, on the corpus only."""
 
+# A crawl of 100,000 steps on graphs of millions of nodes takes minutes.
 CHEAP = {name: LEADERS[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
-"""Those whose crawl of 100,000 steps takes no more than minutes, on graphs of millions of nodes."""
 
-OPTIMUM = "oracle, looking ahead"
-"""An approximation of the optimum from below, their future work: in every table of global scores."""
+OPTIMUM = "oracle, looking ahead"  # future work in the paper: an approximation of the optimum from below
 
 BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in DEGRADATION}
-STEP = 5_000
-"""The step of figure 1."""
 
-PAPERS_FIGURE_1 = "like JAZZ"
-"""The graph of figure 1."""
-
-EARLY = (100, 300)
-"""Steps that are well below a thousand."""
+PAPERS_FIGURE_1 = "like JAZZ"  # the graph of figure 1
 
 
 class Altered:
@@ -190,8 +182,9 @@ class Altered:
             chosen = [graph for graph in graphs if graph.group == group]
             if not chosen:
                 continue
-            last = max(chosen[0].steps) if bench.quick else min(STEP, *(len(graph.index) // 3 for graph in chosen))
-            self.steps[group] = sorted({*(step for step in EARLY if step < last), last})
+            # that of figure 1
+            last = max(chosen[0].steps) if bench.quick else min(5_000, *(len(graph.index) // 3 for graph in chosen))
+            self.steps[group] = sorted({*(step for step in (100, 300) if step < last), last})
             self.by_group[group] = crawl(
                 bench, chosen, list(self.pairs.values()), sets=sets, steps=self.steps[group], part="altered"
             )
@@ -462,6 +455,7 @@ def _row(
 
 # -- section 8.1, table 5 and figure 2: all estimators watch the oracle's crawl ----------------------------------------
 
+# The estimators of table 5; nr as the paper has it, after each page.
 TIMED = {
     "nr": "nr,period=1",
     "opic-alpha": "opic-alpha",
@@ -471,18 +465,10 @@ TIMED = {
     "sl_ne": "sl_ne",
     "lr_sl": "lr_sl",
 }
-"""The estimators of table 5; nr to the letter, anew after each page."""
 
-PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}
-"""Those of figure 2: the first level."""
+PRECISE = {"deg": "fl_deg", "n": "fl_n", "e": "fl_e", "ne": "fl_ne", "lr_fl": "lr_fl"}  # figure 2: the first level
 
-PAPERS_TABLE_5 = ("like FRANCE", "like HAPPY")
-
-NR_ENDS = 1_000
-"""nr watches no longer than in the paper."""
-
-WINDOW = 1_000
-QUARTERS = 4
+NR_ENDS = 1_000  # nr watches no longer in the paper
 
 
 class Forced:
@@ -498,7 +484,11 @@ class Forced:
         for group in GROUPS:
             if graphs := crawls.graphs(group):
                 self.drawn[group] = graphs[0]
-                self.timed += graphs[-1:] if group == CORPUS else [name for name in graphs if name in PAPERS_TABLE_5]
+                self.timed += (
+                    graphs[-1:]
+                    if group == CORPUS
+                    else [name for name in graphs if name in ("like FRANCE", "like HAPPY")]
+                )
         for graph, (dataset, results) in crawls.results.items():
             trace = results.select(ORACLE)[0].trace
             named = {**PRECISE, **(TIMED if graph in self.timed else {})}
@@ -538,7 +528,7 @@ class Forced:
         """Mean distance of each estimator in each quarter of the crawl."""
         seen = self.watched[graph]
         means = []
-        for part in np.array_split(np.arange(len(seen.best)), QUARTERS):
+        for part in np.array_split(np.arange(len(seen.best)), 4):
             apart = {name: seen.best[part] - seen.picked[name][part] for name in PRECISE}
             means.append({name: float(np.nanmean(of)) for name, of in apart.items()} if len(part) else {})
         return means
@@ -556,7 +546,7 @@ class Forced:
 
     def _figure_2(self, group: str, graph: str) -> Figure:
         seen = self.watched[graph]
-        window = min(WINDOW, max(1, len(seen.best) // 10))
+        window = min(1_000, max(1, len(seen.best) // 10))
         steps = [step for step in steps_to(len(seen.best), 100).tolist() if step >= window]
         return Figure(
             "gouriten-figure-2" + ("" if group == CORPUS else f"-{group}"),

@@ -42,19 +42,19 @@ from lycosa.topics.query import Query, WeightedContent
 
 SOURCE = "Trivedi et al. 2014"
 
+# The paper's algorithm: a page is relevant if the search string is on it.
 BY_STRING = {
     "breadth-first": "Breadth-first",
     "personalised": "Personalised: relevant pages lead on",
     "personalised,levels=1": "Personalised, through one irrelevant page",
 }
-"""Crawls by the paper's algorithm: a page is relevant if the search string is on it."""
 
+# Link scores: relevance is the cosine of weighted content.
 BY_SCORE = {
     "link-score": "LinkScore",
     "url-optimisation": "LinkScore with URL optimisation",
     "nb-links": "Naive Bayes link scores",
 }
-"""Crawls by link scores: relevance is the cosine of weighted content."""
 
 
 def _by_guide(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
@@ -148,8 +148,7 @@ ON_CRAWLS: list[Callable[[Comparison], Claim]] = [
 CHANCE = "by chance"
 BEST = 10
 TITLES = ("weighted content, title 2", "weighted content, title 1")
-AVERAGE = Measure("average precision", lambda *_: np.zeros(0))
-"""What pages are ranked by has no crawl to be read off."""
+AVERAGE = Measure("average precision", lambda *_: np.zeros(0))  # of rankings: there is no crawl to read off
 
 
 def search_string(subject: Subject) -> str:

@@ -28,8 +28,8 @@ from lycosa.web.tree import tree_of
 
 # -- ways in which a page changes, each defined, so that it is known what a detector should have seen ------------------
 
+# Of what a reader gets: nothing, nothing of it, another text, other parts too.
 Sort = Literal["none", "cosmetic", "content", "structure"]
-"""What a reader gets of a change: nothing, nothing of it, another text, or other parts too."""
 
 _PARAGRAPH = re.compile(r"<p\b[^>]*>.*?</p>\n?", re.DOTALL)
 _TEXT = re.compile(r">([^<>]*[A-Za-z]{4}[^<>]*)<")
@@ -233,13 +233,13 @@ def as_xml(source: str) -> str:
     return f"<page>{element(0)}</page>"
 
 
+# What is kept of a page; the first two are the paper's.
 DETECTORS: dict[str, Callable[[str], object]] = {
     "checksum": checksum,
     "tree": levels,
     "tree and text": lambda source: levels(source, content=True),
     "digest": lambda source: hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
 }
-"""What is kept of a page; a page whose kept value is another one has changed. The first two are the paper's."""
 
 
 @dataclass

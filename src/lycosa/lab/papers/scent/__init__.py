@@ -50,6 +50,7 @@ LEFT_OUT = (
 )
 
 FLOOR_BUDGETS = (100, 500, 1000)
+# Shares of the oracle's at 100, 500 and 1,000 pages, set before scent was measured on the reported topics.
 FLOORS: dict[str, dict[str, tuple[float, float, float]]] = {
     "Wikispeedia": {
         "keyword": (0.65, 0.77, 0.83),
@@ -66,24 +67,20 @@ FLOORS: dict[str, dict[str, tuple[float, float, float]]] = {
         "examples-off": (0.50, 0.62, 0.68),
     },
 }
-"""What scent has to reach, by corpus and setting, at 100, 500 and 1,000 pages: shares of the oracle's, set before it
-was measured on the topics that are reported. For keywords they are geometric means."""
 
+# What can be left out of scent and is no term of its own.
 PARTS = {
     "all word vectors": {"vectors": "false"},
     "relevance feedback": {"sharpen": "false"},
     "adaptive weights": {"adapt": "false"},
     "delayed credit": {"credit": "0"},
 }
-"""What can be left out of scent and is no term of its own."""
 
 DRAWN = {SCENT: "scent", "best-first": "best-first", "link-context": "link context", ORACLE: "oracle-greedy",
          AHEAD: "oracle, looking ahead"}  # fmt: skip
-WINDOW = 50
 FIRST, POINTS = 10, 20
 WORST = 10
-NOTABLE = 0.05
-"""A published strategy that is ahead by more than this on a topic is told by name."""
+NOTABLE = 0.05  # a published strategy ahead by more on a topic is named
 
 
 def findings(bench: Bench) -> Findings:
@@ -338,7 +335,7 @@ def figure_ablation(crawls: Sequence[ScentCrawls], texts: dict[str, str]) -> Fig
 def figure_harvest(crawls: ScentCrawls) -> Figure:
     """What a page brought, by windows of 50 pages: does it learn?"""
     budget = crawls.budgets[-1]
-    window = min(WINDOW, budget)
+    window = min(50, budget)
     ends = list(range(window, budget + 1, window))
     drawn = [
         _curve(label, ends, np.diff(crawls.curves[name][:, [0, *ends]], axis=1) / window, crawls)

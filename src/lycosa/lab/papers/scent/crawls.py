@@ -35,15 +35,13 @@ PUBLISHED = (
 )  # fmt: skip
 QUICK = ("breadth-first", "best-first", "link-context")
 
+# Seeds of a topic; of a keyword, as in Gouriten et al., or a tenth of its pages.
 SEEDS, KEYWORD_SEEDS = 5, 50
-"""Of a topic; and of a keyword, as in Gouriten et al., or a tenth of the pages that have it."""
 
 EXAMPLES = 20
-JUDGE = "vector,idf=none"
-"""Of the judges that do not learn as they go, the one that ranks pages best (benchmarks/judges.py)."""
+JUDGE = "vector,idf=none"  # ranks pages best of the judges that do not learn (benchmarks/judges.py)
 
-TRIALS = 24
-"""Topics times seed sets, at least: where topics are fewer than eight, they get more seed sets."""
+TRIALS = 24  # topics times seed sets, at least: fewer than eight topics get more seed sets
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,7 @@ EXAMPLES_OFF = Setting("examples-off", f"{EXAMPLES} examples, off-topic seeds", 
 SETTINGS = (KEYWORD, QUERY_ON, QUERY_OFF, EXAMPLES_ON, EXAMPLES_OFF)
 
 ABLATED = (replace(QUERY_ON, key="ablation-on"), replace(QUERY_OFF, key="ablation-off"))
-ABLATION_SETS = 1
-"""Seed sets of each topic that are crawled with each term left out."""
+ABLATION_SETS = 1  # seed sets of each topic
 
 
 @dataclass(frozen=True)
@@ -219,18 +216,14 @@ def _over(ours: Floats, theirs: Floats) -> Floats:
 
 DEVELOPMENT, REPORT = "development", "report"
 
+# Pages of a topic.
 LEAST, MOST = 30, 600
-"""Pages of a topic."""
+LARGEST = 1 / 3  # of the corpus: a larger class is what is left over, no topic
 
-LARGEST = 1 / 3
-"""Of the corpus: a class that has more is what is left over, no topic."""
-
+# Share of the pages that have a keyword.
 RARE, COMMON = 0.05, 0.2
-"""Share of the pages that have a keyword."""
 
-OFTEN = 3.0
-"""How often a keyword is on the pages that have it, in the mean: 1 takes any word, 3 those that pages are about. Words
-that stand on a page once say little of the links around it, and no strategy does much better than breadth-first."""
+OFTEN = 3.0  # mean occurrences on the pages with the keyword: words that stand on a page once say little of its links
 
 _WORD = re.compile(r"\b[^\W\d_]{4,}\b")
 
