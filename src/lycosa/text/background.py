@@ -28,11 +28,8 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
 
 FORMAT, VERSION = "lycosa background", 1
-SHIPPED = "english.tsv.zst"
-"""Counted in the 5,448 pages of Wikipedia for Schools (2007), by tools/background.py; numbers only."""
-
-LARGEST = 100_000_000
-"""Bytes that a file may hold, unpacked."""
+SHIPPED = "english.tsv.zst"  # counted in the 5,448 pages of Wikipedia for Schools (2007) by tools/background.py
+LARGEST = 100_000_000  # bytes, unpacked
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,10 @@ class Background:
     6.908
     """
 
-    documents: int
-    """N, the number of pages that were counted."""
-    frequency: Mapping[str, int] = field(repr=False)
-    """N_j, in how many of them each stem occurs."""
-    language: str = "en"
-    """What language the stems are of; "" for words that are not stemmed."""
+    documents: int  # N, pages counted
+    frequency: Mapping[str, int] = field(repr=False)  # N_j, pages with each stem
+    language: str = "en"  # of the stems; "" if words are not stemmed
     source: str = ""
-    """What was counted."""
     digest: str = ""
 
     def idf(self, stem: str) -> float:

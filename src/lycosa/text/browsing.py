@@ -20,11 +20,7 @@ FORMAT = Format("lycosa-browsing", 1, "browsing model", "lycosa train browse")
 
 MOST_STATES = 100
 MOST_CLUSTERS = 10_000
-_LARGEST = 1e9
-"""No page has a word that often; squares of much larger counts might not be numbers."""
-
-_CLUSTER = "cluster "
-"""How the names of these arrays begin."""
+_CLUSTER = "cluster "  # prefix of array names
 
 
 @dataclass
@@ -45,23 +41,19 @@ class Browsing:
     2
     """
 
-    terms: list[str]
-    """Stems: the columns of `pages`."""
-    pages: Bags = field(repr=False)
-    """Term counts of each training page; a page may be empty."""
+    terms: list[str]  # stems: the columns of `pages`
+    pages: Bags = field(repr=False)  # term counts of each training page; a page may be empty
     urls: list[str] = field(repr=False)
     relevant: NDArray[np.bool_] = field(repr=False)
+    # hidden: links to the nearest relevant page, at most `states` - 1; see `distances`
     state: NDArray[np.intp] = field(repr=False)
-    """Hidden: link distance to the nearest relevant page along the browsing, at most `states` - 1; see `distances`."""
-    steps: NDArray[np.intp] = field(repr=False)
-    """(n, 2): page i was followed by page j."""
+    steps: NDArray[np.intp] = field(repr=False)  # (n, 2): page i was followed by page j
+    # visible: cluster of every page, by "kmeans", "xmeans", ...; -1: in none. Such pages form one more cluster if
+    # they have words, and count as not seen if not.
     clusterings: dict[str, NDArray[np.intp]] = field(repr=False)
-    """Visible: "kmeans", "xmeans" and what else there may be, each the cluster of every page. -1: in none. Such pages
-    count as one cluster more if they have words, and as not seen if they have none."""
     states: int = 4
     language: str = "en"
-    facts: dict[str, Any] = field(default_factory=dict, repr=False)
-    """How it was made."""
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)  # how it was made
 
     def __post_init__(self) -> None:
         self.relevant = np.asarray(self.relevant, np.bool_)
@@ -179,7 +171,8 @@ class Browsing:
             raise ValueError("the pages' terms and their counts do not fit together")
         if len(pages.columns) and not (pages.columns.min() >= 0 and pages.columns.max() < width):
             raise ValueError(f"a page has a term beyond the {width} there are")
-        if not ((pages.counts > 0) & (pages.counts < _LARGEST)).all():  # nor is NaN more than anything
+        # squares of much larger counts might overflow
+        if not ((pages.counts > 0) & (pages.counts < 1e9)).all():  # nor is NaN more than anything
             raise ValueError("a term is counted less than once, or far too often")
         if len(np.unique(pages.rows() * max(1, width) + pages.columns)) != len(pages.columns):
             raise ValueError("a page has the same term twice")

@@ -33,32 +33,13 @@ from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 from lycosa.text.tokens import LONGEST as LONGEST_WORD
 from lycosa.text.tokens import OPEN_TOKEN, Lexicon, Tokens, fold, fold_all, new_among, stem_all
 
-EARLY = 300
-"""At this place a word counts half."""
-
-LONGEST = 200_000
-"""Characters of a text that are read: a word behind them would count a hundredth."""
-
-_WEIGHTS = 1.0 / (1.0 + np.arange(LONGEST) / EARLY)
-"""What a word counts at each place."""
-
-REMEMBERED, LANGUAGES = 200_000, 8
-"""Words whose vectors are kept, in each of so many languages: about 60 MB each."""
-
-COMMON = 60
-"""A stem is common that so many of the background's 5,448 pages have."""
-
+EARLY = 300  # a word at this place counts half
+LONGEST = 200_000  # characters read of a text: a word further on would count a hundredth
+_WEIGHTS = 1.0 / (1.0 + np.arange(LONGEST) / EARLY)  # by place
+REMEMBERED, LANGUAGES = 200_000, 8  # words whose vectors are cached per language (about 60 MB), and languages
 _SKIP, _BREAK, _UNMET = -1, -2, -9
 _NOBODY = np.zeros(0, np.int32)
-_ONCE = np.log1p(1.0)
-"""What a word counts that is a text by itself."""
-
-_SHORTEST = 1e-30
-"""What lengths are divided by at least: zeros stay zeros."""
-
-_AT_ONCE = 64
-"""Words whose pieces are looked up at once, as many for each as the longest has."""
-
+_AT_ONCE = 64  # words whose pieces are looked up in one batch
 Vectors = NDArray[np.float32]
 
 
@@ -115,7 +96,7 @@ def word_vectors(words: Sequence[str]) -> Vectors:
         rows = np.zeros((len(words), DIMENSIONS), np.int8)
         if known:
             rows[known] = _model().rows([words[at] for at in known])
-    found = unit((rows * _ONCE).astype(np.float32))
+    found = unit((rows * np.log1p(1.0)).astype(np.float32))  # weight of a text of one word
     if others:  # a word more, as one alone would be rounded in another way
         found[others] = vectors([*(words[at] for at in others), ""])[:-1]
     return found
@@ -128,7 +109,7 @@ def _is_plain(word: str) -> bool:
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows (or one vector) of length 1; zeros stay zeros."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True))
-    unit_rows: NDArray[Any] = rows / np.maximum(lengths, _SHORTEST)
+    unit_rows: NDArray[Any] = rows / np.maximum(lengths, 1e-30)  # zeros stay zeros
     return unit_rows
 
 
@@ -142,8 +123,7 @@ class _Model:
     """Pieces of words, and the words that were met."""
 
     pieces: Pieces
-    whole: dict[str, int]
-    """Words that are one piece: that piece. Cutting them would give it, too."""
+    whole: dict[str, int]  # words that are one piece
     _words: dict[tuple[str, bool], _Words] = field(default_factory=dict)
 
     def words(self, language: str, rare: bool) -> _Words:
@@ -179,8 +159,7 @@ class _Words:
         self.model, self.language = model, language
         self._common = None if rare else Background.load().frequency
         self.count = 0
-        self.rows = np.zeros((1024, DIMENSIONS), np.int8)
-        """What a word's pieces sum to, of length STEPS."""
+        self.rows = np.zeros((1024, DIMENSIONS), np.int8)  # sums of the pieces of a word, of length STEPS
         self._lexicon = Lexicon(self._numbers, bits=18)
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
 
@@ -234,7 +213,8 @@ class _Words:
         words = [token.decode("utf-8", "ignore") if stem else "" for token, stem in zip(tokens, stems, strict=True)]
         if self._common is not None:
             whole, common = self.model.whole, self._common
-            is_known = (word in whole or common.get(stem, 0) >= COMMON for word, stem in zip(words, stems, strict=True))
+            # stems on at least 60 of the background's 5,448 pages
+            is_known = (word in whole or common.get(stem, 0) >= 60 for word, stem in zip(words, stems, strict=True))
             words = [word if counts else "" for word, counts in zip(words, is_known, strict=True)]
         new = iter(range(self.count, self.count + len(words)))
         numbers = [next(new) if word else _SKIP for word in words]
@@ -269,15 +249,9 @@ def _model() -> _Model:
 HERE = Path(__file__).parent / "word_vectors"
 FILES = ("vectors.npy", "pieces.json")
 DIMENSIONS = 256
-STEPS = 320
-"""A vector of length 1 is kept in whole parts of 1 / STEPS, a byte each: where words are added up, nobody sees the
-difference."""
-
-WORD = "\u2581"
-"""What the first piece of a word starts with."""
-
-_NEVER = 1 << 30
-"""When a pair is joined that makes no piece."""
+STEPS = 320  # a vector of length 1 is kept in parts of 1 / STEPS, one byte each; sums do not suffer
+WORD = "\u2581"  # starts the first piece of a word
+_NEVER = 1 << 30  # rank of a pair that makes no piece
 
 
 @dataclass(frozen=True)
@@ -290,11 +264,9 @@ class Pieces:
     """
 
     names: list[str]
-    rows: NDArray[np.int8]
-    """The direction of each piece, in parts of 1 / STEPS; behind them, for no piece, zeros."""
+    rows: NDArray[np.int8]  # direction of each piece, in parts of 1 / STEPS; then zeros for no piece
     lengths: NDArray[np.float32]
-    digest: str
-    """Of the files they were made from: crawls have it in their logs."""
+    digest: str  # of the files they were made from, kept in logs
     numbers: dict[str, int]
 
     @staticmethod

@@ -15,8 +15,7 @@ from lycosa.text.languages import ENGLISH
 from lycosa.text.vocabulary import Vocabulary
 
 Numbers = NDArray[np.float64]
-Key = tuple[str, ...]
-"""A word or phrase by the stems of its words."""
+Key = tuple[str, ...]  # stems of a word or phrase
 
 
 class Expansion:

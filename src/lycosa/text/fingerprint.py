@@ -10,16 +10,14 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-NEAR = 4
-"""Fingerprints at this distance or less are of near-duplicates."""
+NEAR = 4  # bits: near-duplicates differ in at most as many
 
 
 class Signs:
     """The 64 votes of each term, as one hash per term id."""
 
     def __init__(self) -> None:
-        self.hashes = np.zeros(4096, np.uint64)
-        """XXH3 of each term."""
+        self.hashes = np.zeros(4096, np.uint64)  # XXH3 of each term
         self._known = 0
 
     def extend(self, terms: list[str]) -> None:

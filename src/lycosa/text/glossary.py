@@ -23,34 +23,16 @@ from lycosa.text.similarity import Likeness, Measure
 from lycosa.text.tokens import OPEN_TOKEN, Lexicon, fold_all, stem_all
 from lycosa.text.vocabulary import Vocabulary
 
-LANGUAGES = 8
-"""How many languages' words are kept at a time."""
-
-MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000
-"""Words that are kept of a language, and numbers in their rows of likenesses: then it is begun anew."""
-
-MOST_TERMS = 200
-"""Terms of a topic: each is compared with the whole ontology, which takes a megabyte of WordNet's."""
-
+MOST_WORDS, MOST_NUMBERS = 100_000, 10_000_000  # per language; beyond them its words start over
+MOST_TERMS = 200  # a term is compared with the whole ontology: 1 MB each for WordNet
 _BITS = 20
 _TIMES, _MIX = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(64 - _BITS)
 
-_SLACK = 1e-6
-"""Below a floor, for rounding: what is at it stays."""
-
-_WORDS = 3
-"""Words of a phrase whose frequency counts."""
-
-_LONGEST = 255
-"""Words of a phrase: a label that is longer is none."""
-
-_BREAK = 0
-"""The number of what stands between two texts."""
-
-_NONE, _UNKNOWN = -1, -2
-"""In place of a term: of a stop word, and of a phrase that was not looked up yet."""
-
+_SLACK = 1e-6  # below a floor, for rounding
+_WORDS = 3  # words of a phrase whose frequency counts
+_BREAK = 0  # id of a break between texts
+_NONE, _UNKNOWN = -1, -2  # in place of a term: a stop word, a phrase not looked up yet
 Numbers = NDArray[np.float64]
 
 
@@ -112,8 +94,7 @@ class Glossary:
                 f"the topic has {len(self.topic):,} terms, and each would be compared with all of {ontology.source}: "
                 f"keep the {MOST_TERMS} that matter most, or judge by vector"
             )
-        self.notes = list(ontology.notes)
-        """What a person should know before the crawl starts."""
+        self.notes = list(ontology.notes)  # for the user, before the crawl starts
         if not any(map(ontology.is_word, self.topic)):
             self.notes.append(
                 f"{ontology.source} has no word of the topic ({', '.join(self.topic[:3])}): only the same words count"
@@ -126,7 +107,7 @@ class Glossary:
         words = self._words.pop(language, None)
         if words is None or words.is_full:
             words = Words(self, language)
-            if len(self._words) >= LANGUAGES:
+            if len(self._words) >= 8:  # languages whose words are kept
                 del self._words[next(iter(self._words))]
         self._words[language] = words
         return words
@@ -145,13 +126,11 @@ class Words:
     def __init__(self, glossary: Glossary, language: str) -> None:
         self.glossary, self.language = glossary, language
         self.known = glossary.knows(language)
-        self.terms: list[str] = []
-        """Each as it was met first, a phrase as the ontology has it."""
-        self.stems: list[tuple[str, ...]] = []
-        """The stems of each: one of a word, some of a phrase."""
+        self.terms: list[str] = []  # in first-seen form, a phrase as in the ontology
+        self.stems: list[tuple[str, ...]] = []  # one for a word, several for a phrase
         self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)
+        # base forms and senses of terms without a row
         self._new: dict[int, tuple[tuple[str, ...], tuple[int, ...]]] = {}
-        """Base forms and senses of terms that have no row yet."""
         self._ids = np.zeros((0, _WORDS), np.int64)
         self._vocabulary: Vocabulary | None = None
         self._number: dict[tuple[tuple[str, ...], tuple[int, ...]], int] = {}
@@ -169,7 +148,6 @@ class Words:
         self._within, self._last = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
         self._numbers([OPEN_TOKEN])
         self.topic = np.array(self._add(glossary.topic, own), np.intp)
-        """The terms of the topic, by number."""
         self._lexicon = Lexicon(self._numbers, bits=18)
 
     @property
@@ -278,7 +256,7 @@ class _Phrases:
 
     def __init__(self, phrases: Sequence[str], language: str) -> None:
         cut = [words.split() for words in fold_all(phrases, language).split(OPEN_TOKEN)]
-        usable = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= _LONGEST]
+        usable = [number for number, tokens in enumerate(cut) if 1 < len(tokens) <= 255]  # longer labels are dropped
         self.texts = [phrases[number] for number in usable]
         tokens = [cut[number] for number in usable]
         ends = stem_all([words[-1] for words in tokens], language)

@@ -18,6 +18,7 @@ from lycosa.text.stopwords import stop_words
 
 ENGLISH = "en"
 
+# our code: Snowball's name
 STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
     "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
@@ -26,8 +27,8 @@ STEMMERS = {
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish",
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-"""Our code of each language, and Snowball's name for it."""
 
+# codes of three letters, old ones, and near relations; Bokmål and Nynorsk share a stemmer
 _ALIASES = dict(
     pair.split("=")
     for pair in """
@@ -37,13 +38,10 @@ _ALIASES = dict(
     sot=st spa=es srp=sr swe=sv tam=ta tur=tr ydd=yi yid=yi
     """.split()
 )
-"""Codes of three letters, old ones, and those of near relations; Bokmål and Nynorsk share a stemmer."""
 
 _CODES = {code: code for code in STEMMERS} | {name: code for code, name in STEMMERS.items()} | _ALIASES
 _SAYS_NOTHING = frozenset({"und", "mul", "mis", "zxx"})
-_SAMPLE, _LITTLE = 4000, 0.05
-"""Characters to go by, and the least share of little words in them."""
-
+_SAMPLE, _LITTLE = 4000, 0.05  # characters read, and least share of little words in them
 _WORD = re.compile(r"[^\W\d_]+")
 _PRIMARY = re.compile(r"\s*([A-Za-z]+)")
 
@@ -81,6 +79,7 @@ _CYRILLIC = dict(
     )
 )
 
+# letters with two spellings, or left out, as the stop words have them
 _LETTERS: dict[str, dict[str, str | None]] = {
     "ca": {"·": None},
     "fa": {"ي": "ی", "ى": "ی", "ك": "ک", "ۀ": "ه"},
@@ -91,11 +90,9 @@ _LETTERS: dict[str, dict[str, str | None]] = {
     "sr": dict(_CYRILLIC),
     "yi": {"װ": "וו", "ױ": "וי", "ײ": "יי"},
 }
-"""Letters that are written in two ways, or left out; how the stop words have them."""
 
+# in every language but English: invisible hyphens and joiners, and the hyphen of Hebrew
 _TEXTS: list[tuple[str, str]] = [("\xad", ""), ("\u200d", ""), ("\ufeff", ""), ("\u05be", " ")]
-"""In every language but English: hyphens and joiners that are not seen, and the hyphen of Hebrew."""
-
 _DOTLESS = re.compile("I(?![\u0300-\u036f])")
 _FLYING_DOT = re.compile("(?<=[Ll])[\u00b7\u2022\u2027\u2219\u22c5](?=[Ll])")
 

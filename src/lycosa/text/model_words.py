@@ -12,14 +12,8 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.types import Terms
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all
 
-UNKNOWN = -1
-"""The column of a word that the model does not have."""
-
-_NO_WORD, _NEXT = -2, -3
-"""In place of a column: a stop word, and where one text ends and the next begins."""
-
-_MOST_TOKENS = 100_000
-"""Tokens of texts whose columns are remembered; then it begins anew."""
+UNKNOWN = -1  # column of a word that the model does not have
+_NO_WORD, _NEXT = -2, -3  # in place of a column: a stop word, a break between texts
 
 
 @dataclass
@@ -36,8 +30,7 @@ class ModelWords:
     """
 
     column_of: dict[str, int] = field(repr=False)
-    columns_: NDArray[np.int32] = column(np.int32)
-    """Of each word of the crawl."""
+    columns_: NDArray[np.int32] = column(np.int32)  # of each word of the crawl
     size_: int = learned(int)
     tokens_: dict[str, dict[bytes, int]] = learned(dict)
 
@@ -63,7 +56,7 @@ class ModelWords:
         """The words of some short texts, but for stop words: for each the number of its text, and its column."""
         joined = "\x01".join(text.replace("\x01", " ").replace("\x02", " ") for text in texts)
         tokens = fold(joined, language).split()
-        if sum(map(len, self.tokens_.values())) > _MOST_TOKENS:
+        if sum(map(len, self.tokens_.values())) > 100_000:  # cached tokens
             self.tokens_.clear()
         columns_of = self.tokens_.setdefault(language, {})
         new = [token for token in dict.fromkeys(tokens) if token not in columns_of]

@@ -13,12 +13,6 @@ from lycosa.text.bags import Bags
 from lycosa.text.folds import folds, log_loss, softmax
 
 SMOOTHINGS = (1.0, 0.1, 0.01)
-MOST_TRIED = 2000
-"""Pages of a fold that are looked at to choose between these: more would not change the choice."""
-
-ENOUGH = 0.01
-"""Log loss that is not worth being surer for. On classes that are never mistaken, certainty would always win."""
-
 LENGTHS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
@@ -51,8 +45,7 @@ class NaiveBayes:
     kind: ClassVar[str] = "nb"
     name: ClassVar[str] = "Naive Bayes"
 
-    log_theta: NDArray[np.float32] = field(repr=False)
-    """log P(w | c), a row for each term."""
+    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), a row for each term
     log_prior: NDArray[np.float32]
     length_: float
     smoothing_: float = 1.0
@@ -76,7 +69,7 @@ class NaiveBayes:
             loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)
             tried = 0
             for train, left_out in folds(labels, seed):
-                left_out = left_out[:: 1 + len(left_out) // MOST_TRIED]
+                left_out = left_out[:: 1 + len(left_out) // 2000]  # more would not change the choice
                 tried += len(left_out)
                 for a in smoothings:
                     model = cls._counted(bags.take(train), labels[train], classes, terms, a, 1.0)
@@ -84,7 +77,8 @@ class NaiveBayes:
                     for s in lengths:
                         posterior = model._posterior(mean, words, s)
                         loss[a, s] += log_loss(posterior, labels[left_out]) * len(left_out)
-            good = min(loss.values()) + ENOUGH * tried
+            # in log loss: on classes that are never mistaken, certainty would always win
+            good = min(loss.values()) + 0.01 * tried
             length, _, smoothing = min((s, posterior, a) for (a, s), posterior in loss.items() if posterior <= good)
             best = (smoothing, length)
         return cls._counted(bags, labels, classes, terms, *best)
@@ -160,8 +154,7 @@ class PlainNaiveBayes:
     kind: ClassVar[str] = "nb-plain"
     name: ClassVar[str] = "plain Naive Bayes"
 
-    log_theta: NDArray[np.float32] = field(repr=False)
-    """log P(w | c), a row for each term."""
+    log_theta: NDArray[np.float32] = field(repr=False)  # log P(w | c), a row for each term
     log_prior: NDArray[np.float32]
 
     @classmethod

@@ -18,9 +18,8 @@ from lycosa.text.glossary import Words
 from lycosa.text.similarity import Measure
 from lycosa.text.vocabulary import Vocabulary
 
+# 1 + log f, or f, of a term that occurs f times (f / max f is a factor of the whole text, and cancels)
 Tf = Literal["log", "raw"]
-"""1 + log f, or f, of a term that is there f times. (f / max f is a factor of the whole text, and cancels.)"""
-
 Numbers = NDArray[np.float64]
 
 

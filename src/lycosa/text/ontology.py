@@ -17,15 +17,8 @@ from lycosa.core.columns import runs
 
 Concepts = NDArray[np.int32]
 
-MOST_MEMORIES = 200_000
-"""Words whose senses are remembered; then all are forgotten. A crawl meets new words for ever."""
-
-LONGEST_WORD = 200
-"""Characters: what is longer is no word, and not worth remembering."""
-
-MOST_NOTES = 5
-"""Links left out that are named one by one."""
-
+LONGEST_WORD = 200  # characters
+MOST_NOTES = 5  # skipped links that are named
 _SPACES = re.compile(r"[\s_]+")
 _STEMMER = Stemmer.Stemmer("english", 0)
 
@@ -156,24 +149,18 @@ class Ontology:
     (['animal'], [0, 1, 1], [0, 2])
     """
 
-    names: Sequence[str] = field(repr=False)
-    """One for each concept, for people."""
-    parents: Edges = field(repr=False)
-    """IS-A: from a concept to the broader ones. Without cycles."""
-    related: Edges = field(repr=False)
-    """Every relation, both ways, IS-A included."""
+    names: Sequence[str] = field(repr=False)  # of each concept, for people
+    parents: Edges = field(repr=False)  # IS-A: from a concept to the broader ones, without cycles
+    related: Edges = field(repr=False)  # every relation, both ways, IS-A included
     depth: NDArray[np.int32] = field(repr=False)
-    longest: int
-    """How many words the longest label has."""
+    longest: int  # words in the longest label
     source: str
     digest: str
     dictionary: Dictionary = field(repr=False)
-    notes: list[str] = field(default_factory=list, repr=False)
-    """What was left out, for people."""
-    language: str = ""
-    """Of its words: a code as pages declare it; "" is any."""
+    notes: list[str] = field(default_factory=list, repr=False)  # what was skipped, for people
+    language: str = ""  # of its words, as pages declare it; "" is any
+    # rebuilds it in another process, where that is quicker than to send it
     again: tuple[Callable[..., Ontology], tuple[Any, ...]] | None = field(default=None, repr=False)
-    """How to get the same one in another process, where that is quicker than to send it there."""
     _known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
@@ -233,7 +220,7 @@ class Ontology:
         if answer is None:
             if len(word) > LONGEST_WORD:
                 return (), ()
-            if len(self._known) >= MOST_MEMORIES:
+            if len(self._known) >= 200_000:  # a crawl meets new words for ever
                 self._known.clear()
             answer = self._known[word] = self.dictionary.look_up(fold(word))
         return answer

@@ -10,25 +10,12 @@ from numpy.typing import NDArray
 
 from lycosa.text.vocabulary import CLOSES, OPENS, SKIP
 
-FEWEST = 60
-"""Words, without stop words, that it takes to stuff a page: below that nothing is said against it."""
-
+FEWEST = 60  # words, without stop words; fewer are never stuffed
+# words read, from so many blocks spread over the page, of so many words and link marks each
 MOST, BLOCKS, BLOCK = 512, 4, 384
-"""Words that are looked at, in so many blocks from the beginning to the end; and the words and marks of links of a long
-page that they are taken from, in each block."""
-
-FEWEST_REPEATED = 0.0075
-"""Two words of a page, drawn at random, are the same with at least this probability if it is stuffed: .017 was the
-least on 1,800 pages of farms. Most prose is below."""
-
-FEWEST_LINKS = 8
-"""Links that may all say the same without meaning anything."""
-
+# log odds of stuffing; all are logarithms but the share of stop words
 _REPEATED, _PLAIN, _LENGTH, _VOCABULARY, _ORDER, _LEVEL = 2.21, -13.81, 0.75, -4.28, -3.03, 10.0
-"""Log odds of stuffing for each. All are logarithms but the share of stop words."""
-
-_LINKS, _USUAL = 24.0, 0.65
-"""The same for links of which more than half have two words in common."""
+_LINKS, _USUAL = 24.0, 0.65  # the same for links of which more than half share two words
 
 
 def quality(ids: NDArray[np.int32]) -> float:
@@ -103,13 +90,14 @@ def repeats(counts: NDArray[np.integer[Any]]) -> bool:
     """
     often = counts.astype(np.float64)
     n = float(often.sum())
-    return float(often @ often) - n >= FEWEST_REPEATED * n * (n - 1.0)
+    # two words drawn at random are the same: .017 was the least on 1,800 pages of farms, most prose is below .0075
+    return float(often @ often) - n >= 0.0075 * n * (n - 1.0)
 
 
 def _common(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
     """How many of the links have the word that is second among their words: 1 if all have the same two."""
     links = int(np.count_nonzero(ids == OPENS))
-    if links < FEWEST_LINKS:
+    if links < 8:  # fewer links may all say the same
         return 0.0
     counts = _counts(ids[(depth > 0) & (ids >= 0)])
     return min(1.0, float(np.partition(counts, -2)[-2]) / links) if len(counts) > 1 else 0.0

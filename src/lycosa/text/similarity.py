@@ -154,10 +154,8 @@ class Meeting(NamedTuple):
 
     L: int
     H: int
-    turn: int
-    """Where the shortest way between them turns."""
-    top: int
-    """The most specific concept above both, at depth H."""
+    turn: int  # where the shortest way between them turns
+    top: int  # the most specific concept above both, at depth H
 
 
 def meetings(ontology: Ontology, a: str, b: str) -> list[Meeting]:

@@ -12,9 +12,6 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
 
-LARGEST = 64_000_000
-"""Bytes that a file may have."""
-
 RELATIONS = ("is-a", "broader", "narrower", "related", "part-of", "synonym")
 _BELOW = ("is-a", "broader")
 _HEADERS = ("relation", "relations", "relationship", "predicate")
@@ -68,7 +65,7 @@ def words_for(label: str) -> list[str]:
 
 
 def _read(path: Path) -> str:
-    raw = read_input(path, LARGEST, "the ontology")
+    raw = read_input(path, 64_000_000, "the ontology")  # bytes
     encoding = "utf-8"
     for mark, name in _BOMS:
         if raw.startswith(mark):

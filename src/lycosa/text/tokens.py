@@ -27,12 +27,8 @@ from lycosa.text.languages import ENGLISH, Language, code_of
 from lycosa.text.languages import language as language_of
 from lycosa.text.stopwords import ENGLISH as STOP_WORDS
 
-OPEN_TOKEN, CLOSE_TOKEN = b"\x01", b"\x02"
-"""Where a link begins and ends."""
-
-LONGEST = 40
-"""A longer token is not a word."""
-
+OPEN_TOKEN, CLOSE_TOKEN = b"\x01", b"\x02"  # start and end of a link
+LONGEST = 40  # characters of a word
 _TABLE = bytearray(range(256))
 for _byte in range(128):
     _TABLE[_byte] = ord(chr(_byte).lower()) if chr(_byte).isalnum() else 32
@@ -40,15 +36,12 @@ _TABLE[0xC2] = _TABLE[0xE2] = 32
 _TABLE[1], _TABLE[2] = 1, 2
 _FOLD = bytes(_TABLE)
 
-_SPACED = bytes(range(0xE3))
-"""Bytes of UTF-8 that are no part of a character beyond U+2FFF."""
-
+_SPACED = bytes(range(0xE3))  # UTF-8 bytes below U+3000
 _HAN = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _LEFTOVER = bytes(range(0x80, 0xC0))
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
-_LONGEST_TOKEN = 12 * LONGEST
-"""Bytes: a longer token is not a word in any script, and normalising it could take for ever."""
+_LONGEST_TOKEN = 12 * LONGEST  # bytes: no word in any script is longer, and normalising could take for ever
 
 
 def fold(text: str, language: str = ENGLISH) -> bytes:
@@ -171,9 +164,7 @@ def stems(text: str, language: str = ENGLISH) -> list[str]:
 # empty or taken go through a dictionary, one by one.
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
-"""Masks that keep the first n bytes of a word of eight."""
-
+_FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # masks that keep the first n bytes of eight
 _LONGEST_BYTES = 4 * LONGEST
 _PAD = b" " * (_LONGEST_BYTES + 16)
 _MOST_TOKENS = 1_000_000
@@ -253,11 +244,9 @@ class Tokens:
     def __init__(self, language: str = ENGLISH, *, bits: int = _BITS) -> None:
         self.language = language
         self.names: list[bytes] = []
-        self.stems: list[str] = []
-        """Empty for what is no word: stop words, marks of links, noise."""
+        self.stems: list[str] = []  # empty for stop words, link marks and noise
         self._lexicon = Lexicon(self._meet, bits=bits)
-        self.mark = int(self.read(OPEN_TOKEN)[0])
-        """The number of what stands between texts."""
+        self.mark = int(self.read(OPEN_TOKEN)[0])  # id of the mark between texts
 
     def read(self, folded: bytes) -> NDArray[np.int32]:
         """The numbers of a folded text's tokens, in order."""
@@ -300,20 +289,15 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
 
 # The words of an address, for whoever reads URLs as text.
 
+# file endings say nothing about the page
 _ENDING = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cgi|do)$", re.IGNORECASE)
-"""What a page was made with says nothing of what is on it."""
-
+# borders in camelCase; not after one small letter: iPhone, eBay
 _HUMP = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z])")
-"""Where camelCase words meet. One small letter alone is no word: iPhone, eBay."""
-
+# letters, with a digit or two among them (mp3, covid19), or a year
 _WORD = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[^\W\d_]+(?:\d{1,2}(?!\d)[^\W\d_]*)*")
-"""Letters, with a digit or two among them (mp3, covid19), or a year. Other numbers are no words."""
-
+# second labels below a country: co.uk, com.au
 _UNDER_COUNTRIES = frozenset(("ac", "co", "com", "edu", "go", "gob", "gov", "govt", "ne", "net", "or", "org"))
-"""Second labels that belong to the suffix, below a country's: co.uk, com.au."""
-
-MOST = 2000
-"""Characters that are read of an address."""
+MOST = 2000  # characters read of an address
 
 
 @lru_cache(maxsize=1 << 14)  # the links of a site's menu are met on each of its pages

@@ -23,18 +23,11 @@ from lycosa.text.fingerprint import Signs
 from lycosa.text.languages import ENGLISH, code_of, sounds_like
 from lycosa.text.tokens import CLOSE_TOKEN, OPEN_TOKEN, Tokens, fold, fold_all, new_among, words_of
 
+# ids: stop word or single letter, start of a link, its end, next part of a page
 SKIP, OPENS, CLOSES, BREAK = -1, -2, -3, -4
-"""Ids of what is not a term: stop words and single letters, the start of a link, its end, the next part of a page."""
-
-HEAD = 2000
-"""Characters of a page that tell what it is about."""
-
-LEXICONS = 8
-"""Languages, beside the vocabulary's own, whose tokens are remembered: 3 MB and some 131,072 tokens each."""
-
-_BITS, _MOST_TOKENS, _MOST_OWN = 18, 1 << 17, 1_000_000
-"""When there are more tokens, they are met anew."""
-
+HEAD = 2000  # characters that tell what a page is about
+LEXICONS = 8  # languages beside the vocabulary's own whose tokens are cached: 131,072 tokens, 3 MB each
+_BITS, _MOST_TOKENS, _MOST_OWN = 18, 1 << 17, 1_000_000  # table size, and tokens after which the tables are rebuilt
 _UNMET = -9
 
 _BREAK_TOKEN = b"\x03"  # `fold` leaves none of these in a text
@@ -58,10 +51,8 @@ class Reading:
     terms: Terms
     simhash: int
     vocabulary: Vocabulary
-    language: str = ENGLISH
-    """Whose stop words and stemmer were used; empty: none, words are as they stand. `stems` takes it as it is."""
-    head: Head | None = None
-    """How the page begins; None if it was not read just now."""
+    language: str = ENGLISH  # whose stop words and stemmer were used; empty: none
+    head: Head | None = None  # how the page begins; None if it was not read just now
 
     def spans(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where each link's words begin and end in `ids`, by the link's position on the page.
@@ -105,8 +96,7 @@ class Vocabulary:
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
         self.pages = 0
-        self.frequency = np.zeros(4096, np.uint32)
-        """In how many pages of the log each term occurs."""
+        self.frequency = np.zeros(4096, np.uint32)  # pages of the log with each term
         self._own = _Language(Tokens(self.language))
         self._others: dict[str, _Language] = {}
         self.signs = Signs()
@@ -281,7 +271,6 @@ def _bag(*parts: NDArray[np.int32]) -> Terms:
 # What is said of a page's links (contexts, anchors, addresses), cut into tokens once for all who read it.
 
 PARTS = ("context", "anchor", "url")
-"""In this order, each for all links."""
 
 
 @dataclass(slots=True)

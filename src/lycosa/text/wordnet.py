@@ -31,26 +31,20 @@ from lycosa.core.files import read_whole
 from lycosa.text.languages import ENGLISH
 from lycosa.text.ontology import Edges, Ontology, acyclic, depths, left_out
 
-KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
-"""Parts of speech, as in the names of the files, and their letters."""
-
+KINDS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # parts of speech, as in file names, and their letters
 FILES = tuple(name for kind in KINDS for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"))
 
-LARGEST = 200_000_000
-"""Bytes of a file: that of the nouns has 15 million."""
-
+# Morphy's rules of detachment: ending and replacement (manual page morphy(7WN))
 ENDINGS = {
     "noun": "s: ses:s xes:x zes:z ches:ch shes:sh men:man ies:y",
     "verb": "s: ies:y es:e es: ed:e ed: ing:e ing:",
     "adj": "er: est: er:e est:e",
     "adv": "",
 }
-"""Morphy's rules of detachment: an ending, and what takes its place (manual page morphy(7WN))."""
 
 _Rules = dict[str, list[tuple[str, str]]]
 
-_RULES: dict[str, _Rules] = {kind: {} for kind in ENDINGS}
-"""The same by the last letter."""
+_RULES: dict[str, _Rules] = {kind: {} for kind in ENDINGS}  # by last letter
 for _kind, _text in ENDINGS.items():
     for _ending, _instead in (rule.split(":") for rule in _text.split()):
         _RULES[_kind].setdefault(_ending[-1], []).append((_ending, _instead))
@@ -146,12 +140,11 @@ class Lemmas:
         first: Positions,
     ) -> None:
         self._parts = [(kind, entries, exceptions[kind], _RULES[kind]) for kind, entries in rows.items()]
-        self._entries = rows
-        """Of each part of speech: the words of its index, and which row of `senses` they have."""
+        self._entries = rows  # of each part of speech: words of its index, and their rows of `senses`
         # Views: a few numbers at a time are taken from them in a third of the time that arrays need.
         self._starts, self._targets = senses.starts.data, senses.targets.data
+        # word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on
         self._text, self._at, self._first = text, at, first
-        """Word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on."""
 
     def __len__(self) -> int:
         return len(set().union(*self._entries.values()))
@@ -321,8 +314,7 @@ class _File:
     buffer: NDArray[np.uint8]
     begins: Positions
     ends: Positions
-    lines: Positions
-    """Their numbers, from 1; those of the licence are left out."""
+    lines: Positions  # line numbers, from 1, without the licence
 
     @classmethod
     def read(cls, directory: Path, name: str, digest: xxhash.xxh3_64) -> _File:
@@ -379,8 +371,7 @@ class _Synsets:
     word_counts: Positions
     word_lengths: Positions
     words: bytes
-    pointer_of: Positions
-    """For each pointer, the synset it starts from."""
+    pointer_of: Positions  # synset that each pointer starts from
     pointer_to: Positions
     pointer_kind: NDArray[np.uint8]
     is_a: NDArray[np.bool_]
@@ -520,7 +511,7 @@ def _read_exceptions(directory: Path, name: str, digest: xxhash.xxh3_64) -> dict
 
 def _content(path: Path) -> bytes:
     try:
-        return read_whole(path, LARGEST)
+        return read_whole(path, 200_000_000)  # bytes; the file of nouns has 15 million
     except FileNotFoundError:
         raise InputError(f"WordNet is not complete: {path} is missing; {remedy(path.parent)}") from None
     except OSError as error:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-WEB = frozenset({"www", "http", "https", "com", "html"})
-"""No words of any language."""
+WEB = frozenset({"www", "http", "https", "com", "html"})  # stop words in every language
 
 
 @cache
