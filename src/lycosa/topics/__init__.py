@@ -74,10 +74,8 @@ ENTRIES = {
 TOPICS = Registry("judge", __name__, ENTRIES)
 
 DEFAULT = "probability"
-"""The judge of crawls by words or examples, unless another one is named."""
-
+# parameters from options of their own, not written after the judge's name
 TOLD = ("words", "expression", "model", "targets", "stemmed", "background", "ontology", "examples", "file")
-"""Parameters that a topic gets from options of their own, not after its name."""
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:

@@ -16,9 +16,8 @@ from lycosa.core.types import Judgement, Label, Lesson, Links, Page, Seed, Visit
 from lycosa.text.tokens import words_of
 
 FACETS = ("context", "url")
+# answer for the words around a link as if they were a page; only a classifier's differs from the context
 CONTEXT_SCORE = "context_score"
-"""What a judge would say of the words around a link if they were a page. To most judges that is the context; a
-classifier makes a difference, and `offers` both."""
 
 
 class Judge:
@@ -28,8 +27,7 @@ class Judge:
     """
 
     threshold: float
-    facets: tuple[str, ...] = ()
-    """What a strategy wants to know of links beside alpha: "context", "url"."""
+    facets: tuple[str, ...] = ()  # needed of links beside alpha: "context", "url"
 
     def learn(self, visit: Visit) -> None:
         """Nothing to learn."""
@@ -67,8 +65,7 @@ def facet_texts(links: Links, facet: str) -> list[str]:
 
 # Judges around another judge: only pages in the right language count, and a label settles what its page is worth.
 
-BETAS = "betas"
-"""In a lesson: what is said of each version of a page so far."""
+BETAS = "betas"  # in a model update: relevance of each page version so far
 
 
 class Around:

@@ -13,11 +13,7 @@ from lycosa.text.bags import idf, unit
 from lycosa.text.browsing import Browsing
 from lycosa.topics.query import Query
 
-TERMS = 1000
-"""Of the centroid, the heaviest."""
-
-UNCERTAIN = 0.2
-"""The threshold where the training set has no pages to compare with: as of example pages, see making.py."""
+UNCERTAIN = 0.2  # threshold where the training set has no pages to compare with, as for examples (making.py)
 
 
 class Browsed(Query):
@@ -62,8 +58,7 @@ class Browsed(Query):
 class _Centroid:
     """c_r, and what it is compared by."""
 
-    weights: dict[str, float]
-    """Of each stem; times its idf, c_r."""
+    weights: dict[str, float]  # of each stem; times its idf, c_r
     rarity: Background
     threshold: float
 
@@ -75,7 +70,7 @@ class _Centroid:
         values, rows = unit(pages, rarity), pages.rows()
         of_relevant = browsing.relevant[rows]
         total = np.bincount(pages.columns[of_relevant], values[of_relevant], len(browsing.terms))
-        heaviest = np.argsort(-total, kind="stable")[:TERMS]
+        heaviest = np.argsort(-total, kind="stable")[:1000]  # heaviest terms of the centroid
         heaviest = heaviest[total[heaviest] > 0]
         weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in heaviest.tolist()}
         counted = {term: int(met) for term, met in zip(browsing.terms, frequency, strict=True)}

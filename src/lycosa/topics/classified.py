@@ -20,12 +20,6 @@ from lycosa.topics.base import CONTEXT_SCORE, FACETS, Judge, facet_texts
 from lycosa.topics.model import Model
 from lycosa.topics.taxonomy import wanted
 
-BEST = 5
-"""Classes that are remembered of a page."""
-
-MOST_WORDS = 64
-"""Words of an anchor that count: links may be nested, and then the words of one are those of all."""
-
 
 class Classified(Judge):
     """beta = P(wanted classes | words of the page), alpha = what the words of the anchor add to the prior.
@@ -84,7 +78,7 @@ class Classified(Judge):
         if not len(columns):
             return Judgement(0.0, alphas, {"classes": [], "target": False}, facets)
         probabilities = self.model.classifier.probabilities(Bags.of([(columns, counts)]))[0]
-        best = np.argsort(-probabilities, kind="stable")[:BEST]
+        best = np.argsort(-probabilities, kind="stable")[:5]  # best classes, remembered of a page
         classes = [[self.model.classes[number], round(float(probabilities[number]), 4)] for number in best.tolist()]
         beta = min(1.0, float(probabilities[self.wanted].sum()))
         # The wanted classes count as one: together they may outweigh the likeliest other.
@@ -99,7 +93,8 @@ class Classified(Judge):
         positions = np.array(page.links.positions, np.intp)
         marked = np.flatnonzero(positions < len(starts))
         begin = starts[positions[marked]]
-        lengths = np.minimum(ends[positions[marked]] - begin, MOST_WORDS)
+        # links may be nested, and then the words of one are those of all
+        lengths = np.minimum(ends[positions[marked]] - begin, 64)
         ids = reading.ids[runs(begin, lengths)]
         links = np.repeat(marked, lengths)
         real = ids >= 0

@@ -19,9 +19,6 @@ from lycosa.text.folds import folds, log_loss, softmax
 
 MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip install 'lycosa[train]', or --kind nb"
 
-COST = 1.0
-"""C of the machine. On WebKB .3 and 1 did equally well, on Wikispeedia 1 was two points of accuracy better."""
-
 
 def _trainer(kind: str, name: str) -> Any:
     """What scikit-learn trains a kind of model with."""
@@ -67,11 +64,9 @@ class LinearSvm(Kept):
     name: ClassVar[str] = "linear SVM"
 
     idf: NDArray[np.float32] = field(repr=False)
-    weights: NDArray[np.float32] = field(repr=False)
-    """A row for each term."""
+    weights: NDArray[np.float32] = field(repr=False)  # a row for each term
     bias: NDArray[np.float32]
-    platt: NDArray[np.float32]
-    """A and B of each class."""
+    platt: NDArray[np.float32]  # A and B of each class
 
     @classmethod
     def fit(cls, bags: Bags, labels: NDArray[np.intp], classes: int, terms: int, seed: int = 0) -> LinearSvm:
@@ -121,7 +116,8 @@ def _machines(
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights and bias of each class. One that has no page among these rows is never near."""
-    machine = _trainer("svm", "svm.LinearSVC")(C=COST, random_state=seed % 2**32, max_iter=5000)
+    # C: on WebKB .3 and 1 did equally well, on Wikispeedia 1 was two points of accuracy better
+    machine = _trainer("svm", "svm.LinearSVC")(C=1.0, random_state=seed % 2**32, max_iter=5000)
     machine.fit(matrix(bags, values, terms)[rows], labels[rows])
     weights = np.zeros((terms, classes), np.float32)
     bias = np.full(classes, -1.0, np.float32)
@@ -167,18 +163,7 @@ def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[floa
 
 
 HIDDEN = 32
-BATCH = 128
-"""Pages between two steps; fewer where there are few, or a round would be over in a step."""
-
-MOST_ROUNDS = 60
-"""How often the pages are gone through at most; large sets need five to ten rounds, small ones fifty."""
-
-PATIENCE = 3
-"""Rounds that may pass without anything getting better."""
-
-ENOUGH = 0.01
-"""Log loss that is not worth being surer for. On classes that are never mistaken, certainty would always win."""
-
+MOST_ROUNDS = 60  # large sets need five to ten rounds, small ones fifty
 TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
 
@@ -204,8 +189,7 @@ class Network(Kept):
     name: ClassVar[str] = "neural network"
 
     idf: NDArray[np.float32] = field(repr=False)
-    weights: NDArray[np.float32] = field(repr=False)
-    """W, a row for each term."""
+    weights: NDArray[np.float32] = field(repr=False)  # W, a row for each term
     bias: NDArray[np.float32] = field(repr=False)
     out_weights: NDArray[np.float32] = field(repr=False)
     out_bias: NDArray[np.float32]
@@ -257,7 +241,8 @@ class Network(Kept):
 
 
 def _learner(pages: int, seed: int) -> Any:
-    make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(BATCH, pages // 20))
+    # fewer where there are few pages, or a round would be one step
+    make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
     return make((HIDDEN,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
 
@@ -284,10 +269,11 @@ def _tried(
         scores = np.log(np.maximum(learner.predict_proba(samples[left_out]).astype(np.float64), 1e-30))
         losses = {t: log_loss(softmax(scores / t), labels[left_out]) for t in TEMPERATURES}
         loss = min(losses.values())
-        temperature = max(t for t in TEMPERATURES if losses[t] <= loss + ENOUGH)
+        # in log loss: on classes that are never mistaken, certainty would always win
+        temperature = max(t for t in TEMPERATURES if losses[t] <= loss + 0.01)
         if loss < best - 1e-4:
             best, setting = loss, (rounds, temperature)
-        elif rounds >= setting[0] + PATIENCE:
+        elif rounds >= setting[0] + 3:  # rounds without improvement
             break
     return setting
 
@@ -299,12 +285,9 @@ def _both(column: NDArray[np.float32]) -> NDArray[np.float32]:
     return both if len(column) > 1 else both[0]
 
 
+# pages of a leaf, or a twentieth of a small set. WebKB: leaves of 1, 5, 10, 20 pages were right for 61.7, 62.4, 63.0,
+# 63.0 % of the pages, and their probabilities off by 30, 16, 10, 6 %
 LEAST = 20
-"""Pages of a leaf, at least; of a small set a twentieth. On WebKB leaves of 1, 5, 10 and 20 pages were right for 61.7,
-62.4, 63.0 and 63.0 % of the pages, and their probabilities off by 30, 16, 10 and 6 %."""
-
-MOST_NODES = 1 << 24
-"""Numbers of nodes are kept as they are in 32 bits of floating point: up to here each is exact."""
 
 
 @dataclass
@@ -333,8 +316,7 @@ class Tree(Kept):
     cut: NDArray[Any] = field(repr=False)
     left: NDArray[Any] = field(repr=False)
     right: NDArray[Any] = field(repr=False)
-    shares: NDArray[Any] = field(repr=False)
-    """A row for each node."""
+    shares: NDArray[Any] = field(repr=False)  # a row for each node
 
     def __post_init__(self) -> None:
         for name in ("term", "left", "right"):
@@ -392,7 +374,8 @@ class Tree(Kept):
     def _check(self) -> None:
         """Refuse what is no tree: a walk down from the root has to end at a leaf with shares."""
         nodes = len(self.term)
-        if not 1 <= nodes <= MOST_NODES or any(len(part) != nodes for part in (self.cut, self.left, self.right)):
+        # node numbers are kept in 32-bit floats, exact up to here
+        if not 1 <= nodes <= (1 << 24) or any(len(part) != nodes for part in (self.cut, self.left, self.right)):
             raise ValueError("the parts of the tree do not fit together")
         asks, number = self.term >= 0, np.arange(nodes)
         if (self.term < -1).any() or (self.term >= len(self.idf)).any():

@@ -14,14 +14,9 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Links, Page
 from lycosa.topics.base import Judge, facet_texts
 
-Match = Literal["words", "anywhere"]
-"""Whether a string counts as a whole word or phrase only, or inside longer words, too."""
-
-_LETTER = r"[^\W\u2e80-\U0010ffff]"
-"""A letter or digit of a script that puts spaces between words."""
-
-_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
-"""Between two words of a phrase: any space, one line break, but no empty line."""
+Match = Literal["words", "anywhere"]  # whole words and phrases only, or inside longer words, too
+_LETTER = r"[^\W\u2e80-\U0010ffff]"  # letter or digit of a script with spaces between words
+_GAP = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"  # between words of a phrase: any space, one line break, no empty line
 
 
 class Phrases:
@@ -117,8 +112,7 @@ class Keyword(Judge):
     is not said there.
     """
 
-    exact = True
-    """What it says of a page is what counts, not a guess at it: nobody should know better."""
+    exact = True  # it never guesses
 
     def __init__(
         self, words: str | Mapping[str, float], threshold: float = 0.69, *, window: int = 100, match: Match = "words"

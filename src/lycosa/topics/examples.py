@@ -13,8 +13,7 @@ from lycosa.core.types import Page
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import TOPICS
 
-TERMS = 60
-"""Words kept of the centroid."""
+TERMS = 60  # words kept of the centroid
 
 
 def centroid(pages: Iterable[Page], terms: int = TERMS) -> dict[str, float]:

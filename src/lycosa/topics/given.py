@@ -20,8 +20,7 @@ class Given:
     Paper: Gouriten, Maniu, Senellart 2014, 2.2.
     """
 
-    exact = True
-    """What it says of a page is what counts, not a guess at it: nobody should know better."""
+    exact = True  # it never guesses
 
     def __init__(self, threshold: float = 1e-9) -> None:
         self.threshold = threshold

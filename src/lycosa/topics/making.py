@@ -17,20 +17,13 @@ from lycosa.text.background import Background
 from lycosa.topics import DEFAULT, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
+# For topics of forty words or more, as examples give. Encyclopaedia: 77 % of the pages above it are of the class, 23
+# % of those of the class are above (.16 would be best); test web: 41 % and all (.3 would be best).
 EXAMPLES_THRESHOLD = 0.2
-"""What counts as found for a topic of forty words or more, as example pages give: in an encyclopaedia 77 % of the pages
-with .2 or more are of the class of the ten examples, and 23 % of those that are have it (.16 would be best); in the
-embedded web 41 % and all (.3 would be best)."""
-
-LARGEST_TERMS = 10_000_000
-"""Bytes of a file of terms."""
-
-SOURCES = ("topic", "terms", "examples", "regex", "model")
-"""Options that a topic is made from."""
-
+SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
 BROWSING = "browsing"
+# strategies whose training set can stand for a topic, and the judge that goes by it
 LEARNING = ("hmm", "hmm-xmeans", "hybrid", "hybrid-anchor", "context-graph")
-"""The strategies whose training set can stand for a topic, and the judge that goes by it."""
 
 _MADE_FROM = {
     "words or examples": ("topic", "terms", "examples"),
@@ -219,7 +212,7 @@ def _own(name: str, given: dict[str, str], own: dict[str, Any]) -> Topic:
 
 def read_terms(path: Path) -> dict[str, float]:
     """A file of terms: one a line, a weight after a tab; # starts a comment."""
-    content = read_input(path, LARGEST_TERMS, "the terms in")
+    content = read_input(path, 10_000_000, "the terms in")  # bytes
     try:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:

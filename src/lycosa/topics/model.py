@@ -21,9 +21,6 @@ from lycosa.version import SOFTWARE
 FORMAT = Format("lycosa-model", 1, "model", "lycosa train")
 MAGIC = FORMAT.mark
 
-_LARGEST = 1e9
-"""No weight is that large; products of larger ones might not be numbers."""
-
 
 class Classifier(Protocol):
     """What a model predicts with. `fit(bags, labels, classes, terms, seed)` makes one."""
@@ -54,11 +51,9 @@ class Model:
 
     classes: list[str]
     terms: list[str]
-    counts: list[int]
-    """Training pages of each class."""
+    counts: list[int]  # training pages of each class
     classifier: Classifier
-    facts: dict[str, Any] = field(default_factory=dict)
-    """How it was made and how good it is: see training/quality.py."""
+    facts: dict[str, Any] = field(default_factory=dict)  # how it was made and how good it is: see training/quality.py
 
     @cached_property
     def column_of(self) -> dict[str, int]:
@@ -130,7 +125,8 @@ class Model:
             )
             if not fits or array.dtype != np.float32:
                 raise ValueError(f"{name} is of shape {array.shape}")
-            if not (np.abs(array) < _LARGEST).all():  # nor is NaN less than anything
+            # products of larger ones might overflow
+            if not (np.abs(array) < 1e9).all():  # nor is NaN less than anything
                 raise ValueError(f"{name} has values that are no numbers, or far too large")
         facts = header["facts"]
         if not isinstance(facts, dict):

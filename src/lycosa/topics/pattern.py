@@ -11,8 +11,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.types import Judgement, Page
 from lycosa.topics.base import Judge
 
-READ = 200_000
-"""Characters of a page that are searched: the time an expression takes is its author's affair, within this."""
+READ = 200_000  # characters of a page that are searched: bounds the time of an expression
 
 
 class Pattern(Judge):
@@ -25,8 +24,7 @@ class Pattern(Judge):
     0.667
     """
 
-    exact = True
-    """What it says of a page is what counts, not a guess at it: nobody should know better."""
+    exact = True  # it never guesses
 
     def __init__(self, expression: str, threshold: float = 0.5) -> None:
         self.threshold = threshold

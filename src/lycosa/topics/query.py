@@ -19,16 +19,13 @@ from lycosa.text.tokens import Tokens, new_among, stems
 from lycosa.text.vocabulary import LinkTexts, Reading, Vocabulary
 from lycosa.topics.base import Judge
 
+# A compromise: cosines shrink with the length of pages (.06 would be best for the encyclopaedia of the benchmark,
+# 2,100 words a page; .2 for the test web, 500 words). Of pages above it two thirds are on the topic in both; of pages
+# on the topic 19 % in the one and all in the other are above.
 THRESHOLD = 0.1
-"""A compromise, as cosines shrink with the length of pages: .06 would be best for the encyclopaedia of the benchmark
-(2,100 words a page), .2 for the embedded web (500 words). Of the pages with .1 or more about two thirds are on the
-topic in both; of the pages on the topic, 19 % in the one and all in the other have it."""
-
 _SKIP, _UNMET = -1, -9
 _NOBODY = np.zeros(0, np.int32)
-_REMEMBERED, _BITS = 50_000, 16
-"""Words of links whose stems are kept, for each language."""
-
+_REMEMBERED, _BITS = 50_000, 16  # words of links whose stems are cached, per language
 Column = NDArray[np.float64]
 
 
@@ -85,8 +82,7 @@ class Query(Judge):
         self.words, self.stemmed = words, stemmed
         self.background, self._rarity = background, Rarity(idf, background)
         self._weights: dict[str, dict[str, float]] = {}
-        self.link_words: dict[str, _Words] = {}
-        """By language. Judges of the same pages may share them."""
+        self.link_words: dict[str, _Words] = {}  # by language; judges of the same pages may share them
         self._wanted, self._weight = np.zeros(0, bool), np.zeros(0)  # of words by number; nothing but while one looks
         self.weights = self._in(ENGLISH)
         if not self.weights or not any(self.weights.values()):
@@ -291,14 +287,10 @@ class _Lens:
 
     words: Vocabulary
     language: str
-    weights: dict[str, float]
-    """All of its stems."""
-    wanted: NDArray[np.uint32]
-    """Those that some page has used, as sorted ids."""
-    query: Column
-    """Weight times idf of those."""
-    length: float
-    """|W_q|, with all of them."""
+    weights: dict[str, float]  # of all its stems
+    wanted: NDArray[np.uint32]  # used by some page, as sorted ids
+    query: Column  # weight times idf of those
+    length: float  # |W_q|, with all of them
 
 
 def _places(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
@@ -321,8 +313,7 @@ class _Words:
     def __init__(self, language: str) -> None:
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
-        self.tokens = Tokens(language, bits=_BITS)
-        """For pages that nobody has cut."""
+        self.tokens = Tokens(language, bits=_BITS)  # for pages not tokenised yet
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
         self._vocabulary: Vocabulary | None = None
         self._numbers = _NOBODY  # of terms, in that vocabulary

@@ -11,31 +11,20 @@ from statistics import median
 
 from lycosa.core.errors import InputError
 
-LEAST = 150
-"""Pages that a leaf needs to be a class of its own, in the paper."""
-
-FEWEST = 3
-"""With fewer pages a class can't be learned and checked; it is left out."""
-
-LONGEST = 1000
-"""Characters of a path; a longer one is no name, but a slip."""
-
-WANTED = ("relevant", "yes", "positive", "1")
-"""Names of a class that need not be named as the target."""
+LEAST = 150  # pages that a leaf needs to be a class of its own, in the paper
+FEWEST = 3  # with fewer pages a class can't be learned and checked
+LONGEST = 1000  # characters of a path
+WANTED = ("relevant", "yes", "positive", "1")  # class names that are the target by default
 
 
 @dataclass
 class Classes:
     """Which class the pages of each path go to, and what became of the rest."""
 
-    of: dict[str, str] = field(default_factory=dict)
-    """For each path the class it is part of; a path that is not there is left out."""
-    merged: dict[str, str] = field(default_factory=dict)
-    """Small paths, and the path that took their pages."""
-    inner: int = 0
-    """Pages of inner nodes, which are no classes unless the whole tree is asked for."""
-    tiny: dict[str, int] = field(default_factory=dict)
-    """Classes that were left out because they have hardly a page."""
+    of: dict[str, str] = field(default_factory=dict)  # class of each path; paths left out are missing
+    merged: dict[str, str] = field(default_factory=dict)  # small paths, and the path that took their pages
+    inner: int = 0  # pages of inner nodes, no classes unless the whole tree is asked for
+    tiny: dict[str, int] = field(default_factory=dict)  # classes left out for lack of pages
     least: int = 0
 
     @property

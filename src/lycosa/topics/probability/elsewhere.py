@@ -10,9 +10,8 @@ import numpy as np
 from lycosa.text.embeddings import DIMENSIONS
 from lycosa.topics.probability.evidence import ANSWERS, FEATURES, SLOTS, Evidence, Pages
 
+# answers, against, quality, relevance, words of a usual page; is it a start page; number of features
 _NUMBERS = struct.Struct(f"<{len(ANSWERS) + 4}f?B")
-"""Answers, what speaks against it, quality, what it is worth, the words of a usual page; whether it is a start page;
-and how many features."""
 
 
 class Told(NamedTuple):
@@ -20,8 +19,7 @@ class Told(NamedTuple):
 
     evidence: Evidence
     worth: float
-    length: float
-    """Words of a usual page there."""
+    length: float  # words of a usual page there
     is_start: bool
 
 

@@ -34,34 +34,18 @@ from lycosa.topics.embedding import STEPS
 
 ANSWERS = ("body", "head", "lead", "meaning")
 
-STEMS, WORDS, LINKS = 96, 16, 48
-"""Features kept of a page: stems, words of its address, links."""
+STEMS, WORDS, LINKS = 96, 16, 48  # features kept of a page: stems, words of its address, links
 FEATURES = STEMS + WORDS + LINKS
 PARTS = (slice(0, STEMS), slice(STEMS, STEMS + WORDS), slice(STEMS + WORDS, FEATURES))
-SHARES = (6.0, 2.0, 4.0)
-"""How much each kind counts when pages are likened; a page's vector counts 4."""
-
-MOST_LINKS = 400
-"""Links of a page that are looked at."""
-
-REMEMBERED = 50_000
-"""Words of addresses, and links, whose slots are remembered."""
-
+SHARES = (6.0, 2.0, 4.0)  # weight of each kind when pages are compared; a page's vector counts 4
+REMEMBERED = 50_000  # words of addresses, and links, whose slots are cached
 SLOTS = 1 << 18
-LINK = 1
-"""The kind of features that are links; words are 0."""
-TENTHS = 16
-"""1 + log f is kept as so many parts of 1."""
-
+LINK = 1  # kind of a feature that is a link; words are 0
+TENTHS = 16  # 1 + log f is kept in parts of 1 / TENTHS
+# 1 + log f of every count that a page can have
 _OFTEN = 1.0 + np.log(np.maximum(np.arange(1 << 16, dtype=np.uint16), 1))
-"""1 + log f of every count that a page can have."""
-
-SATURATION, LENGTH = 1.2, 0.75
-"""k1 and b of BM25 (Robertson et al. 1995)."""
-
-BACKGROUND = 100.0
-"""For how many pages the word statistics count that come with the package; the crawl's own pages come to that."""
-
+SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25 (Robertson et al. 1995)
+BACKGROUND = 100.0  # pages that the packaged word statistics count for; the crawl's own pages come to that
 Column = NDArray[np.float32]
 
 
@@ -69,13 +53,11 @@ Column = NDArray[np.float32]
 class Evidence:
     """One page."""
 
-    slots: NDArray[np.int32]
-    """Of its features; 0 where there is none."""
+    slots: NDArray[np.int32]  # 0 where there is none
     amounts: NDArray[np.uint8]
     answers: Column
     vector: NDArray[np.int8]
-    against: float = 0.0
-    """How much speaks against it, from 0 to 1: words that do, and phrases that it lacks."""
+    against: float = 0.0  # from 0 to 1: words against the topic, and missing phrases
     quality: float = 1.0
 
 
@@ -94,11 +76,11 @@ def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
     return (1 + hashes % (SLOTS - 1)).astype(np.int32)
 
 
+# made from the topic, or on demand
 _MADE = (
     "meaning", "_words", "_against", "_background", "_idf", "_words_met", "_links_met", "_wanted", "_is_wanted",
     "_wanted_in",
 )  # fmt: skip
-"""What is made from the topic, or when it is asked for."""
 
 
 class Looking:
@@ -106,25 +88,20 @@ class Looking:
 
     def __init__(self, words: Mapping[str, float], against: Sequence[str], meaning: Column | None) -> None:
         self.pages = 0
-        self.frequency = np.zeros(SLOTS, np.float32)
-        """On how many pages each feature is."""
-        self.share = np.zeros(SLOTS, np.float32)
-        """On what share of pages elsewhere each stem is."""
+        self.frequency = np.zeros(SLOTS, np.float32)  # pages with each feature
+        self.share = np.zeros(SLOTS, np.float32)  # share of pages elsewhere with each stem
         self.meaning = meaning
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
         self._length = 0.0  # words of all pages
         self._slot_of = np.zeros(1024, np.int32)
-        self.names: list[str] = []
-        """The words of the crawl, by number."""
-        self._common = np.full(SLOTS, 0.5, np.float32)
-        """The two together; looked up for every word of a page."""
+        self.names: list[str] = []  # words of the crawl, by id
+        self._common = np.full(SLOTS, 0.5, np.float32)  # both combined; read for every word of a page
         self._idf: Column | None = None
         self._words_met: dict[tuple[str, str], int] = {}
         self._links_met = _LinkSlots()
         self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
-        self._is_wanted = np.zeros(SLOTS, np.bool_)
-        """Whether a feature was asked for, or speaks against a page, in the language `_wanted_in`."""
+        self._is_wanted = np.zeros(SLOTS, np.bool_)  # features asked for, or against, in the language `_wanted_in`
         self._wanted_in = ""
 
     # -- the crawl's words -------------------------------------------------------------------------------------
@@ -229,7 +206,7 @@ class Looking:
         words = self._address(node, language)[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
-        distinct = set(links[:MOST_LINKS])
+        distinct = set(links[:400])  # links read of a page
         distinct.discard(node)
         if distinct:
             leads = np.array(sorted(set(map(self._links_met.__getitem__, distinct))), np.int32)
@@ -320,16 +297,10 @@ class _LinkSlots(dict[str, int]):
 
 # The evidence of all pages so far, in columns: about 1.1 kB a page, of the first of them in memory.
 
-AT_ONCE = 4096
-"""Pages whose values are worked out at once."""
-
-VECTOR = 2.0
-"""The root of how much vectors count when pages are likened."""
-
-
+AT_ONCE = 4096  # pages whose values are computed in one batch
+VECTOR = 2.0  # root of the weight of vectors when pages are compared
+# pages whose features and vectors are in memory; the others are in a file, read for model updates only
 IN_MEMORY = 65_536
-"""Pages whose features and vectors are; those of the others are in a file, as they are only read for lessons."""
-
 _COLUMNS = ("answers", "against", "quality", "filled", "first", "worth", "stands", "own")
 
 
@@ -344,17 +315,13 @@ class Pages:
         self.answers = np.zeros((0, len(ANSWERS)), np.float32)
         self.against = np.zeros(0, np.float32)
         self.quality = np.zeros(0, np.float32)
-        self.filled = np.zeros(0, np.bool_)
-        """Whether it has any features."""
-        self.first = np.zeros(0, np.bool_)
-        """Whether the row is a page's first version, and no copy of another page."""
-        self.firsts = 0
-        """How many there are, with those that rows stand for."""
+        self.filled = np.zeros(0, np.bool_)  # rows with features
+        self.first = np.zeros(0, np.bool_)  # rows of a page's first version that is no copy
+        self.firsts = 0  # their number, with those that rows stand for
         self.worth = np.zeros(0, np.float32)
+        # pages that a row stands for: 1, but for some that another shard has fetched
         self.stands = np.zeros(0, np.int32)
-        """For how many pages a row stands: 1, but for some of those that another shard has fetched."""
-        self.own = np.zeros(0, np.bool_)
-        """Whether the log of this crawl, or shard, has the page."""
+        self.own = np.zeros(0, np.bool_)  # rows of pages in this crawl's, or shard's, log
 
     def add(self, evidence: Evidence, worth: float, first: bool, *, own: bool = True, stands: int = 1) -> int:
         """One more row, and its number."""

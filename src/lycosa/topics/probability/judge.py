@@ -49,25 +49,13 @@ from lycosa.topics.query import Query
 
 THRESHOLD = 0.5
 
-FIRST, GROWTH = 10, 1.5
-"""Pages after which it learns for the first time; and again whenever they are so many times as many."""
-
+FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
+# while no page was labelled and none reaches PROMISING by itself, no learning for LATEST pages: the best irrelevant
+# ones would stand in for relevant ones, and pages like them be hunted
 PROMISING, LATEST = 0.2, 50
-"""While nobody has shown a page, and none says that much by itself, it learns nothing, up to so many pages: the best of
-those that have nothing to do with the topic would stand in for relevant ones, and pages like them be hunted."""
-
+# names of the answers, for explanations
 WHERE = ("in its text", "in its title or address", "in its headings or first paragraphs", "by meaning")
-"""Of the answers, for explanations."""
-
-SUSPECT = 0.1
-"""From this probability on it is looked at whether a page is stuffed, also where it has none of the words."""
-
-SEEN = 2
-"""Goes up when what is seen of a page changes: lessons of before would be read as something else."""
-
-NAMED = 8
-"""Words and links that an explanation names."""
-
+SEEN = 2  # version of what is read of a page: older model updates do not fit
 Column = NDArray[np.float32]
 
 
@@ -117,12 +105,11 @@ class Probability:
             heaviest = max(stems.values(), default=1.0)
             for stem, weight in Query(self.asked.words).weights.items():
                 stems[stem] = stems.get(stem, 0.0) + weight * heaviest
-        self.query = Query(stems, stemmed=True) if stems else Query(self.words)
-        """Judges links."""
+        self.query = Query(stems, stemmed=True) if stems else Query(self.words)  # judges links
         self.notes: list[str] = []
         self.meaning = _meaning(self.asked.words, self.notes)
+        # vector of a page in a language; callers that judge pages repeatedly may cache it
         self.vector_of: Callable[[Page, str, Head | None], bytes] = vector_of
-        """Of a page in a language. Whoever judges the same pages again and again may remember it."""
         self._looking = Looking(self.asked.words, self.asked.against, self.meaning)
         self._phrases = Phrases(dict.fromkeys(self.asked.phrases, 1.0)) if self.asked.phrases else None
         self._examples = Pages()
@@ -130,20 +117,17 @@ class Probability:
         for example in shown:
             self._examples.add(_example(example, self._looking), 1.0, True)
         every = np.arange(self._examples.count)
+        # mean direction of the examples
         self._typical = unit(self._examples.placed(every, usual_page()).sum(axis=0)) if shown else None
-        """Where the examples lie, in meaning."""
         self._pages = Pages()
-        self._nodes = Nodes()
-        """Of each row of those the address."""
+        self._nodes = Nodes()  # address of each row
         self._row_of = Known(self._nodes)
-        self._elsewhere: list[int] = []
-        """The rows of pages that other shards have fetched."""
+        self._elsewhere: list[int] = []  # rows of pages that other shards have fetched
         self._starts: set[str] = set()
         self._labels: dict[str, bool] = {}
         self._model: Model | None = None
         self._next = FIRST
-        self._judged = 0
-        """Rows that the last lesson has judged again."""
+        self._judged = 0  # rows that the last model update has judged again
         self._pending: tuple[Terms, Evidence] | None = None
 
     @property
@@ -212,7 +196,8 @@ class Probability:
         )
         beta = self._worth(evidence)
         # Nobody is fooled by what is stuffed with other words.
-        if (beta >= SUSPECT or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
+        # checks for stuffing from here on, also where a page has none of the words
+        if (beta >= 0.1 or evidence.answers[:MEANING].any()) and repeats(reading.terms.counts):
             evidence.quality = round(quality(reading.ids), 3)
             if evidence.quality < 1.0:
                 data["quality"], beta = evidence.quality, self._worth(evidence)
@@ -416,7 +401,7 @@ class Probability:
         leads = slots_of(visit.links.urls, LINK).tolist()
         for slot, url, anchor in zip(leads, visit.links.urls, visit.links.anchors, strict=True):
             name_of[slot] = f"a link to {anchor or url}"
-        best = [number for number in np.argsort(-np.abs(each))[:NAMED].tolist() if each[number]]
+        best = [number for number in np.argsort(-np.abs(each))[:8].tolist() if each[number]]  # words and links named
         parts = [(f"like relevant pages: {name_of.get(int(slots[n]), 'a word')}", float(each[n])) for n in best]
         near = model.likeness * float(self._pages.placed(at, model.mean)[0] @ model.direction)
         rest = float(each.sum()) - sum(odds for _, odds in parts)
@@ -510,8 +495,8 @@ _PART = re.compile(r'(?<!\S)(-?)"([^"]+)"|(?<!\S)(-?)(\S+)')
 class Asked:
     """What a person asked for."""
 
+    # texts to look for, with their weights, those of a phrase included
     words: Mapping[str, float] = field(default_factory=dict)
-    """Texts to look for, with their weights; those of a phrase are among them."""
     phrases: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
 

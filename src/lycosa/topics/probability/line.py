@@ -34,19 +34,13 @@ from numpy.typing import NDArray
 
 LEVEL, SEEN, KNOWN = 0.916, 0.164, 0.307
 CLOSE, FAR = 3.0, 0.4
+# pages whose own answers count as much as the prior; and pages whose low answers may outweigh the others
 TRUSTED, LARGE = 100.0, 1000.0
-"""Pages of which as much is believed of what they say by themselves as of what is usual; and so many that there may be
-enough of those that say a little to outweigh the others."""
+# two heaps count if their distance is APART times their width (Ashman et al. 1994), if they explain the scores better
+# than one by PLAIN in log likelihood a page, and if the upper one has FEWEST pages and at most the share MOST. Right
+# within a fifth in 12 of 14 development topics.
 APART, PLAIN, FEWEST, MOST = 2.5, 0.13, 8, 0.6
-"""Two heaps count if their distance is so many times their width (Ashman et al. 1994), if they explain the scores so
-much better than one, in log likelihood a page, and if the upper one has so many pages at least, and that share at
-most. On the development topics they then were right within a fifth in 12 of 14 cases."""
-
-NOTHING = 0.1
-"""Pages that may be relevant though none says so."""
-SPREAD = 1.5
-"""By how much the line may be off, in log odds, before there are labels."""
-
+SPREAD = 1.5  # error of the line, in log odds, before there are labels
 _ROUNDS = 60
 
 Scores = NDArray[Any]
@@ -77,7 +71,8 @@ def expected(scores: Scores, shown: Scores, said: float, near: float = 0.0) -> f
     share = prevalence(scores - (low + high) / 2.0) * len(scores)
     usual = LEVEL + SEEN * math.log(share + 1.0) + KNOWN * math.log(len(scores)) + CLOSE * max(0.0, near - FAR)
     trust = TRUSTED / (TRUSTED + len(scores)) * min(1.0, max(0.0, 2.0 - len(scores) / LARGE))
-    return min(math.exp(trust * math.log(said + NOTHING) + (1.0 - trust) * usual), 0.9 * len(scores))
+    # pages that may be relevant though none looks so
+    return min(math.exp(trust * math.log(said + 0.1) + (1.0 - trust) * usual), 0.9 * len(scores))
 
 
 def heaps(scores: Scores) -> int:

@@ -24,45 +24,29 @@ from lycosa.topics.embedding import COMMON, STEPS
 from lycosa.topics.probability.evidence import AT_ONCE, PARTS, SHARES, SLOTS, VECTOR, Evidence, Pages, placed
 from lycosa.topics.probability.line import LARGE, expected, fitted, line, moved, sigmoid
 
+# log odds per unit of likeness to pages that were labelled, or guessed relevant
 SHOWN_LIKENESS, GUESSED_LIKENESS = 1.8, 1.0
-"""Log odds for each unit of likeness to pages that were shown, or that were taken for relevant as none was."""
-ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)
-"""Log odds for each unit of an answer (`evidence.ANSWERS`)."""
+ANSWER = np.array([1.6, 1.0, 0.1, 4.5], np.float32)  # log odds per unit of an answer (`evidence.ANSWERS`)
+# the same before the first model update, and the line then
 UNTAUGHT, UNTAUGHT_LINE = np.array([1.6, 1.5, 0.1, 7.0], np.float32), 4.1
-"""The same before the first lesson, when nothing is known but the words; and the line then."""
+# and for nearness to examples, in meaning, beyond the usual page's. In an encyclopaedia half of the pages of a class
+# have .7 and more, half of the others .15 and less.
 UNTAUGHT_NEAR, USUALLY_NEAR = 10.0, 0.19
-"""And for nearness to examples, in meaning, beyond that of the usual page. In an encyclopaedia half of the pages of a
-class have .7 and more, half of the others .15 and less."""
-AGAINST = 4.0
-"""Log odds that words which speak against a page cost."""
-STUFFED = 4.0
-"""Log odds that a page loses for each factor of e by which its quality is below one half."""
-
-SHOWN, OTHERS, LIKELY = 60, 150, 10
-"""Pages that are learned from: named by a person, drawn from the others, and taken for relevant."""
+AGAINST = 4.0  # log odds that words against the topic cost
+STUFFED = 4.0  # log odds lost for each factor of e by which quality is below one half
+SHOWN, OTHERS, LIKELY = 60, 150, 10  # pages learned from: labelled, drawn from the others, guessed relevant
+# weights of an example and of a label, where a trusted start page counts 1; sum that makes guesses unnecessary
 EXAMPLE, LABELLED, ENOUGH = 1.5, 3.0, 1.5
-"""How much an example and a label count, where a start page that is trusted counts 1; and how much it takes in all for
-nobody to stand in."""
-DOUBTFUL = 0.1
-"""A page that says less than this by itself, as a probability, hardly says anything: on a site about related things
-most pages say .02 to .1 of any topic."""
-ANSWERING = 0.4
-"""The share of pages that a start page has to answer the words better than, to be trusted for its likeness."""
-TRUSTWORTHY = 0.2
-"""What a page has to count for, to tell where relevant pages lie."""
-TELLING = 1000
-"""Features of relevant pages that are weighed."""
+DOUBTFUL = 0.1  # probability by itself: on a site about related things most pages say .02 to .1 of any topic
+TELLING = 1000  # features of relevant pages that are weighed
+# weight of likeness beside the words, for looking relevant; share of pages looking so that are no negatives at first
 LOOKS, ASIDE = 0.6, 0.7
-"""How much being like relevant pages counts, beside the words, for whether a page looks relevant; and the share of
-pages that look so much so that they are no negatives at first."""
+# fits; slope from the usual page to positives; least weight of a negative; total weight of positives and negatives
 ROUNDS, STEEP, LEAST, SCALE = 2, 4.0, 0.02, 150.0
-"""How often it is fitted; how steeply, on the way from the usual page to positives, a page comes to look relevant; what
-a negative counts at least; and what positives and negatives count in all."""
+# index of the answer by meaning; how far above all pages the line lies if none has any of the words
 MEANING, NOWHERE = 3, 2.0
-"""Which of the answers is by meaning; and how far above all pages the line lies if none has any of the words."""
+# pages that the mean of other collections counts for beside the less relevant half; pages in that half
 MEAN, MOST = 30.0, 1000
-"""For how many pages that of other collections counts, beside the less relevant half; and how many of those."""
-
 _BEGINS = [part.start for part in PARTS]
 
 Column = NDArray[np.float32]
@@ -73,15 +57,13 @@ Rows = NDArray[np.intp]
 class Model(NamedTuple):
     """What a lesson says, as it comes back from the log."""
 
-    weight: Column
-    """Of each slot."""
+    weight: Column  # of each slot
     direction: Column
     level: float
     mean: Column
     line: float
     likeness: float
-    alone: dict[int, float]
-    """d of the pages that were learned from, each as if it had not been."""
+    alone: dict[int, float]  # d of the pages that were learned from, each as if it had not been
     idf: Column
 
     @classmethod
@@ -159,10 +141,8 @@ class Given:
     """What people have said, by rows."""
 
     starts: Rows
-    certain: Rows
-    """Examples that the crawl has met, and pages with a yes."""
-    counts: Numbers
-    """What each of the certain ones counts."""
+    certain: Rows  # examples met by the crawl, and pages labelled yes
+    counts: Numbers  # weight of each of them
     refused: Rows
 
 
@@ -260,7 +240,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     odds = np.zeros(pages.count)
     odds[rows_known] = Model.of(data, idf).odds(pages, rows_known)
     of_examples = data["likeness"] * d[:e] + examples.answers[:e] @ ANSWER
-    is_trusted = positive > TRUSTWORTHY
+    is_trusted = positive > 0.2  # weight that tells where relevant pages lie
     trusted = rows[: p - e][is_trusted[e:]]
 
     def said(rows: Rows) -> float:
@@ -317,7 +297,8 @@ def _trust(kernel: Column, at: int, named: int, likely: int, percentile: float) 
     if len(others) and likely < len(kernel):
         near = kernel[:, others].mean(axis=1)
         like = float(np.mean(near[likely:] < near[at]))
-    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / ANSWERING)
+    # share of pages that a start page must beat at the words, to be trusted for its likeness
+    return max(0.0, 2.0 * max(percentile, like) - 1.0) * min(1.0, percentile / 0.4)
 
 
 def _unlike(kernel: Column, positive: Numbers, first: int, percentile: Numbers) -> Numbers:
