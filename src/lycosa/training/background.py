@@ -29,15 +29,8 @@ from lycosa.training.sources import HTML, TEXT, read_file
 from lycosa.web.html import Document, language_of, read_body
 from lycosa.web.inflate import BadEncoding, inflate
 
-TERMS = 30_000
-"""Stems kept, the most frequent; what is rarer counts as met once."""
-
-LEAST = 2
-"""Pages that there have to be: with one, every word is in all of them."""
-
-ROW, SHARE, FEWEST = 4, 0.05, 20
-"""Boilerplate: so many words in a row, on this share of the pages and on so many pages at least."""
-
+TERMS = 30_000  # the most frequent; rarer stems count as met once
+ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: words in a row, on this share of the pages, and on at least so many
 _SLOTS = 1 << 22
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
@@ -109,7 +102,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
                 rows[tongue] = np.zeros(_SLOTS, np.uint32)
             rows[tongue][np.unique(_slots(ids))] += 1
         places = ", ".join(sources)
-        if len(pages) < LEAST:
+        if len(pages) < 2:  # with one page, every word is in all of them
             raise InputError(
                 f"{places or 'no source'}: {len(pages)} pages with words in them; name a WARC file, a crawl's "
                 "directory or a directory of HTML or text files that has more"

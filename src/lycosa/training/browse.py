@@ -23,21 +23,8 @@ from lycosa.training.quality import Recognised, recognise
 from lycosa.training.record import Record, Visited, add_labels, is_history, read_crawl, read_history, read_record
 from lycosa.training.sources import Look
 
-STATES = 4
-"""Hidden states: relevant, one step away, two, and all that is farther."""
-
-CLUSTERS = 5
-"""K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and that of the relevant ones."""
-
 MOST_CLUSTERS = 1000
-MOST = 3000
-"""Training pages: each page of a crawl is compared with all of them."""
-
-SMALL = 100
-"""Of fewer pages even words count that are on one page only."""
-
-FEW = 10
-"""Fewer relevant pages get a word of warning."""
+FEW = 10  # fewer relevant pages get a warning
 
 
 @dataclass
@@ -46,8 +33,8 @@ class Browsed:
     out: Path
     left_out: Counter[str]
     notes: list[str]
+    # of each clustering: pages, relevant pages and words per cluster
     clusters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """Of each clustering its clusters: pages, relevant, words."""
     recognised: Recognised | None = None
 
     @property
@@ -65,10 +52,10 @@ def train_browse(
     labels: Path | None = None,
     unlabelled: str = "path",
     positives_only: bool = False,
-    states: int = STATES,
-    clusters: int = CLUSTERS,
+    states: int = 4,  # hidden states: relevant, one step away, two, farther
+    clusters: int = 5,  # K of Batsakis 2007, 3.4.1: four clusters of irrelevant pages, and that of the relevant ones
     gap: float = 30.0,
-    most: int = MOST,
+    most: int = 3000,  # each page of a crawl is compared with all training pages
     language: str = "en",
     seed: int = 0,
     tell: Tell = silent,
@@ -157,12 +144,9 @@ class Trail:
     """The pages of a record, and the steps between them."""
 
     urls: list[str]
-    said: NDArray[np.intp]
-    """1: relevant, 0: irrelevant, -1: nobody said anything."""
-    steps: NDArray[np.intp]
-    """(n, 2): page i was followed by page j, as often as that happened; never by itself."""
-    how: str
-    """Where the steps come from: referrers, order, links."""
+    said: NDArray[np.intp]  # 1: relevant, 0: irrelevant, -1: no label
+    steps: NDArray[np.intp]  # (n, 2): page i was followed by page j, as often as that happened; never by itself
+    how: str  # source of the steps: referrers, order, links
     notes: list[str] = field(default_factory=list)
 
 
@@ -355,7 +339,7 @@ def _terms(corpus: Corpus, rows: NDArray[np.intp], relevant: NDArray[np.bool_]) 
     for row, good in zip(rows.tolist(), relevant.tolist(), strict=True):
         frequency[corpus.pages[row].terms.ids] += 1
         wanted[corpus.pages[row].terms.ids] += good
-    least = COMMON if len(rows) >= SMALL else 1
+    least = COMMON if len(rows) >= 100 else 1  # of fewer pages even words on one page only count
     terms = np.flatnonzero((frequency >= least) | (wanted > 0))
     order = np.lexsort((-frequency[terms], wanted[terms] == 0))
     return np.sort(terms[order[:MOST_TERMS]])

@@ -15,22 +15,11 @@ from lycosa.text.browsing import Browsing
 
 KINDS: tuple[Clusters, ...] = ("kmeans", "xmeans")
 
-RESTARTS, SPLIT_RESTARTS = 8, 4
-"""Starts, of which the best counts: of all pages, and of each split."""
-
+RESTARTS, SPLIT_RESTARTS = 8, 4  # starts, of which the best counts: of all pages, and of each split
 MOST_ROUNDS = 100
 
-FEWEST, MOST = 2, 50
-"""Clusters that X-Means begins with, and has at most."""
-
-WORDS = 6
-"""Words that describe a cluster."""
-
-_SAME = 1e-7
-"""Squared distances below this are none, but what float32 leaves of it: two pages with the same words."""
-
-_LEAST = 1e-12
-"""A variance: pages may all be the same."""
+FEWEST, MOST = 2, 50  # clusters that X-Means begins with, and its maximum
+WORDS = 6  # that describe a cluster
 
 
 @dataclass(slots=True)
@@ -72,7 +61,7 @@ class Points:
         product = self.bags.times(self.values, np.ascontiguousarray(centres.T, np.float32))
         length = self.bags.totals(self.values * self.values)
         squares: NDArray[np.float64] = np.maximum(length[:, None] - 2 * product + (centres**2).sum(axis=1), 0.0)
-        squares[squares < _SAME] = 0.0
+        squares[squares < 1e-7] = 0.0  # float32 error of two pages with the same words
         return squares
 
 
@@ -81,8 +70,7 @@ class Clustering:
     """Which cluster each page is in (0, 1, ..., in the order in which pages first have them), and how far off it is."""
 
     labels: NDArray[np.intp]
-    squares: NDArray[np.float64]
-    """The squared distance of each page to the mean of its cluster."""
+    squares: NDArray[np.float64]  # squared distance of each page to its cluster's mean
 
     @property
     def count(self) -> int:
@@ -194,7 +182,7 @@ def bic(sizes: NDArray[np.intp], squares: float, dimensions: int, *, literal: bo
     """
     pages, k, m = int(sizes.sum()), len(sizes), dimensions
     each = 1 if literal else m
-    variance = max(squares / (each * (pages - k)), _LEAST)
+    variance = max(squares / (each * (pages - k)), 1e-12)  # all pages may be the same
     likelihood = float((sizes * np.log(sizes / pages)).sum())
     likelihood -= pages / 2 * (each * math.log(2 * math.pi) + m * math.log(variance)) + each * (pages - k) / 2
     return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)

@@ -16,22 +16,15 @@ from lycosa.text.fingerprint import NEAR, distance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.taxonomy import spellings
 
-MOST_TERMS = 50_000
-"""Terms of a model: those that are on most pages."""
-
-COMMON = 2
-"""Pages that a term has to be on."""
-
+MOST_TERMS = 50_000  # terms of a model: those on most pages
+COMMON = 2  # pages that a term has to be on
 _BLOCKS = NEAR + 1
-_LONG = 30
-"""Different words below which a page is alike another only if it has the same words."""
 
 
 @dataclass(slots=True)
 class Labelled:
     label: str
-    name: str
-    """Its address, or its file."""
+    name: str  # its address or file
     terms: Terms
     simhash: int
 
@@ -143,7 +136,8 @@ class Corpus(Account):
             same = xxhash.xxh3_64_intdigest(page.terms.ids.tobytes() + page.terms.counts.tobytes())
             first = exact.setdefault(same, row)
             leader[row] = find(first)
-            if first != row or len(page.terms.ids) < _LONG:
+            # with fewer different words, only pages with the same words are alike
+            if first != row or len(page.terms.ids) < 30:
                 continue
             # Of two fingerprints that differ in 4 bits, one of five blocks is the same in both.
             for block in range(_BLOCKS):

@@ -21,9 +21,6 @@ from lycosa.web.html import read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import resolve
 
-REASONS = 3
-"""Failures that are told word for word; all are counted."""
-
 _HOPS = 5
 
 
@@ -84,7 +81,7 @@ def fetched(options: Options) -> Look:
         got, failed = asyncio.run(_fetch_all(urls, tell, options))
         if failed:
             account.left_out["can't be fetched"] += len(failed)
-            account.notes += list(failed.values())[:REASONS]
+            account.notes += list(failed.values())[:3]  # failures shown word for word; all are counted
         for url in urls:  # in their order, so that nothing depends on who answers first
             if url in got:
                 yield url, got[url]

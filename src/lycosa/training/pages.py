@@ -20,22 +20,14 @@ from lycosa.training.corpus import Corpus
 from lycosa.training.quality import Quality, hold_out, measure
 from lycosa.training.sources import Look, marks_in, read
 
-FEW = 20
-"""A class of fewer different pages gets a word of warning."""
-
-COUNTED = ("nb", "nb-plain")
-"""Kinds of model that need nothing but Lycosa to be made."""
-
-_LONGEST_NAME = 235
-"""Bytes of a file's name; files have a few more until they are complete."""
+FEW = 20  # a class of fewer different pages gets a warning
 
 
 @dataclass
 class Trained:
     model: Model
     out: Path
-    quality: Quality | None
-    """None where nothing was held out."""
+    quality: Quality | None  # None where nothing was held out
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
@@ -110,7 +102,7 @@ def _check(out: Path, kind: str, least: int, held_out: float, seed: int) -> None
     """Refuse what can't work before anything is read."""
     if kind not in KINDS:
         raise InputError(f"--kind is {kind}: it is one of {', '.join(KINDS)}")
-    if kind not in COUNTED:
+    if kind not in ("nb", "nb-plain"):  # models that need no optional package
         try:
             import sklearn  # noqa: F401
         except ImportError as error:
@@ -137,7 +129,7 @@ def check_out(out: Path, begins: bytes, otherwise: str) -> None:
             raise InputError(f"there is no directory {out.parent}: make it, or choose another --out")
         if not os.access(out.parent, os.W_OK):
             raise InputError(f"cannot write to the directory {out.parent}: choose another --out")
-        if len(os.fsencode(out.name)) > _LONGEST_NAME:
+        if len(os.fsencode(out.name)) > 235:  # bytes; incomplete files have a few more
             raise InputError(f"--out {out.name[:40]}... is too long a name for a file: choose another --out")
         with open(out, "rb") as file:
             if not file.read(len(begins)).startswith(begins):

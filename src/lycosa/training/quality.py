@@ -12,18 +12,10 @@ from numpy.typing import NDArray
 from lycosa.text.folds import log_loss
 from lycosa.training.clusters import Points
 
-TABLE = 8
-"""Classes up to which all confusions are told; beyond, the worst."""
-
+TABLE = 8  # classes up to which all confusions are shown; beyond, the worst
 WORST = 10
 
 NEIGHBOURS = 5
-MOST_TRIED = 300
-"""Pages that are left out in turn; of more, so many by chance."""
-
-FEWEST = 20
-"""With fewer pages nothing is said."""
-
 _AT_ONCE = 50
 
 
@@ -31,20 +23,16 @@ _AT_ONCE = 50
 class Quality:
     """What the held-out pages say."""
 
-    pages: int
-    """Held out."""
+    pages: int  # held out
     accuracy: float
-    majority: float
-    """The accuracy of always saying the largest class."""
+    majority: float  # accuracy of always answering the largest class
     log_loss: float
-    gap: float
-    """How far stated probabilities are from the truth, on average, over ten bins."""
+    gap: float  # mean error of the stated probabilities over ten bins
+    # name, pages, held_out, precision, recall, f1 (None where nothing was held out or answered)
     classes: list[dict[str, Any]] = field(default_factory=list)
-    """Of each class: name, pages, held_out, precision, recall, f1 (None where nothing was held out or said)."""
+    # class, taken for, times: the most frequent first
     confusions: list[tuple[str, str, int]] = field(default_factory=list)
-    """Of a class, taken for another, how often: the most frequent first."""
-    top: dict[str, Any] = field(default_factory=dict)
-    """For a taxonomy: accuracy, majority and classes of its first level."""
+    top: dict[str, Any] = field(default_factory=dict)  # of a taxonomy's first level: accuracy, majority and classes
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -174,9 +162,10 @@ def recognise(
     Copies of a page (`groups`) are not asked: they would be praised for what they have seen. None where there are too
     few pages, or only one kind.
     """
-    if len(points) < FEWEST or relevant.all() or not relevant.any():
+    if len(points) < 20 or relevant.all() or not relevant.any():  # too few pages for a figure
         return None
-    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(points))[:MOST_TRIED])
+    # pages left out in turn, drawn at random
+    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(points))[:300])
     taken = np.zeros(len(rows), np.bool_)
     for first in range(0, len(rows), _AT_ONCE):
         mine = rows[first : first + _AT_ONCE]

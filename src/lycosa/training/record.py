@@ -35,17 +35,11 @@ from lycosa.web.html import extract, plain
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.urls import canonical
 
-MOST_RECORD = 2_000_000_000
-"""Bytes of a record of lines, which may have whole pages in them."""
-
+MOST_RECORD = 2_000_000_000  # bytes of a record of lines, which may hold whole pages
 MOST_LINE = 20_000_000
-MOST_EXPORT = 200_000_000
-"""Bytes of an export that has to be read at once: JSON or CSV."""
-
+MOST_EXPORT = 200_000_000  # bytes of an export that is parsed as a whole: JSON or CSV
 MOST_VISITS = 2_000_000
-SHOWN = 5
-"""Broken lines whose numbers are told."""
-
+SHOWN = 5  # broken lines whose numbers are shown
 YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
 NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
 UNSAID = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
@@ -55,9 +49,7 @@ _REFERRER = ("referrer", "referer", "from_url", "referring_url")
 _TIME = ("time", "timestamp", "time_usec", "visit_time", "visittime", "last_visit_time", "lastvisittime", "visit_date",
          "visited", "datetime", "date")  # fmt: skip
 
-_WEBKIT = 11_644_473_600
-"""Seconds from 1601, when Chromium's clock starts, to 1970."""
-
+_WEBKIT = 11_644_473_600  # seconds from 1601, the start of Chromium's clock, to 1970
 _LINES, _FIRST = 20, 65536
 
 
@@ -81,14 +73,10 @@ class Record:
 
     corpus: Corpus = field(default_factory=Corpus)
     visits: list[Visited] = field(default_factory=list)
-    row_of: dict[str, int] = field(default_factory=dict)
-    """Where the corpus has the words of a page."""
-    labels: dict[str, bool] = field(default_factory=dict)
-    """What was said of pages apart from their visits."""
-    steps: list[tuple[str, str]] | None = None
-    """Who links to whom, where that is known; None: it follows from the visits."""
-    complete: bool = False
-    """Whether there are no more words to be had than those that are here, and every page has a label."""
+    row_of: dict[str, int] = field(default_factory=dict)  # row of a page's words in the corpus
+    labels: dict[str, bool] = field(default_factory=dict)  # labels given apart from visits
+    steps: list[tuple[str, str]] | None = None  # links, where known; None: they follow from the visits
+    complete: bool = False  # no more words to be had, and every page has a label
 
     @property
     def left_out(self) -> Counter[str]:
@@ -531,21 +519,18 @@ MAGIC = b"SQLite format 3\0"
 
 MOST_BYTES = 4_000_000_000
 
-_BESIDE = ("-wal", "-journal")
-"""What a browser that runs has not yet written into the file itself."""
-
+_BESIDE = ("-wal", "-journal")  # files that a running browser has not merged yet
+# visits of type 5 and 6 came by a redirect; 4, 7 and 8 are embedded objects, downloads and frames
 _FIREFOX = """
 SELECT v.id, p.url, v.visit_date / 1e6, v.from_visit, 0, v.visit_type IN (5, 6), v.visit_type IN (4, 7, 8)
 FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id ORDER BY v.visit_date, v.id
 """
-"""Visits of type 5 and 6 came by a redirect; 4, 7 and 8 are embedded objects, downloads and frames."""
-
+# its clock starts in 1601; a transition's highest bit is a server redirect; kinds 3 and 4 are frames
 _CHROMIUM = """
 SELECT v.id, u.url, v.visit_time / 1e6 - 11644473600, v.from_visit, {opener},
        (v.transition & 0x80000000) != 0, (v.transition & 255) IN (3, 4)
 FROM visits v JOIN urls u ON u.id = v.url ORDER BY v.visit_time, v.id
 """
-"""Its clock starts in 1601. A transition's highest bit means a redirect of the server; the kinds 3 and 4 are frames."""
 
 
 class _Visit(NamedTuple):
@@ -553,11 +538,9 @@ class _Visit(NamedTuple):
     url: str
     time: object
     from_visit: int
-    opener: int
-    """The visit whose page opened this one in a tab of its own."""
+    opener: int  # visit whose page opened this one in a new tab
     redirected: int
-    inside: int
-    """No page of its own: part of another, or a download."""
+    inside: int  # part of another page, or a download
 
 
 def is_history(path: Path) -> bool:
@@ -619,10 +602,8 @@ def _visits(path: Path, database: sqlite3.Connection) -> Iterator[_Visit]:
 
 
 def _fill(record: Record, visits: Iterator[_Visit]) -> None:
-    pages: dict[object, tuple[str, object]] = {}
-    """Of each visit its page, and the visit it came from."""
-    passed: set[object] = set()
-    """Visits that were sent on."""
+    pages: dict[object, tuple[str, object]] = {}  # page of each visit, and the visit it came from
+    passed: set[object] = set()  # visits that were redirected
     looked_at: list[_Visit] = []
     lost = 0
     for visit in visits:

@@ -22,17 +22,8 @@ from lycosa.topics.model import Model
 from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
 
-RESTART = 0.15
-"""How often a walk begins again somewhere else."""
-
-WALKERS = 50
-"""Walks at a time: their next pages are fetched together."""
-
-PATIENCE = 10
-"""Steps for each link that is to be followed, at most."""
-
-LINKED = 150
-"""Linked pages of each class that are fetched, at most: about as many as the paper had."""
+WALKERS = 50  # walks at a time, whose next pages are fetched together
+PATIENCE = 10  # steps per link to follow
 
 
 @dataclass
@@ -40,17 +31,12 @@ class Learned(Account):
     """The rules, and from how much they were learned."""
 
     book: RuleBook
-    parents: int = 0
-    """Pages with a class that link to others: train-0."""
-    linked: int = 0
-    """Pages that they link to and that could be classified: train-1."""
+    parents: int = 0  # pages with a class that link to others: train-0
+    linked: int = 0  # linked pages that could be classified: train-1
 
 
-Seen: TypeAlias = tuple[str, list[str]]
-"""The class of a page, and what it links to."""
-
+Seen: TypeAlias = tuple[str, list[str]]  # class of a page, and its links
 See: TypeAlias = "Callable[[Sequence[str], Learned], dict[str, Seen]]"
-"""What can be had of some pages."""
 
 
 class Reader:
@@ -92,7 +78,7 @@ def train_rules(
     look: Look,
     *,
     column: str = "",
-    most: int = LINKED,
+    most: int = 150,  # linked pages fetched per class: about as many as the paper had
     walk: int = 0,
     seed: int = 0,
     tell: Tell = silent,
@@ -249,7 +235,7 @@ def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learne
                 followed += 1
                 ends.add(url)
             onward = [target for target in links if name and target != url]
-            if onward and chance.random() >= RESTART:
+            if onward and chance.random() >= 0.15:  # chance that a walk restarts elsewhere
                 sources.add(url)
                 walkers[number] = chance.choice(onward), name
             else:

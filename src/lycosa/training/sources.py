@@ -23,23 +23,13 @@ from lycosa.web.html import Document, extract, language_of, plain
 from lycosa.web.urls import canonical, is_http
 
 HTML, TEXT = (".html", ".htm", ".xhtml"), (".txt", ".text", ".md")
-RELEVANT, IRRELEVANT = "relevant", "irrelevant"
-"""The classes of a crawl's labels."""
-
-MARKED = "marked"
-"""The title of a column of topics that are wanted."""
-
-MOST_TABLE = 500_000_000
-"""Bytes of a table."""
-
-MOST_LINE = 1_000_000
-"""Bytes of a line of it."""
-
-Rows: TypeAlias = "list[tuple[str, str]]"
-"""Addresses and classes."""
-
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"  # classes of a crawl's labels
+MARKED = "marked"  # column title of wanted topics
+MOST_TABLE = 500_000_000  # bytes
+MOST_LINE = 1_000_000  # bytes
+Rows: TypeAlias = "list[tuple[str, str]]"  # addresses and classes
+# pages of some addresses, in their order, fetched or from an archive: see looking.py
 Look: TypeAlias = "Callable[[Sequence[str], Account, Tell], Iterator[tuple[str, Page]]]"
-"""The pages of some addresses, in their order: fetched, or out of an archive. See looking.py."""
 
 
 def read(sources: Iterable[str], look: Look, tell: Tell, column: str = "", language: str = "en") -> Corpus:

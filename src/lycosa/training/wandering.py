@@ -6,20 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-FARTHEST = 4
-"""Links that someone follows to a relevant page."""
-
-DETOURS = 0.4
-"""How often another link of a page is tried, and found to lead elsewhere, before the right one is taken."""
-
-ON = 4
-"""Pages that are looked at from the relevant page on, before the session ends."""
-
-KEEN = 0.75
-"""How often the next of them is a relevant one, if there is a link to any: people see where links lead."""
-
-MOST = 2000
-"""Pages that are looked through for a way; a session that finds none is left out."""
+DETOURS = 0.4  # chance of trying a wrong link before the right one
+MOST = 2000  # pages searched for a way; a session without one is left out
 
 
 class PageView(NamedTuple):
@@ -35,7 +23,7 @@ def sessions(
     starts: Iterable[str],
     *,
     random_seed: int = 0,
-    farthest: int = FARTHEST,
+    farthest: int = 4,  # links that a user follows to a relevant page
     detours: float = DETOURS,
 ) -> Iterator[list[PageView]]:
     """A session for each start: over a shortest way to a relevant page, with detours, and a little beyond it.
@@ -95,12 +83,13 @@ def _linger(
 ) -> Iterator[PageView]:
     """What is looked at from the end of the way on: from relevant page to relevant page, now and then beside them."""
     page, seen = way[-1], set(way)
-    for _ in range(ON):
+    for _ in range(4):  # pages viewed from the relevant page on, before the session ends
         new = [target for target in links(page) if target not in seen]
         good = [target for target in new if is_relevant(target)]
         if not new:
             return
-        keen = bool(good) and chance.random() < KEEN
+        # chance that the next one is relevant, if there is a link to any: people see where links lead
+        keen = bool(good) and chance.random() < 0.75
         target = chance.choice(good if keen else new)
         yield PageView(target, page)
         seen.add(target)

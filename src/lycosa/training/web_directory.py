@@ -36,57 +36,34 @@ from lycosa.training.record import check_file
 from lycosa.training.sources import MARKED, unpacked
 from lycosa.web.urls import canonical
 
-MOST_BYTES = 8_000_000_000
-"""Of a dump, unpacked: the largest that there was had 2.3 billion."""
-
+MOST_BYTES = 8_000_000_000  # bytes of a dump, unpacked: the largest had 2.3 billion
 MOST_TOPICS = 2_000_000
-MOST_LISTED = 10_000_000
-"""Addresses in a dump; the largest had 5 million."""
-
-MOST_KEPT = 6_000_000
-"""Addresses that are held in memory."""
-
-MOST_TOKEN = 1_000_000
-"""Bytes of a tag or a line."""
-
-MOST_TEXT = 4 * LONGEST
-"""Characters of an element that are read."""
-
-DEEPEST = 20
-"""Elements in each other: dumps have three."""
-
-LEVELS = 30
-"""Parts of a topic's path: the deepest directories have half as many."""
-
-ROOT = "Top"
-"""What the paths of most dumps begin with."""
-
-COLUMNS = ("url", "class", MARKED)
-"""Titles of the table that is written."""
-
+MOST_LISTED = 10_000_000  # addresses in a dump: the largest had 5 million
+MOST_KEPT = 6_000_000  # addresses in memory
+MOST_TOKEN = 1_000_000  # bytes of a tag or a line
+MOST_TEXT = 4 * LONGEST  # characters read of an element
+DEEPEST = 20  # nested elements: dumps have three
+LEVELS = 30  # parts of a topic's path: the deepest directories have half as many
+ROOT = "Top"  # root of the paths of most dumps
+COLUMNS = ("url", "class", MARKED)  # titles of the output table
 Bytes: TypeAlias = "io.BufferedReader[Any]"
 
 _PAGE = ("url", "uri", "address", "link", "href")
 _TOPIC = ("class", "category", "topic", "label", "path", "category path")
 _CHUNK = 1 << 18
+# characters that XML forbids: old dumps have them, and a parser would stop at the first
 _UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
-"""Characters that XML must not have: old dumps do, and a parser would stop at the first."""
 
 
 class Branch(NamedTuple):
     """A topic as one meets it when browsing."""
 
-    name: str
-    """The last part of its path."""
+    name: str  # last part of its path
     path: str
-    topics: int
-    """Topics below it."""
-    pages: int
-    """Pages listed under it, and under all topics below it."""
-    own: int
-    """Pages listed under it alone."""
-    marked: bool
-    """Whether it is marked, or part of a topic that is."""
+    topics: int  # topics below it
+    pages: int  # pages listed under it and all topics below it
+    own: int  # pages listed under it alone
+    marked: bool  # itself or an ancestor
 
 
 @dataclass
@@ -102,12 +79,10 @@ class WebDirectory(Account):
     [('Science/Physics', True)]
     """
 
+    # addresses by topic: all, or a random sample of large topics
     pages: dict[str, list[str]] = field(default_factory=dict)
-    """Addresses by topic: all of them or, of large topics, some that were drawn by chance."""
-    listed: Counter[str] = field(default_factory=Counter)
-    """How many there were in the dump, where there were more."""
-    marked: list[str] = field(default_factory=list)
-    """Topics that are wanted: branches mean all below them."""
+    listed: Counter[str] = field(default_factory=Counter)  # number in the dump, where there were more
+    marked: list[str] = field(default_factory=list)  # wanted topics: branches include all below them
 
     @cached_property
     def _totals(self) -> dict[str, tuple[int, int]]:
@@ -225,14 +200,12 @@ class _Gathered:
     def __init__(self, below: str, most: int, most_entries: int) -> None:
         self.below = below.removeprefix(f"{ROOT}/")
         self.most, self.most_entries = most, most_entries
-        self.entries = 0
-        """Topics and pages that were met."""
+        self.entries = 0  # topics and pages met
         self.account = Account()
         self.pages: dict[str, list[str]] = {}
         self.listed: Counter[str] = Counter()
         self.marked: dict[str, None] = {}
-        self.numbered: dict[str, list[str]] = {}
-        """Addresses of topics that are known by their number only, as yet."""
+        self.numbered: dict[str, list[str]] = {}  # addresses of topics known by their number only, so far
         self.path_of_number: dict[str, str] = {}
         self.kept = 0
         self._spelt: dict[str, str] = {}
@@ -376,8 +349,8 @@ class _Rdf:
         self.inside: list[str] = []
         self.topic = self.page = ""
         self.page_topic = ""
+        # addresses named by the topic before: their page elements follow, and are not new
         self.linked: set[str] = set()
-        """Addresses that the topic before has named: its pages follow, with more about each, and are the same."""
         self.text: list[str] = []
         self.length = 0
         self.parser = expat.ParserCreate("UTF-8")
