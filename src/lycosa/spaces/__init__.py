@@ -15,10 +15,8 @@ from lycosa.core.spec import Entry, Registry
 class SpaceEntry(Entry):
     """A space; what it needs is its seeds."""
 
-    judge: str = ""
-    """Who judges when nobody is named and no topic is given."""
-    accept: tuple[str, ...] = ()
-    """Content types that it reads, beside those of the web."""
+    judge: str = ""  # default judge without a topic
+    accept: tuple[str, ...] = ()  # content types read beside those of the web
 
 
 GOURITEN = "Gouriten, Maniu, Senellart 2014, 2.2"
@@ -49,8 +47,7 @@ ENTRIES = {
 }  # fmt: skip
 SPACES = Registry("space", __name__, ENTRIES)
 
-KNOWN = ("web", "clock")
-"""Parameters that a space gets from the crawl, not after its name."""
+KNOWN = ("web", "clock")  # parameters from the crawl, not written after the space's name
 
 
 def describe(name: str) -> dict[str, tuple[Any, Any]]:

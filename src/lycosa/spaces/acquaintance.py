@@ -9,8 +9,7 @@ from typing import TypeAlias
 from lycosa.core.types import Page, Task
 from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
-Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"
-"""A word (work), several (hobbies), or a place."""
+Trait: TypeAlias = "str | Set[str] | tuple[float, ...]"  # a word (work), several (hobbies), or a place
 
 
 def read_traits(file: str) -> dict[str, dict[str, Trait]]:

@@ -24,8 +24,7 @@ from lycosa.web.politeness import Authority, Politeness
 from lycosa.web.robots import product
 from lycosa.web.signing import Identity, Signer
 
-PROBE_AFTER = 3
-"""Pages of a host after which it is asked for one that can't exist."""
+PROBE_AFTER = 3  # pages of a host before it is asked for one that can't exist
 
 
 def make_space(

@@ -19,27 +19,11 @@ from lycosa.drawing.formats import printable
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 from lycosa.web.urls import canonical, host, is_http, origin
 
-AT_ONCE = 40
-"""Statuses that are asked for at once: no server gives more."""
-
-MOST_STATUSES = 200
-"""Statuses read of one answer; a server that sends more does not keep to what it was asked for."""
-
-MOST_MENTIONS = 100
-"""People that one status mentions."""
-
-MOST_BYTES = 4_000_000
-"""Bytes of an answer when inflated: ten times what forty long statuses take."""
-
-MOST_WRITTEN = 100_000
-"""Characters of one status, with its markup."""
-
-WINDOW = 300.0
-"""Seconds after which a rate limit begins anew, where the server does not say: Mastodon's own."""
-
-SKEW = 2.0
-"""Seconds by which a server's clock may differ from ours before we go by its own; its Date has no fractions."""
-
+AT_ONCE = 40  # statuses per request: no server gives more
+MOST_STATUSES = 200  # statuses read of one answer
+MOST_MENTIONS = 100  # people that one status mentions
+MOST_BYTES = 4_000_000  # bytes of an answer when inflated: ten times what forty long statuses take
+WINDOW = 300.0  # seconds of a rate limit where the server does not say: Mastodon's own
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _ACCT = re.compile(rf"@?({_NAME})(?:@([^\s@/?#%]+))?")
@@ -68,8 +52,7 @@ class Api:
     'https://social.example/api/v1/accounts/lookup?acct=bob%40other.example'
     """
 
-    server: str
-    """Scheme, host and port."""
+    server: str  # scheme, host and port
     boosts: bool = False
     replies: bool = True
 
@@ -159,8 +142,7 @@ class Person:
     name: str = ""
     note: str = ""
     url: str = ""
-    opted_out: bool = False
-    """Asks not to be indexed."""
+    opted_out: bool = False  # asks not to be indexed
     suspended: bool = False
     flags: list[str] = field(default_factory=list)
     moved: Person | None = None
@@ -183,10 +165,8 @@ class Status:
     text: str
     language: str
     mentions: list[Person]
-    open: bool = True
-    """Whether all the world may find it; what is only for followers, or asks to be unlisted, may not be."""
-    secret: bool = False
-    """Whether it was shown to us alone."""
+    open: bool = True  # public; statuses for followers, and unlisted ones, are not
+    secret: bool = False  # shown to our account alone
 
 
 @dataclass(slots=True)
@@ -195,10 +175,8 @@ class Answer:
 
     people: list[Person] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
-    author: Person | None = None
-    """Of an account: whose statuses they are; of a look-up: who was found."""
-    secrets: bool = False
-    """Whether something among it was shown to us alone, and can't be kept."""
+    author: Person | None = None  # of an account: author of the statuses; of a look-up: the person found
+    secrets: bool = False  # something in it was shown to our account alone, and can't be kept
 
     @property
     def text(self) -> str:
@@ -294,7 +272,8 @@ def resets_in(reset: str, date: str, now: float) -> float | None:
         theirs = parsedate_to_datetime(date).timestamp()
     except (ValueError, TypeError, OverflowError):
         theirs = now
-    return max(0.0, at - (now if abs(theirs - now) <= SKEW else theirs))
+    # seconds that clocks may differ; Date has no fractions
+    return max(0.0, at - (now if abs(theirs - now) <= 2.0 else theirs))
 
 
 # -- pieces of answers -----------------------------------------------------------------------------------------
@@ -333,7 +312,8 @@ def _statuses(statuses: list[Any], node: str, boosts: bool) -> Iterator[Status]:
 def _text(status: Any, node: str) -> str:
     """The warning before a status, if it has one, and what it says; without markup."""
     warning, written = _line(_part(status, "spoiler_text"), 1000), _part(status, "content")
-    said = _plain(_scalar(written[:MOST_WRITTEN]), node) if isinstance(written, str) else ""
+    # characters of one status, with its markup
+    said = _plain(_scalar(written[:100_000]), node) if isinstance(written, str) else ""
     return "\n".join(filter(None, (warning, said)))
 
 

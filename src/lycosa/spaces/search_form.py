@@ -27,24 +27,11 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
 from lycosa.web.urls import canonical
 
+# from a text and its language to the words in it that are worth asking for
 Words: TypeAlias = Callable[[str, str], list[str]]
-"""From a text and its language to the words in it that are worth asking for."""
-
-MOST_RECORDS = 1000
-"""Records taken from one page of results."""
-
-MOST_TEXT = 200_000
-"""Characters of results that are read for keywords."""
-
-MOST_LINES = 5000
-"""Lines, and links, of the page for nonsense that are remembered."""
-
-WINDOW = 50
-"""Characters before and after a keyword that are its context: the hundred of the paper."""
-
-TELLING = 3
-"""Answers without a record after which it is said that the form may not be one."""
-
+MOST_TEXT = 200_000  # characters of results read for keywords
+MOST_LINES = 5000  # lines, and links, remembered of the page for nonsense
+WINDOW = 50  # characters before and after a keyword that are its context: the hundred of the paper
 _HERE = "lycosa0keyword"
 _NEXT = re.compile(
     r"(?:next|more|older|weiter|nächste|suivant|siguiente|seguente|próxim|volgende|nästa)\b|[»›→>]+$", re.I
@@ -63,8 +50,7 @@ class Place(NamedTuple):
 
     keyword: str
     number: int = 1
-    before: frozenset[str] = frozenset()
-    """The records of the page before it."""
+    before: frozenset[str] = frozenset()  # records of the page before it
 
 
 class SearchFormSpace(OverWeb):
@@ -122,10 +108,8 @@ class SearchFormSpace(OverWeb):
             raise ValueError(f"record is {record!r}, which is not a regular expression: {error}") from error
         super().__init__(web)
         self.url, self.pages, self.count, self.most, self.words = url, pages, count, most, words
-        self.seen: dict[str, str] = {}
-        """The records found so far, with their titles."""
-        self.queries = 0
-        """Pages of results so far."""
+        self.seen: dict[str, str] = {}  # records so far, with their titles
+        self.queries = 0  # pages of results so far
         self._before, self._after = form.split(_HERE)
         self._nonsense = "zq" + hashlib.sha256(form.encode()).hexdigest()[:10]
         self._asked = self._address(self._nonsense)
@@ -137,7 +121,7 @@ class SearchFormSpace(OverWeb):
     @property
     def notes(self) -> list[str]:
         """What a person should know in the end."""
-        if self.queries >= TELLING and not self.seen:
+        if self.queries >= 3 and not self.seen:  # answers without a record before the form gets a warning
             return [
                 f"{self.queries} answers of {self.url} had no record: nothing that its answer to nonsense does not "
                 "have. Is that the address of its results? If so, name what is a record with record=PATTERN"
@@ -289,7 +273,7 @@ class SearchFormSpace(OverWeb):
                 more, kinds[at] = more or url, "template"
             elif self.record.search(url) if self.record.pattern else not search:
                 kinds[at] = "record"
-                if len(records) < MOST_RECORDS and not records.get(url):
+                if len(records) < 1000 and not records.get(url):  # records taken from one page of results
                     records[url] = anchor[:200]
             elif search:
                 kinds[at] = "template"

@@ -26,15 +26,9 @@ from lycosa.web.html import HTML, language_of
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import canonical, host, origin
 
-TOKEN = "LYCOSA_SOCIAL_TOKEN"
-"""The environment variable with an access token, for servers that show nothing without one."""
-
-MOST_SAID = 5_000
-"""Characters that are kept of what someone says of someone else."""
-
-MOST_PEOPLE = 1_000
-"""People that are taken from one answer."""
-
+TOKEN = "LYCOSA_SOCIAL_TOKEN"  # environment variable with an access token, for servers that show nothing without one
+MOST_SAID = 5_000  # characters kept of what one person says of another
+MOST_PEOPLE = 1_000  # people taken from one answer
 OPTED_OUT = "the account asks not to be indexed"
 
 
@@ -77,8 +71,8 @@ class SocialSpace(OverWeb):
         self._token = os.environ.get(TOKEN, "").strip()
         if self._token:
             web.transport = Authorised(web.transport, self.api.server, self._token)
+        # page numbers of nodes that are a person's second, third, ... page of statuses
         self._number: dict[str, int] = {}
-        """Nodes that are someone's second, third, ... page of statuses."""
 
     # -- people ------------------------------------------------------------------------------------------------
 

@@ -38,17 +38,12 @@ from lycosa.web.walls import Wall
 if TYPE_CHECKING:
     from lycosa.spaces.web import WebSpace
 
-LEAST_WORDS = 30
-"""Of a rendered page whose server said that there is none: fewer are an error page."""
-
+# pages that may overtake one in the browser before the crawl waits for it, and seconds of waiting at most
 OVERTAKEN, BROWSERS_TURN = 2, 5.0
-"""Pages that may overtake one that is in the browser before the crawl waits for it; and for how many seconds at most,
-since a browser was last done with a page."""
-
 WALLS = frozenset(get_args(Wall))
 
+# headers with rules for a page's use, however it is shown
 DIRECTING = ("x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
-"""Headers that say what may be done with a page, however it is shown."""
 
 
 class Stage:
@@ -58,13 +53,10 @@ class Stage:
         self, clock: Clock, fetch: Fetch, read: Callable[[Task, Response, Page], Awaitable[None]], inflated: int
     ) -> None:
         self.clock = clock
-        self.fetch = fetch
-        """Sends what a page asks for."""
-        self.read = read
-        """Reads an answer into a page."""
+        self.fetch = fetch  # sends the requests of a page
+        self.read = read  # reads an answer into a page
         self.inflated = inflated
-        self.arrived = 0
-        """Pages so far."""
+        self.arrived = 0  # pages so far
         self._shown: dict[int, int] = {}  # what is in the browser, or waits for it: how many pages there were then
         self._stirred = 0.0  # when that was last seen to change
 
@@ -126,7 +118,8 @@ class Stage:
         opted_out = fresh.outcome == "unwanted" and "opt_outs" in fresh.data
         if page.outcome == "ok" and (opted_out or (fresh.outcome in WALLS and look.is_shell)):
             _leave_out(page, fresh)
-        if fresh.outcome != "ok" or (page.outcome != "ok" and words < LEAST_WORDS):
+        # the server said there is no page: a rendered text of fewer words is an error page
+        if fresh.outcome != "ok" or (page.outcome != "ok" and words < 30):
             return  # an error page that is drawn by scripts is one all the same
         page.outcome, page.title, page.language, page.guessed = "ok", fresh.title, fresh.language, fresh.guessed
         page.marked, page.main, page.headings, page.lead = fresh.marked, fresh.main, fresh.headings, fresh.lead
@@ -195,17 +188,13 @@ def _add(links: Links, urls: list[str]) -> None:
 
 # What rendered pages ask for, sent as the crawl sends its own requests: robots.txt first, guarded, after a pause.
 
-LONGEST_WAIT = 60.0
-"""Seconds that a request waits for a host; one that wants to be left alone for longer is not asked."""
-
+LONGEST_WAIT = 60.0  # seconds that a request waits for a host; hosts with a longer delay are not asked
 _PRIVATE = ("cookie", "authorization")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
 
-AGAIN = 0.02
-"""Seconds until a busy host is looked at again."""
-
+AGAIN = 0.02  # seconds until a busy host is checked again
 MOST_URL = 8_000
 
 

@@ -49,29 +49,15 @@ TEXT = frozenset({"text/plain"})
 ROBOTS_KEEP = 24 * 3600.0
 ROBOTS_HOPS = 5
 
-MOST_SITEMAPS = 20
-"""Sitemaps of one robots.txt that are read."""
-
-BACKOFF = (5.0, 30.0, 180.0)
-"""Seconds before the second, third, fourth attempt at a node."""
-
-GIVE_UP = 10
-"""Failures of a host in a row, whatever it was asked for, after which it is left alone for hours."""
-
-GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)
-"""Seconds before a host that was given up is asked again, after the first failure too many, the second, ..."""
-
+MOST_SITEMAPS = 20  # sitemaps read of one robots.txt
+BACKOFF = (5.0, 30.0, 180.0)  # seconds before the second, third, fourth attempt at a node
+GIVE_UP = 10  # failures of a host in a row before it is left alone for hours
+GIVEN_UP = (3600.0, 6 * 3600.0, 24 * 3600.0)  # seconds before a host that was given up is asked again
+# outcomes that concern the host, not the page
 FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "challenge", "limited"})
-"""Outcomes that say something of the host, not of the page."""
-
+# the same for robots.txt, whose last step repeats: until it can be read, its host is closed
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
-"""The same for robots.txt, whose last step repeats: until it can be read, its host is closed."""
-
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
-
-WALLED = frozenset({401, 402, 403, 405, 428, 429, 503})
-"""With which failures walls come."""
-
 
 _OF_ANY_TYPE = ("robots", "sitemap", "search", "policy", "requisite")
 
@@ -85,13 +71,11 @@ class _Robots:
     """What is known of an origin's robots.txt."""
 
     rules: Rules | None = None
-    until: float = 0.0
-    """Rules: when they expire. No rules: when to ask again."""
+    until: float = 0.0  # rules: when they expire; no rules: when to ask again
     attempts: int = 0
     next_hop: str = ""
     hops: int = 0
-    signals: RobotsSignals | None = None
-    """What it says of the use of pages, if anything."""
+    signals: RobotsSignals | None = None  # what it says of the use of pages
 
 
 class WebSpace(Space):
@@ -123,10 +107,8 @@ class WebSpace(Space):
         respect: str = "",
         credentials: Credentials | None = None,
     ) -> None:
-        self.walls = True
-        """Whether pages are looked at for challenges, log-ins and the like in their place."""
-        self.signer = signer
-        """Signs requests, if they are to be."""
+        self.walls = True  # look for challenges, log-ins and the like in place of pages
+        self.signer = signer  # signs requests
         self.transport = transport
         self.meter = getattr(transport, "meter", None)
         self.politeness = politeness
@@ -134,21 +116,16 @@ class WebSpace(Space):
         self.names = names
         self.mark = Mark()
         self.agent = product(user_agent)
-        self.policies = Policies(respect, self.agent)
-        """What owners of pages don't want done with them."""
-        self.documents = chosen(documents)
-        """Kinds of documents that are fetched and read."""
+        self.policies = Policies(respect, self.agent)  # owners' rules for the use of their pages
+        self.documents = chosen(documents)  # kinds of documents that are fetched and read
         self.wanted = HTML | TEXT | types_of(self.documents) | frozenset(accept)
         self.languages = frozenset(code.lower().split("-")[0] for code in languages)
         self.inflated = inflated
-        self.largest = largest
-        """Bytes of a page that is not too large to be of interest; 0: none is."""
+        self.largest = largest  # bytes of a page worth recording; 0: no limit
         self.attempts = attempts
         self.follow_nofollow = follow_nofollow
-        self.whole_text = whole_text
-        """Whether pages have no main part: all that they say counts."""
-        self.probe_after = probe_after
-        """Pages of an origin after which it is asked for one that can't exist; 0: never."""
+        self.whole_text = whole_text  # pages have no main part: all their text counts
+        self.probe_after = probe_after  # pages of an origin before it is asked for one that can't exist; 0: never
         self.headers = {
             "User-Agent": user_agent,
             "Accept": ",".join(
@@ -161,21 +138,17 @@ class WebSpace(Space):
         self._request_tail = "".join(f"{key}: {value}\r\n" for key, value in self.headers.items()) + "\r\n"
         self.credentials = credentials or Credentials()
         self.renderer: Renderer | None = None
-        """Who has pages rendered by a browser, if anyone has."""
         self.resources = Resources(self)
         self.stage = Stage(clock, self.resources.fetch, self._read, inflated)
-        self.ahead: dict[str, Rules] = {}
-        """Rules by origin that were read for a page which is not recorded yet."""
+        self.ahead: dict[str, Rules] = {}  # rules by origin, read for a page that is not recorded yet
         self._robots: dict[str, _Robots] = {}
         self._asking: set[str] = set()
-        self.sitemaps = sitemaps
-        """Whether the sitemaps that a robots.txt names are of interest."""
+        self.sitemaps = sitemaps  # read the sitemaps that a robots.txt names
         self._pages: Counter[str] = Counter()
         self._probed: set[str] = set()
         self._probing: set[str] = set()  # those whose answer is not recorded yet
         self._failures: Counter[str] = Counter()  # of each host, since it last answered as it should
-        self.pool = ReaderPool(readers) if readers else None
-        """Processes that read pages, if not this one does."""
+        self.pool = ReaderPool(readers) if readers else None  # processes that read pages; None: this one
         self._turns: dict[int, asyncio.Future[None]] = {}  # of answers that came and are being read, the first first
         self._ruled: list[str] = []  # origins, each time their robots.txt was heard of
         self._held: dict[str, tuple[float, str]] = {}  # until when hosts are to be left alone, and why
@@ -411,7 +384,7 @@ class WebSpace(Space):
 
     def _wall_of_failure(self, task: Task, response: Response) -> Wall | None:
         """Whether an answer that is no success has a wall in it: most of those that are challenges say 403 or 503."""
-        if not self.walls or response.status not in WALLED:
+        if not self.walls or response.status not in {401, 402, 403, 405, 428, 429, 503}:  # statuses of walls
             return None
         document, body = Document(), b""
         with suppress(BadEncoding):
