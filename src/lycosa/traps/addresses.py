@@ -13,31 +13,25 @@ from typing import NamedTuple
 
 from lycosa.core.types import Visit
 
-DEEPEST = 15
-"""Folders in a path, at most."""
-
-LONGEST = 600
-"""Characters in an address, at most."""
-
+DEEPEST = 15  # folders in a path
+LONGEST = 600  # characters of an address
 _DIGITS = re.compile(r"\d+")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d(?:-[01]?\d(?:-[0-3]?\d)?)?|(?:1[89]|20|21)\d\d[01]\d[0-3]\d")
 _MONTH_OR_DAY = re.compile(r"[0-3]?\d(?:\.\w{1,5})?")
 _DATES = frozenset("date day month year week cal calendar mon yr start_date end_date tribe-bar-date".split())
+# a random segment: most likely a session's
 _DRAWN = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-f]{8,}|(?=[^/]*\d)(?=[^/]*[A-Z])(?=[^/]*[a-z])[\w=-]{16,}")
-"""A segment that was drawn at random: a session's, most likely."""
-
+# parameters that arrange a list, and never name a page
 _ORDERS = frozenset(
     "sort order orderby order_by sortby sort_by dir direction sortdir filter filters facet facets".split()
 )
-"""Parameters that arrange a list, and name a page nowhere."""
-
+# parameters that arrange a page, and seldom change its content
 _CHOICES = _ORDERS | frozenset(
     """
     asc desc view layout display mode style page pg paged start offset limit per_page perpage pagesize rows show
     colour color size brand price rating format highlight expand collapse
     """.split()
 )
-"""Parameters that arrange what is shown, and seldom change what it is."""
 
 
 CALENDAR, LOOP, LISTS = "calendar", "repeated path", "endless list"
@@ -154,20 +148,9 @@ def _join(segments: list[str]) -> str:
 
 # Pages of a maze: a few words and links that lead on into more of the same.
 
-MAZE = 0.5
-"""Share of a page's links that lead into one suspicious section: then it is a maze."""
-
-WALLED = 0.8
-"""The same for a list in many orders, of which an ordinary site has some: here nearly all links must lead into it."""
-
-FEWEST_LINKS = 3
-"""A page with fewer links proves nothing."""
-
-GRID = 20
-"""Links to dates that only the page of an empty calendar has."""
-
-THIN = 250
-"""Words, without stop words, with which a page may be worth reading whatever it links to."""
+MAZE = 0.5  # share of a page's links into one suspicious section that makes it a maze
+WALLED = 0.8  # the same for a list in many orders, of which an ordinary site has some
+FEWEST_LINKS = 3  # a page with fewer links proves nothing
 
 
 def is_maze(visit: Visit) -> bool:
@@ -184,7 +167,7 @@ def is_maze(visit: Visit) -> bool:
     >>> is_maze(page(here, *(f"http://a.test/events/2019/{month:02d}/" for month in range(1, 13))))
     False
     """
-    if int(visit.terms.counts.sum(dtype=int)) > THIN:
+    if int(visit.terms.counts.sum(dtype=int)) > 250:  # words, without stop words: worth reading whatever it links to
         return False
     urls = dict.fromkeys(visit.links.urls)
     urls.pop(visit.node, None)
@@ -198,7 +181,8 @@ def is_maze(visit: Visit) -> bool:
     if kinds[LOOP] >= MAZE * len(urls):
         return True
     own_look = _looks(own)
-    return bool(own_look) and kinds[own_look] >= max(WALLED * len(urls), 0 if own_look == LISTS else GRID)
+    # links to dates, as only an empty calendar has
+    return bool(own_look) and kinds[own_look] >= max(WALLED * len(urls), 0 if own_look == LISTS else 20)
 
 
 def _looks(address: Address) -> str:

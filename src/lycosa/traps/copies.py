@@ -21,27 +21,12 @@ from lycosa.text.fingerprint import NEAR
 from lycosa.text.tokens import stems
 from lycosa.text.vocabulary import Reading
 
-FEWEST_WORDS = 30
-"""Pages with fewer words are too short to tell near-duplicates by their fingerprints."""
-
-DIGEST = 32
-"""Bytes of a digest: SHA-256."""
-
-SKETCH = 32
-"""Hashes in a sketch."""
-
-ALIKE = 0.75
-"""Share of its words that a near-duplicate has in common with its original, by their sketches."""
-
-MOST_KNOWN = 256
-"""Pages that are remembered for each value of a band: on average there are that many among two million."""
-
-MOST_COMPARED = 32
-"""Pages that one is compared with word by word: those of one template can all have the same simhash."""
-
-BANDS = NEAR + 1
-"""Fingerprints that differ in at most NEAR bits agree in at least one of NEAR + 1 bands (the pigeonhole principle)."""
-
+FEWEST_WORDS = 30  # fewer words are too few for near-duplicates by fingerprint
+DIGEST = 32  # bytes: SHA-256
+SKETCH = 32  # hashes
+ALIKE = 0.75  # share of its words that a near-duplicate shares with its original, by their sketches
+MOST_KNOWN = 256  # pages per value of a band: the average among two million
+BANDS = NEAR + 1  # at most NEAR different bits leave one of NEAR + 1 bands equal (pigeonhole principle)
 _WIDTH = 64 // BANDS + 1
 _MASK = (1 << _WIDTH) - 1
 
@@ -65,18 +50,15 @@ class Copies:
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
+        # revisited pages: latest digest (empty if another page had it before) and row
         self._latest: dict[str, tuple[bytes, int]] = {}
-        """Of pages that were visited again what they said last; the digest is empty if someone had said it before."""
-        self._once: dict[str, str] = {}
-        """Of addresses that pages moved to, the one that each had at first."""
-        self._nodes: list[str] = []
-        """All pages of enough words that said something first, in order; the columns have a row for each."""
+        self._once: dict[str, str] = {}  # address that a page had before it moved
+        self._nodes: list[str] = []  # pages of enough words that said something first, a row for each
         self._simhash = np.zeros(0, np.uint64)
         self._words = np.zeros(0, np.int32)
+        # smallest hashes of its words, in order; the last repeats where there are fewer words
         self._sketch = np.zeros((0, SKETCH), np.uint32)
-        """The smallest hashes of its words, in order; one with fewer words has the last of them again."""
-        self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]
-        """For each value of a band the rows that have it."""
+        self._bands: list[dict[int, array[int]]] = [{} for _ in range(BANDS)]  # rows of each value of a band
 
     def original(self, visit: Visit) -> str:
         """The page that this one repeats, or empty."""
@@ -91,7 +73,8 @@ class Copies:
         if not others:
             return ""
         sketch = _hashes(_sketch(visit))
-        alike = (row for row in others[:MOST_COMPARED] if _shared(sketch, _hashes(self._sketch[row])) >= ALIKE)
+        # pages of one template can all have the same simhash
+        alike = (row for row in others[:32] if _shared(sketch, _hashes(self._sketch[row])) >= ALIKE)
         return next((self._nodes[row] for row in alike), "")
 
     def learn(self, visit: Visit) -> None:
@@ -236,11 +219,7 @@ def _shared(one: set[int], other: set[int]) -> float:
 # their links, and without the words of their own addresses: error pages quote what was asked for, and offer links that
 # differ each time.
 
-ERRORS_ALIKE = 0.85
-"""Cosine of the word counts of two error pages of one host, at least."""
-
-MOST_WORDS = 5_000
-"""Different words that an error page may have; with more of them it is something else."""
+MOST_WORDS = 5_000  # different words; a page with more is no error page
 
 _SORRY = re.compile(
     r"""^\W*(?:error\W*)?404\W*$ | \b404\W+(?:error|not\ found|page)\b | ^\W*error\ 404\W*$ | ^\W*not\ found\W*$
@@ -277,7 +256,8 @@ class Soft404:
             visit.flags.append("soft-404")
             return
         face = self._faces.get(_origin(visit.node))
-        if face is not None and _cosine(face, _bag(visit.node, reading)) >= ERRORS_ALIKE:
+        # cosine of the word counts of two error pages of one host
+        if face is not None and _cosine(face, _bag(visit.node, reading)) >= 0.85:
             visit.flags.append("soft-404")
 
     def learn(self, visit: Visit) -> None:

@@ -51,52 +51,23 @@ from lycosa.traps.addresses import FEWEST_LINKS, LISTS, LOOP, MAZE, WALLED, Addr
 from lycosa.traps.copies import Copies, Soft404
 from lycosa.web.urls import site
 
-POOR = 3
-"""Worthless pages that a section may give before it is held, if it gives more of them than of others."""
-
-HOSTS = 2
-"""A maze that was found on so many hosts is known by its name on the others."""
-
-PATIENCE = 30
-"""Pages that a section which looks endless may waste before it is shut."""
-
+POOR = 3  # worthless pages that hold a section if it gives more of them than of others
+HOSTS = 2  # a maze on so many hosts is known by its name on the others
+PATIENCE = 30  # pages that a section which looks endless may waste before it is shut
+# pages without a relevant one per host, as many more for each relevant one and for each thousand pages crawled
 ALLOWANCE = 25
-"""Pages without a find that any host may give; and as many more for each find, and for each thousand pages crawled."""
-
-PROOF = 10
-"""Relevant pages elsewhere that a judge must have found before its silence on a host counts."""
-
-FAR_BELOW = 0.25
-"""A host is fruitless if it would have had one find more than it has, had it given a quarter of what others give."""
-
-STUFFED_BELOW = 0.5
-"""The quality of a page's text below which it is stuffed with words."""
-
-STUFFED_PAGES = 2
-"""Stuffed pages after which a host is held, if most of its pages are such."""
-
-STARK = 0.2
-"""The quality below which one page is enough, if the host has given no other."""
-
-MISLED = 3
-"""Stuffed pages of other hosts that a page leads to, most of what was fetched from there: then it is one of them."""
-
-LOOK_AGAIN = 100
-"""Pages after which hosts that were held for yielding nothing are looked at again."""
-
+PROOF = 10  # relevant pages needed elsewhere before a host without any counts as fruitless
+STUFFED_BELOW = 0.5  # quality of the text below which a page is stuffed with words
+STUFFED_PAGES = 2  # stuffed pages that hold a host, if most of its pages are stuffed
 _MARKS = re.compile(r"[*#?]")
 
 FRUITLESS_SITE = "fruitless site"
 POOR_SECTION, MIRROR, FRUITLESS = "copies, soft 404s, failures", "mirror", "fruitless host"
-_LEAVING = ("section", "own", "trusted", "suspect", "smells")
-"""Columns of a row that is put aside."""
-
+_LEAVING = ("section", "own", "trusted", "suspect", "smells")  # columns of a row that is put aside
 _COLUMNS = ("_section", "_own", "_trusted", "_suspect", "_smells", "_known", "pages", "finds")
 _OF_SECTION = ("pages", "finds", "waste", "lies", "mazes", "walls", "level")
 _OF_HOST = ("pages", "finds", "copies", "stuffed", "started", "level")
-_OF_SITE = ("pages", "finds", "copies", "level")
-"""What is kept of rows, sections, hosts and sites, in a state."""
-
+_OF_SITE = ("pages", "finds", "copies", "level")  # in a state
 STUFFED, SUSPECT = "stuffed pages", "linked by stuffed pages only"
 
 
@@ -111,11 +82,9 @@ class Section:
     pages: int = 0
     finds: int = 0
     waste: int = 0
-    lies: int = 0
-    """Soft 404s."""
+    lies: int = 0  # soft 404s
     mazes: int = 0
-    walls: int = 0
-    """Pages most of whose links led here, and nearly all."""
+    walls: int = 0  # pages nearly all of whose links led here
     level: int = FREE
     reason: str = ""
 
@@ -133,8 +102,7 @@ class Site:
     hosts: list[str] = field(default_factory=list)
     pages: int = 0
     finds: int = 0
-    copies: int = 0
-    """Pages that repeat one of another host."""
+    copies: int = 0  # pages that repeat one of another host
     level: int = FREE
 
 
@@ -147,10 +115,8 @@ class Host:
     pages: int = 0
     finds: int = 0
     copies: int = 0
-    stuffed: int = 0
-    """Pages that are stuffed; the first counts as two if there is no doubt."""
-    started: bool = False
-    """Whether a start page lies here."""
+    stuffed: int = 0  # stuffed pages; the first counts as two if there is no doubt
+    started: bool = False  # has a start page
     level: int = FREE
     reason: str = ""
 
@@ -172,14 +138,12 @@ class Warden(protocols.Warden):
         self._section = np.zeros(1024, np.int32)
         self._own = np.zeros(1024, np.uint8)
         self._trusted = np.zeros(1024, np.bool_)
-        self._suspect = np.zeros(1024, np.bool_)
-        """Rows that only stuffed pages link to."""
+        self._suspect = np.zeros(1024, np.bool_)  # rows that only stuffed pages link to
         self._smells = np.zeros(1024, np.bool_)
         self._known = 0
-        self._joined: set[int] = set()
-        """Rows beyond the known ones that are back from where they were put aside, and so no new ones."""
+        self._joined: set[int] = set()  # rows beyond the known ones that were put aside and are back: not new
+        # of each page that first led to other hosts: pages fetched there, stuffed ones
         self._led: dict[int, list[int]] = {}
-        """Of each page that first led to pages of other hosts: how many were fetched, and how many are stuffed."""
         self._fruitless: set[str] = set()
         self._mazes: defaultdict[str, set[str]] = defaultdict(set)
         self._named: defaultdict[str, list[int]] = defaultdict(list)
@@ -404,7 +368,8 @@ class Warden(protocols.Warden):
         wasted = visit.outcome != "ok" or bool(visit.same_as) or visit.is_hollow or stuffed
         self.pages += 1
         self.finds += found
-        host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= STARK or host.pages else STUFFED_PAGES
+        # one page is enough, if it is the host's first
+        host.stuffed += 0 if not stuffed else 1 if _quality(visit) >= 0.2 or host.pages else STUFFED_PAGES
         for each in (part, host, host.site):
             each.pages += 1
             each.finds += found
@@ -455,7 +420,8 @@ class Warden(protocols.Warden):
         led = self._led.setdefault(parent, [0, 0])
         led[0] += 1
         led[1] += is_stuffed(visit)
-        if not is_stuffed(visit) or led[1] < MISLED or 2 * led[1] <= led[0] or self._host(parent).started:
+        # stuffed pages of other hosts that it leads to
+        if not is_stuffed(visit) or led[1] < 3 or 2 * led[1] <= led[0] or self._host(parent).started:
             return nowhere
         children = table.edges.children(parent)
         alone = children[table.in_degree[children] == 1]
@@ -481,7 +447,7 @@ class Warden(protocols.Warden):
                 if part.level and part.name:
                     touched |= self._warn(part)
         names = {self.sections[number].host for number in changed}
-        if names and self.pages % LOOK_AGAIN == 0:
+        if names and self.pages % 100 == 0:  # time to look again at hosts held for yielding nothing
             names |= self._fruitless
         for name in sorted(names):
             host = self.hosts[name]
@@ -540,7 +506,8 @@ class Warden(protocols.Warden):
         finds, pages = self.finds - one.finds, self.pages - one.pages
         if finds < PROOF or one.pages - one.finds <= self._allowance(one):
             return False
-        return one.finds + 1 <= FAR_BELOW * one.pages * finds / pages
+        # fruitless: even one more would be less than a quarter of others' rate
+        return one.finds + 1 <= 0.25 * one.pages * finds / pages
 
     def _allowance(self, one: Host | Site) -> float:
         return ALLOWANCE * (1 + one.finds + self.pages / 1000)
