@@ -45,8 +45,7 @@ from lycosa.store.log import NAME, PAGES, VISITS, WORTH, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.web.urls import canonical, origin
 
-Watch = Callable[[Engine, int, Event], None]
-"""Hears of each event and its number before the engine folds it."""
+Watch = Callable[[Engine, int, Event], None]  # called with each event and its number before the engine folds it
 
 
 class ReadLog(SqliteLog):
@@ -136,24 +135,9 @@ async def _recall(
     return assembly.engine
 
 
-LEFT_OUT = ("topic", "lessons", "reader", "warden copies")
-"""What has no say in how links stand that wait."""
-
-PARENTS = 5
-"""Pages with the link that are told of."""
-
-MOST_PARENTS = 500
-"""Pages with the link that are looked at for that."""
-
-MOST_FOLDED = 100_000
-"""Events that are folded for what the score of one page was made of, unless that is asked for: a few minutes."""
-
-MOST_STOPS = 1_000
-"""Pages of a way that are looked at."""
-
-IN_FLIGHT = 64
-"""Events before a visit's own among which it was picked: as many as may be in flight, and some."""
-
+LEFT_OUT = ("topic", "lessons", "reader", "warden copies")  # state without effect on the priorities of waiting links
+MOST_FOLDED = 100_000  # events folded to explain one priority by default: a few minutes
+IN_FLIGHT = 64  # events before a visit's own in which its pick lies: pages in flight, and some
 _SETTLING = "kind IN ('page', 'redirect', 'sitemap')"
 
 
@@ -173,11 +157,8 @@ class Reasons:
     ) -> None:
         self.path = Path(directory)
         self.collection = Collection(self.path)
-        self.fold = True
-        """Whether the log is folded however long it is, to know what the score of a page that was fetched was made of.
-        """
-        self.tell: Tell = silent
-        """Hears how far the log is folded."""
+        self.fold = True  # fold the log, however long, to explain the priority of a fetched page
+        self.tell: Tell = silent  # progress of folding
         self._witness: Witness | None = None
         self._own: dict[str, Any] = {"topic": topic, "strategy": strategy, "space": space}
         try:
@@ -349,8 +330,8 @@ class Reasons:
         # For one row that is quicker, and takes less memory, than to have all edges know those before them.
         leading = (table.edges.child == row).nonzero()[0]
         rows = list(dict.fromkeys(table.edges.parent[leading].tolist()))
-        betas = {parent: self._beta(table.nodes[parent]) for parent in rows[:MOST_PARENTS]}
-        chosen = sorted(betas, key=lambda parent: -betas[parent])[:PARENTS]
+        betas = {parent: self._beta(table.nodes[parent]) for parent in rows[:500]}  # of those, pages read
+        chosen = sorted(betas, key=lambda parent: -betas[parent])[:5]  # pages with the link that are shown
         found = [self._parent(table.nodes[parent], node) for parent in chosen]
         if not rows and not (table.is_seed[row] and table.parent[row] < 0):  # the target of a redirect
             source = self.collection.view().origin(self.collection.log, node)
@@ -437,7 +418,7 @@ class Reasons:
         found = self._parent(first.parent, node) if first.parent else None
         vertex = view.graph.vertex(node)
         stops, before = [], ""
-        for each in view.trail(vertex, MOST_STOPS) if vertex >= 0 else ():
+        for each in view.trail(vertex, 1_000) if vertex >= 0 else ():  # pages of a way
             page = view.nodes[each]
             visit = log.visit(view.columns["first"].item(each))
             stops.append(Stop(page, clean(visit.title), visit.worth, view.origin(log, page).anchor if before else ""))
@@ -499,16 +480,8 @@ def _times(number: int) -> str:
 
 # What comes next, for the report.
 
-LINKS = 8
-"""Links that are shown, and terms of each."""
-
+LINKS = 8  # links shown, and terms of each
 TERMS = 5
-
-MOST_EVENTS = 100_000
-"""Events of a crawl beyond which the report says nothing of this: to know it takes reading all that was learned."""
-
-MOST_PAGES = 20_000
-"""Pages since the last snapshot that the report folds again for this. `lycosa why` has no such limit."""
 
 
 def outlook(directory: Path) -> Outlook | None:
@@ -519,10 +492,10 @@ def outlook(directory: Path) -> Outlook | None:
     try:
         with Reasons(directory) as reasons:
             log = reasons.collection.log
-            if log.end() > MOST_EVENTS:
+            if log.end() > 100_000:  # it takes reading all model updates
                 return None
             pages = next(log.rows("COUNT(*)", f"{PAGES} AND seq > ?", "1", (covered(directory),)))[0]
-            if pages > MOST_PAGES:
+            if pages > 20_000:  # folded again since the last snapshot; `lycosa why` has no such limit
                 return None
             first = reasons.rankings[0]
             found = Outlook(len(first.waiting), first.name if len(reasons.rankings) > 1 else "")

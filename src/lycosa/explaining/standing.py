@@ -157,8 +157,7 @@ def foresight(
 
 # What each page added to the score of a link, for strategies that can't tell it themselves.
 
-ELSEWHERE = "by other pages, since"
-"""Whatever changed the score when a page came in that does not link to it."""
+ELSEWHERE = "by other pages, since"  # changes of a priority by pages without a link to it
 
 
 class Witness:
