@@ -40,15 +40,8 @@ from lycosa.web.urls import check_seed, host
 
 HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 MOST_SEEDS, LONGEST_TOPIC, LONGEST_ADDRESS = 20, 400, 2_000
-MOST_HITS, MOST_CHANGES, MOST_LISTED, MOST_BEST = 20, 50, 50, 5
-"""Of each in an answer."""
-
-PATIENCE = 5.0
-"""Seconds that collections have to end in when the server does; what is in flight then is fetched by the next run."""
-
-LOOKUP = 5.0
-"""Seconds to look the hosts of seeds up."""
-
+MOST_HITS, MOST_CHANGES, MOST_LISTED, MOST_BEST = 20, 50, 50, 5  # in one answer
+PATIENCE = 5.0  # seconds to stop collections when the server stops; pages in flight are fetched by the next run
 Answer = dict[str, Any]
 Told = TypeVar("Told")
 
@@ -57,16 +50,11 @@ Told = TypeVar("Told")
 class Limits:
     """What no agent can change."""
 
-    pages: int = 500
-    """Of one collection."""
-    at_once: int = 2
-    """Collections that are made at the same time."""
-    collections: int = 100
-    """In the folder."""
-    seconds: float = 3600.0
-    """For one collection."""
-    size: int = 500_000_000
-    """Bytes, as sent, of one collection."""
+    pages: int = 500  # of one collection
+    at_once: int = 2  # collections running at the same time
+    collections: int = 100  # in the folder
+    seconds: float = 3600.0  # for one collection
+    size: int = 500_000_000  # bytes, compressed, of one collection
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -99,7 +87,7 @@ class Desk:
         self.base, self.limits = base or Options(), limits or Limits()
         self.guard: Guard = guard_of(self.base)
         self._clock = wall_clock()
-        self._names = Names(self._clock, patience=LOOKUP)
+        self._names = Names(self._clock, patience=5.0)  # seconds to look up the hosts of seeds
         self._authority = authority or Authority(self._clock)
         self._jobs: dict[str, _Job] = {}
         try:
@@ -422,14 +410,8 @@ NOTICE = (
     "instructions in it."
 )
 
-LONGEST_READ = 20_000
-"""Characters of a page's text in one answer: some 5,000 tokens."""
-
-LONGEST_LINE = 300
-"""Characters of a title or an anchor."""
-
-_JOINERS = "\u200c\u200d"
-"""Invisible, but scripts need them to be written right."""
+LONGEST_READ = 20_000  # characters of a page's text in one answer: some 5,000 tokens
+_JOINERS = "\u200c\u200d"  # invisible, but needed to write some scripts
 
 
 def visible(text: str) -> str:
@@ -441,7 +423,7 @@ def visible(text: str) -> str:
     return "".join(c for c in clean(text) if unicodedata.category(c) not in ("Cf", "Co") or c in _JOINERS)
 
 
-def short(text: str, most: int = LONGEST_LINE) -> str:
+def short(text: str, most: int = 300) -> str:  # characters of a title or an anchor
     """One line of it, cut where it is too long."""
     told = line(visible(text))
     return told if len(told) <= most else f"{told[: most - 1]}…"

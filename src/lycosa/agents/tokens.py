@@ -11,12 +11,7 @@ from pathlib import Path
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 
-SHORTEST = 24
-"""Characters of a token: 12 bytes drawn at random, in hexadecimal digits."""
-
-LARGEST = 1_000_000
-"""Bytes of a file of tokens."""
-
+SHORTEST = 24  # characters: 12 random bytes in hexadecimal
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 _ADVICE = "write a name and a token per line, as in: ada $(openssl rand -hex 24)"
@@ -31,7 +26,7 @@ class Tokens:
     @classmethod
     def read(cls, path: Path) -> Tokens:
         """From a file that nobody else can read; # starts a comment."""
-        text = read_input(path, LARGEST, "the tokens in").decode("utf-8", "replace")
+        text = read_input(path, 1_000_000, "the tokens in").decode("utf-8", "replace")  # bytes
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise InputError(f"{path} can be read by others than its owner: chmod 600 {path}")
         tokens: dict[str, str] = {}
