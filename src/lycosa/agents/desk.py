@@ -277,7 +277,6 @@ class Desk:
             raise InputError(f"there are {self.limits.collections} collections, which is the limit: ask the operator")
 
     def _free_handle(self, topic: str) -> str:
-        """A name that no collection has, made from the topic."""
         stem = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40].strip("-") or "collection"
         handle, number = stem, 1
         while (self.root / handle).exists() or handle in self._jobs:
@@ -301,7 +300,6 @@ class Desk:
             job.trouble = f"{type(error).__name__}: {self._plain(str(error))}"
 
     def _path(self, handle: str) -> Path:
-        """The folder of a collection that this desk has: nothing else has a name."""
         if HANDLE.fullmatch(handle):
             path = self.root / handle
             known = handle in self._jobs or (path / CONFIG).is_file()

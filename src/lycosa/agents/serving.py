@@ -148,8 +148,6 @@ def serve_stdio(desk: Desk) -> None:
 
 
 class _Verifier:
-    """Whose token it is."""
-
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
 

@@ -175,7 +175,6 @@ class Reasons:
 
     @property
     def _has_own(self) -> bool:
-        """Whether topic or strategy are the user's own."""
         return self._own["topic"] is not None or self._own["strategy"] is not None
 
     def _check(self) -> None:
@@ -317,7 +316,6 @@ class Reasons:
         return "held" if ranking.level[row] == HELD else "waits", "; ".join(notes)
 
     def _trap(self, row: int) -> str:
-        """Why a row is held back."""
         alone = SimpleNamespace(  # a table that has but this row
             rows=lambda: np.array([row], np.int32), is_seed=self.engine.table.is_seed, nodes=self.engine.table.nodes
         )

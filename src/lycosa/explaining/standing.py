@@ -220,5 +220,4 @@ def _speaks(estimator: object, step: Step, at: Rows) -> bool:
 
 
 def _parts(said: Mapping[str, Any], at: int, links: int) -> dict[str, float]:
-    """What was said of one of the links."""
     return {name: float(np.broadcast_to(np.asarray(part, np.float64), links)[at]) for name, part in said.items()}

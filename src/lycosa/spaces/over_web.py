@@ -50,11 +50,9 @@ class OverWeb(Space):
         self.web.learn(visit)
 
     def state(self) -> State:
-        """What the web has learned."""
         return self.web.state()
 
     def restore(self, state: State) -> None:
-        """Pass it on."""
         self.web.restore(state)
 
     def expect(self, lanes: Iterable[str]) -> None:

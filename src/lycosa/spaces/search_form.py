@@ -151,7 +151,6 @@ class SearchFormSpace(OverWeb):
         return Place(unquote(node[len(self._before) : len(node) - len(self._after)]) if inside else "")
 
     def _is_search(self, url: str) -> bool:
-        """Whether an address leads to the form or its results."""
         path, _, _ = self._before.partition("//")[2].partition("?")
         there = url.partition("//")[2]
         if "?" not in self._before:  # the keyword is part of the path

@@ -149,7 +149,6 @@ class SocialSpace(OverWeb):
             _fail(page, "invalid", f"sends us to {target[:200]}, which is not the API of {self.api.server}")
 
     def _explain(self, page: Page) -> None:
-        """Why an account can't be had, in the server's words."""
         said = complaint(self._body(page) or b"")
         if page.status in (401, 403):
             said = f"{said or 'not for everyone'} (a login is needed: {TOKEN} can hold an access token)"
@@ -318,7 +317,6 @@ class Authorised:
 
 
 def _fail(page: Page, outcome: Outcome, note: str) -> None:
-    """Nothing of it is to be used."""
     page.kind, page.outcome, page.note = "page", outcome, note
     page.title, page.marked, page.links = "", "", Links()
     page.main = page.headings = page.lead = ""

@@ -279,7 +279,6 @@ class Resources:
             await asyncio.sleep(AGAIN if until == math.inf else min(until - now, 1.0))
 
     async def _check_rules(self, url: str, told: Rendered) -> None:
-        """robots.txt has to be known, and to allow it."""
         base = origin(url)
         async with self._asking.setdefault(base, asyncio.Lock()):
             rules = self.space.rules(base) or await self._ask(url, base, told)
@@ -323,7 +322,6 @@ class Resources:
 
 
 def _asked(kept: Resource, response: Response, now: float) -> Asked:
-    """What the log keeps of an answer."""
     status = response.status
     outcome: Outcome = "ok" if status < 300 else "redirect" if status in REDIRECTS else "gone"
     if status >= 500 or status == 429:
@@ -334,7 +332,6 @@ def _asked(kept: Resource, response: Response, now: float) -> Asked:
 
 
 def _as_data(errand: Task, page: Page) -> dict[str, Any]:
-    """What the log keeps of a robots.txt."""
     return {
         "node": errand.node, "origin": errand.origin, "outcome": page.outcome, "attempt": errand.attempt,
         "hops": errand.hops, "ended": page.ended, "retry_at": page.retry_at,

@@ -63,13 +63,11 @@ _OF_ANY_TYPE = ("robots", "sitemap", "search", "policy", "requisite")
 
 
 class _TooLarge(Exception):
-    """A page is larger than is wanted."""
+    pass
 
 
 @dataclass(slots=True)
 class _Robots:
-    """What is known of an origin's robots.txt."""
-
     rules: Rules | None = None
     until: float = 0.0  # rules: when they expire; no rules: when to ask again
     attempts: int = 0
@@ -207,7 +205,6 @@ class WebSpace(Space):
         return Task(base + "/robots.txt", "robots", origin=node, attempt=known.attempts + 1 if known else 1)
 
     def _signals(self, base: str) -> RobotsSignals | None:
-        """What an origin's robots.txt says of the use of pages, if anything."""
         known = self._robots.get(base)
         return None if known is None else known.signals
 
@@ -597,7 +594,6 @@ class WebSpace(Space):
                 self.politeness.pass_on(task.node, body, page.ended)
 
     def _rule(self, page: Page, body: bytes) -> None:
-        """What a robots.txt says, for the log."""
         page.data = {"body": body}
         if self.sitemaps:
             named = (canonical(url) for url in Rules.parse(body, self.agent).sitemaps[:MOST_SITEMAPS])
@@ -640,7 +636,6 @@ class WebSpace(Space):
             self.renderer.learn(visit)
 
     def _hold(self, lane: str, until: float, why: str) -> None:
-        """Leave a host alone."""
         self.politeness.hold(lane, until, why)
         if until > self._held.get(lane, (0.0, ""))[0]:
             self._held[lane] = until, why
@@ -667,12 +662,10 @@ class WebSpace(Space):
             self._obey(lane, known.rules.crawl_delay)
 
     def _obey(self, lane: str, delay: float) -> None:
-        """Keep to a Crawl-delay."""
         self.politeness.obey(lane, delay)
         self._delays[lane] = max(delay, self._delays.get(lane, 0.0))
 
     def state(self) -> State:
-        """Robots rules, which hosts want to be left alone, and what was counted of them."""
         return {
             "robots": Texts(self._ruled, self._told),
             "pages": dict(self._pages),
@@ -685,14 +678,12 @@ class WebSpace(Space):
         }
 
     def _told(self, base: str) -> str:
-        """What is known of an origin's robots.txt, as one line."""
         known = self._robots[base]
         rules = None if known.rules is None else known.rules.state()
         signals = None if known.signals is None else known.signals.state()
         return json.dumps([base, rules, known.until, known.attempts, known.next_hop, known.hops, signals])
 
     def restore(self, state: State) -> None:
-        """Know of that; hosts are asked no sooner than they want to be."""
         for line in state["robots"]:
             base, rules, until, attempts, hop, hops, signals = json.loads(line)
             self._ruled.append(base)
@@ -764,7 +755,6 @@ def _remark(document: Document) -> str:
 
 
 def _without_nofollow(page: Page) -> Links:
-    """Links that the page vouches for."""
     page.flags.append("nofollow-links")
     return page.links.only([at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()])
 
@@ -787,5 +777,4 @@ def _step(steps: tuple[float, ...], attempt: int) -> float:
 
 
 def _name(lane: str) -> str:
-    """A lane without its port."""
     return lane if lane.endswith("]") else lane.rpartition(":")[0] or lane

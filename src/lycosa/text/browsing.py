@@ -215,7 +215,6 @@ _EXPECTED: dict[str, tuple[str, int]] = {
 
 
 def _check_array(name: str, array: NDArray[Any], kind: str, sides: int) -> None:
-    """Whether an array is of the kind and shape that its name promises."""
     if array.dtype.str[1:] != kind or array.ndim != sides or (sides == 2 and array.shape[1] != 2):
         raise ValueError(f"{name} is of shape {array.shape} and kind {array.dtype.str[1:]}")
 

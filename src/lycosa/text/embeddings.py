@@ -206,7 +206,6 @@ class _Words:
         return total / length if length > 0.0 else total
 
     def _numbers(self, tokens: list[bytes]) -> list[int]:
-        """The numbers of raw tokens, for the lexicon to remember."""
         return self._add(tokens, stem_all(tokens, self.language))
 
     def _add(self, tokens: list[bytes], stems: list[str]) -> list[int]:
@@ -222,7 +221,6 @@ class _Words:
         return [_BREAK if token == OPEN_TOKEN else number for token, number in zip(tokens, numbers, strict=True)]
 
     def _look_up(self, words: list[str]) -> None:
-        """The vectors of words, kept behind those that are known."""
         if not words:
             return
         count = self.count + len(words)
@@ -233,7 +231,6 @@ class _Words:
 
 @cache
 def _model() -> _Model:
-    """The vectors, read once."""
     pieces = Pieces.load()
     return _Model(pieces, {name[1:]: number for number, name in enumerate(pieces.names) if name.startswith(WORD)})
 

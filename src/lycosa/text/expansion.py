@@ -77,14 +77,12 @@ class Expansion:
         return wide
 
     def _topic(self, wide: _Wide, vocabulary: Vocabulary) -> tuple[list[Key], Numbers]:
-        """The widened topic: its terms, and their weights."""
         words = wide.words
         rarity = self.rarity.of([words.stems[number] for number in words.topic.tolist()], vocabulary, words.language)
         _, terms, weights = wide.widen(np.zeros_like(words.topic), words.topic, self.glossary.weights * rarity)
         return [wide.keys[number] for number in terms.tolist()], weights
 
     def _tf(self, counts: NDArray[Any]) -> Numbers:
-        """f, or 1 + log f; 0 for none."""
         if self.literal:
             return counts.astype(np.float64)
         damped: Numbers = np.where(counts > 0, 1.0 + np.log(np.maximum(counts, 1)), 0.0)

@@ -325,7 +325,6 @@ class _Phrases:
 
 
 def _row(columns: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """One hash of some words in a row."""
     row = columns[0]
     for words in columns[1:]:
         row = row * _TIMES ^ words

@@ -32,7 +32,6 @@ def wordnet(directory: str) -> Ontology:
 
 @lru_cache(maxsize=8)
 def _thesaurus(file: str, changed: tuple[int, int] = (0, 0)) -> Ontology:
-    """One of the user's own, read again when its file has changed."""
     from lycosa.text.thesaurus import read_thesaurus
 
     source = read_thesaurus(Path(file))

@@ -104,7 +104,6 @@ def _common(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
 
 
 def _counts(values: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """How often each value occurs."""
     ordered = np.sort(values)
     edges = np.empty(len(values) + 1, bool)
     edges[0] = edges[-1] = True

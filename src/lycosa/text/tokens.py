@@ -130,7 +130,6 @@ def _is_mark(letter: str) -> bool:
 
 
 def _compose(token: bytes) -> str:
-    """A token beyond ASCII in one form, whatever its case and composition."""
     return unicodedata.normalize("NFKC", token.lstrip(_LEFTOVER).decode("utf-8", "ignore")).casefold()
 
 

@@ -187,11 +187,9 @@ class Vocabulary:
             self.frequency[visit.terms.ids] += 1
 
     def state(self) -> State:
-        """The terms, and how many pages have each; tokens are met again."""
         return {"terms": Texts(self.terms), "pages": self.pages, "frequency": self.frequency}
 
     def restore(self, state: State) -> None:
-        """Know those."""
         self.terms, self.pages, self.frequency = state["terms"], state["pages"], state["frequency"]
         self.id_of = dict(zip(self.terms, range(len(self.terms)), strict=True))
 
@@ -240,8 +238,6 @@ class Vocabulary:
 
 
 class _Language:
-    """The tokens of a language, and of each the id of its term."""
-
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
         self.mark = int(tokens.read(_BREAK_TOKEN)[0])

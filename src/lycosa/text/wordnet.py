@@ -301,7 +301,6 @@ def read_wordnet(directory: Path) -> Ontology:
 
 
 def _running(counts: list[Positions]) -> NDArray[np.intp]:
-    """0, and the sums of all counts so far."""
     return np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.intp)
 
 
@@ -474,7 +473,6 @@ def _read_index(file: _File, synsets: _Synsets) -> tuple[list[str], Positions, P
 
 
 def _slices(content: bytes, starts: Positions, ends: Positions) -> list[str]:
-    """Pieces of a file as text."""
     text = content.decode("utf-8")
     if len(text) == len(content):
         return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -482,7 +480,6 @@ def _slices(content: bytes, starts: Positions, ends: Positions) -> list[str]:
 
 
 def _small(file: _File, starts: Positions, ends: Positions) -> tuple[Positions, NDArray[np.bool_]]:
-    """Numbers of one to three digits."""
     total = np.zeros(len(starts), np.int64)
     fine = ends - starts <= 3
     for digits in (1, 2, 3):

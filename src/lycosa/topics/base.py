@@ -33,7 +33,6 @@ class Judge:
         """Nothing to learn."""
 
     def state(self) -> State:
-        """Nothing is learned."""
         return {}
 
     def restore(self, state: State) -> None:
@@ -122,11 +121,9 @@ class InLanguage(Around):
         self.topic.learn(visit)
 
     def state(self) -> State:
-        """What the judge has learned, and which pages can't count."""
         return {"topic": state_of(self.topic), "right": bytes(self._right)}
 
     def restore(self, state: State) -> None:
-        """Pass it on."""
         restore(self.topic, state["topic"])
         self._right = bytearray(state["right"])
 
@@ -189,12 +186,10 @@ class Heard(Around):
             self.topic.learn(visit)
 
     def state(self) -> State:
-        """What was said of pages, by the topic and by people."""
         topic = state_of(self.topic)
         return {"topic": topic, "betas": np.array(self._betas), "nodes": np.array(self._nodes), "labels": self._labels}
 
     def restore(self, state: State) -> None:
-        """Know of that."""
         restore(self.topic, state["topic"])
         self._betas, self._nodes = array("d", state["betas"].tobytes()), array("q", state["nodes"].tobytes())
         self._labels = dict(state["labels"])

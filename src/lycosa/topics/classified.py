@@ -116,7 +116,6 @@ class Classified(Judge):
         return added.astype(np.float32)
 
     def _of_texts(self, texts: list[str], language: str) -> NDArray[np.float64]:
-        """P of short texts, one for each link."""
         return self._said(*self._words.of_texts(texts, language), len(texts))
 
     def _said(self, links: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> NDArray[np.float64]:

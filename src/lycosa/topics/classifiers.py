@@ -21,7 +21,6 @@ MISSING = "kind {kind} is trained with scikit-learn, which is not installed: pip
 
 
 def _trainer(kind: str, name: str) -> Any:
-    """What scikit-learn trains a kind of model with."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(import_module(f"sklearn.{module}"), attribute)
@@ -247,7 +246,6 @@ def _learner(pages: int, seed: int) -> Any:
 
 
 def _go_on(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:
-    """Go through all pages once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of batches that are larger than the set
         learner.partial_fit(samples, labels, classes=np.arange(classes))

@@ -156,7 +156,6 @@ def _cosines(texts: list[str], language: str, topic: Vector) -> Vector:
 
 
 def _of_words(weights: Mapping[str, float]) -> Vector:
-    """Words as a vector."""
     rows = vectors(list(weights)) * np.array(list(weights.values()), np.float32)[:, None]
     vector: Vector = unit(rows.sum(0))
     if not vector.any():

@@ -170,7 +170,6 @@ def _training(options: Options) -> str:
 
 
 def _check_sources(name: str, asked: list[str]) -> None:
-    """Whether a judge can be made from what was given."""
     needs = TOPICS[name].needs
     wrong = [source for source in asked if source not in _MADE_FROM[needs]]
     if wrong:

@@ -168,7 +168,6 @@ class Query(Judge):
         return _Lens(words, language, weights, wanted, query, square**0.5)
 
     def _counts(self, page: Page, reading: Reading) -> NDArray[Any]:
-        """How often each term of the page counts."""
         return reading.terms.counts
 
     def _frequency(self, counts: NDArray[Any]) -> Column:
@@ -205,7 +204,6 @@ class Query(Judge):
         return self._cosines(owners, terms, idf, query, lens.length, len(page.links))
 
     def _read(self, links: Links, reading: Reading, lens: _Lens) -> LinkTexts:
-        """The texts of a page's links, which others may read after us."""
         tokens = reading.head.tokens if reading.head is not None else self._words(lens).tokens
         read = links.read
         if not isinstance(read, LinkTexts) or read.tokens is not tokens:
@@ -283,8 +281,6 @@ class Query(Judge):
 
 @dataclass(slots=True)
 class _Lens:
-    """A query as it stands while one page is judged."""
-
     words: Vocabulary
     language: str
     weights: dict[str, float]  # of all its stems
@@ -381,7 +377,6 @@ class WeightedContent(Query):
         self.title, self.body = title, body
 
     def _counts(self, page: Page, reading: Reading) -> NDArray[Any]:
-        """body * (all - those of the title) + title * those of the title."""
         counts = self.body * reading.terms.counts.astype(np.float64)
         id_of, ids = reading.vocabulary.id_of, reading.terms.ids
         for stem in stems(page.title, reading.language):

@@ -174,7 +174,6 @@ def spelled(paths: Iterable[str], texts: Iterable[str], where: str) -> list[str]
 
 
 def _nearest(path: str, known: Mapping[str, str]) -> str:
-    """Names that may have been meant."""
     last = {folded.rpartition("/")[2]: folded for folded in known}
     near = difflib.get_close_matches(path.casefold(), known, 4, 0.6)
     near += [last[part] for part in difflib.get_close_matches(path.casefold().rpartition("/")[2], last, 3, 0.7)]

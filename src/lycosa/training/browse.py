@@ -244,7 +244,6 @@ def _read(source: Path, language: str, tell: Tell) -> Record:
 def _check_words(
     record: Record, source: Path, worded: NDArray[np.bool_], relevant: NDArray[np.bool_], negatives: bool
 ) -> None:
-    """Whether what is left can be told apart."""
     if not (worded & relevant).any():
         raise InputError(
             f"none of the {int(relevant.sum()):,} relevant pages of {source} could be read"

@@ -149,7 +149,6 @@ def _fitted(
     seed: int,
     facts: dict[str, Any] | None = None,
 ) -> Model:
-    """A model of some of the pages, with terms of these alone."""
     ids = corpus.terms_of(rows)
     terms = [corpus.vocabulary.terms[number] for number in ids]
     return fitted(kind, corpus.bags(rows, ids), labels[rows], classes, terms, seed, facts)

@@ -306,7 +306,6 @@ def _is_xml(file: Bytes, path: Path) -> bool:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """What may be wrong with the bytes of a file, in one line."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -186,6 +186,5 @@ def is_maze(visit: Visit) -> bool:
 
 
 def _looks(address: Address) -> str:
-    """What an address looks like; empty for most."""
     smell = address.suspicion()
     return smell.kind if smell is not None else address.monstrous()

@@ -111,7 +111,6 @@ class Copies:
         }
 
     def restore(self, state: State) -> None:
-        """Know them all."""
         digests = state["digests"].tobytes()
         places = range(0, len(digests), DIGEST)
         self._nodes = list(state["nodes"])
@@ -183,12 +182,10 @@ def _words(visit: Visit) -> int:
 
 
 def _values(simhash: int) -> list[int]:
-    """The bands of a fingerprint."""
     return [simhash >> number * _WIDTH & _MASK for number in range(BANDS)]
 
 
 def _sketch(visit: Visit) -> NDArray[np.uint32]:
-    """The smallest hashes of the page's words."""
     hashes = visit.terms.ids * np.uint32(2654435769)  # Knuth's multiplier: ids that are neighbours end up far apart
     hashes ^= hashes >> np.uint32(15)
     return np.sort(hashes)[:SKETCH]
@@ -267,7 +264,6 @@ class Soft404:
             self._faces[_origin(visit.node)] = np.array(ids, np.int32), np.array(counts, np.float64)
 
     def state(self) -> State:
-        """The faces."""
         faces = list(self._faces.values())
         return {
             "hosts": Texts(self._faces),
@@ -277,7 +273,6 @@ class Soft404:
         }
 
     def restore(self, state: State) -> None:
-        """Remember them."""
         ends = np.cumsum(state["words"])[:-1]
         faces = zip(np.split(state["ids"], ends), np.split(state["counts"], ends), strict=True)
         self._faces = dict(zip(state["hosts"], faces, strict=False))  # of no host there is one empty part

@@ -227,7 +227,6 @@ class Warden(protocols.Warden):
     # -- as a state --------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """What is known of rows, sections, hosts and sites."""
         return {
             "copies": self.copies.state(),
             "soft404": self.soft404.state(),
@@ -244,7 +243,6 @@ class Warden(protocols.Warden):
         }
 
     def restore(self, state: State) -> None:
-        """Know of that."""
         if "copies" in state:  # whoever only looks does without
             self.copies.restore(state["copies"])
         self.soft404.restore(state["soft404"])
@@ -282,13 +280,11 @@ class Warden(protocols.Warden):
         return new
 
     def _fit(self, rows: int) -> None:
-        """Columns that are long enough."""
         if rows > len(self._section):
             for name in _LEAVING:
                 setattr(self, f"_{name}", fit(getattr(self, f"_{name}"), rows))
 
     def _place(self, row: int, table: Table) -> None:
-        """Give a row its section."""
         address = Address(table.nodes[row])
         number = self._section_of(address)
         self.sections[number].rows.append(row)
@@ -518,7 +514,6 @@ class Warden(protocols.Warden):
         return max(part.level, host.level, FREE if host.finds or host.started else host.site.level)
 
     def _trusts(self, address: Address) -> bool:
-        """Whether the user said to hold nothing back here: on this host, below it, or under this address."""
         here = f"{address.path}?{address.query}"[1:]
         bare = address.host.rpartition(":")[0] or address.host
         return any(
@@ -528,14 +523,12 @@ class Warden(protocols.Warden):
 
 
 def _table(some: Collection[Any], names: Sequence[str]) -> State:
-    """What was counted of sections, hosts or sites, an array for each name; and the reasons of those that have one."""
     counted: State = {name: np.fromiter(map(attrgetter(name), some), np.int32, len(some)) for name in names}
     reasons = {at: one.reason for at, one in enumerate(some) if getattr(one, "reason", "")}
     return counted | {"reasons": reasons}
 
 
 def _fill(some: Collection[Any], names: Sequence[str], state: State) -> None:
-    """Have them count from there."""
     each = list(some)
     for name in names:
         column = state[name]

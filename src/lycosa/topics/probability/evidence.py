@@ -139,11 +139,9 @@ class Looking:
         return self._idf
 
     def state(self) -> State:
-        """The words of the crawl, and how common features are."""
         return {"names": Texts(self.names), "numbers": plain(self, "names", *_MADE)}
 
     def restore(self, state: State) -> None:
-        """Know that."""
         self.names, self._idf = state["names"], None
         put_back(self, state["numbers"])
 

@@ -248,7 +248,6 @@ class Probability:
             self._looking.count(evidence, int(visit.terms.counts.sum()))
 
     def _named(self, node: str, row: int) -> None:
-        """A row is of this page, and the last that is."""
         self._nodes.append(node)
         self._row_of[node] = row
 
@@ -334,7 +333,6 @@ class Probability:
         self._settle()
 
     def state(self) -> State:
-        """The pages so far, what people said, and the last lesson."""
         return {
             "looking": self._looking.state(),
             "pages": plain(self._pages),
@@ -348,7 +346,6 @@ class Probability:
         }
 
     def restore(self, state: State) -> None:
-        """Judge by that."""
         self._looking.restore(state["looking"])
         put_back(self._pages, state["pages"])
         self._nodes.restore(state["nodes"])

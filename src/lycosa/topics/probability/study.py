@@ -89,7 +89,6 @@ class Model(NamedTuple):
         return cls(weight, direction, level, mean, line, likeness, odds_alone, idf)
 
     def state(self) -> State:
-        """As plain values."""
         rows, alone = np.array(list(self.alone), np.int32), np.array(list(self.alone.values()))
         return {**self._asdict(), "alone": {"rows": rows, "alone": alone}}
 
