@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import repeat
 from pathlib import Path
 from typing import Any, Literal
 
@@ -153,17 +152,6 @@ class Rarity:
         id_of = words.id_of
         met = [min(int(words.frequency[id_of[stem]]) if stem in id_of else 0 for stem in stems) for stems in terms]
         return words.idf_by(np.array(met))
-
-    def of_words(self, stems: list[str], words: Vocabulary, language: str = ENGLISH) -> Numbers:
-        """The same for words, in fewer steps.
-
-        >>> Rarity("learned").of_words(["coral"], Vocabulary()).round(3).tolist()
-        [0.595]
-        """
-        if not self.is_learned(language) or not stems:
-            return self.of([(stem,) for stem in stems], words, language)
-        ids = np.fromiter(map(words.id_of.get, stems, repeat(-1)), np.intp, len(stems))
-        return words.idf_by(np.where(ids >= 0, words.frequency[ids], np.uint32(0)))
 
     def is_learned(self, language: str = ENGLISH) -> bool:
         """Whether it comes from the vocabulary, for pages in a language."""

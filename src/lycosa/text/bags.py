@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import runs
 
+_AT_ONCE = 4_000_000  # numbers in one product
+
 
 @dataclass(slots=True)
 class Bags:
@@ -68,7 +70,7 @@ class Bags:
             return product
         first = 0
         while first < len(self):
-            room = self.starts[first] + 4_000_000 // max(1, width)  # numbers in one product
+            room = self.starts[first] + _AT_ONCE // max(1, width)
             last = max(first + 1, int(np.searchsorted(self.starts, room, side="right")) - 1)
             begin, end = self.starts[first], self.starts[last]
             full = np.flatnonzero(np.diff(self.starts[first : last + 1]))  # reduceat takes no empty ones

@@ -17,6 +17,7 @@ from lycosa.core.columns import runs
 
 Concepts = NDArray[np.int32]
 
+MOST_MEMORIES = 200_000  # cached words: a crawl meets new ones for ever
 LONGEST_WORD = 200  # characters
 MOST_NOTES = 5  # skipped links that are named
 _SPACES = re.compile(r"[\s_]+")
@@ -220,7 +221,7 @@ class Ontology:
         if answer is None:
             if len(word) > LONGEST_WORD:
                 return (), ()
-            if len(self._known) >= 200_000:  # a crawl meets new words for ever
+            if len(self._known) >= MOST_MEMORIES:
                 self._known.clear()
             answer = self._known[word] = self.dictionary.look_up(fold(word))
         return answer

@@ -104,10 +104,5 @@ def _common(ids: NDArray[np.int32], depth: NDArray[np.int32]) -> float:
 
 
 def _counts(values: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    ordered = np.sort(values)
-    edges = np.empty(len(values) + 1, bool)
-    edges[0] = edges[-1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=edges[1:-1])
-    at = edges.nonzero()[0]
-    counts: NDArray[np.intp] = at[1:] - at[:-1]
+    counts: NDArray[np.intp] = np.unique(values, return_counts=True)[1]
     return counts

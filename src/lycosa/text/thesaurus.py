@@ -12,6 +12,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_input
 from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
 
+LARGEST = 64_000_000  # bytes
 RELATIONS = ("is-a", "broader", "narrower", "related", "part-of", "synonym")
 _BELOW = ("is-a", "broader")
 _HEADERS = ("relation", "relations", "relationship", "predicate")
@@ -65,7 +66,7 @@ def words_for(label: str) -> list[str]:
 
 
 def _read(path: Path) -> str:
-    raw = read_input(path, 64_000_000, "the ontology")  # bytes
+    raw = read_input(path, LARGEST, "the ontology")
     encoding = "utf-8"
     for mark, name in _BOMS:
         if raw.startswith(mark):
@@ -77,10 +78,6 @@ def _read(path: Path) -> str:
     if "\0" in text:
         raise InputError(f"the ontology {path} is not text: it must be a table of relations")
     return text
-
-
-def _relation(cell: str) -> str:
-    return re.sub(r"[\s_]+", "-", cell.strip().lower())
 
 
 class _Terms:
@@ -118,7 +115,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         if len(cells) != 3 or not cells[0] or not cells[2]:
             raise InputError(f"{where}: {line.strip()[:80]!r} is not a term, a relation and a term with tabs between")
         is_title, begun = not begun, True
-        relation = _relation(cells[1])
+        relation = re.sub(r"[\s_]+", "-", cells[1].strip().lower())
         if relation in RELATIONS:
             yield _term(cells[0], where), relation, _term(cells[2], where)
         elif not (is_title and relation in _HEADERS):

@@ -96,18 +96,14 @@ def stem_all(tokens: list[bytes], language: str = ENGLISH) -> list[str]:
     (['\u00e9toil', ''], ['corals', 'the'])
     """
     if language != ENGLISH and (code := code_of(language)) != ENGLISH:
-        return _stem_any(tokens, language_of(code))
+        known = language_of(code)
+        words = [_word(token, known) for token in tokens]
+        return [stem if word else "" for word, stem in zip(words, known.stems(words), strict=True)]
     words = [token.decode() if token.isascii() else _fold_any(token) for token in tokens]
     return [
         (term if 2 <= len(word) <= LONGEST and word not in STOP_WORDS else "") if word.isascii() else word
         for word, term in zip(words, _ENGLISH.stemWords(words), strict=True)
     ]
-
-
-def _stem_any(tokens: list[bytes], language: Language) -> list[str]:
-    """The stems of raw tokens of a language other than English."""
-    words = [_word(token, language) for token in tokens]
-    return [stem if word else "" for word, stem in zip(words, language.stems(words), strict=True)]
 
 
 def _word(token: bytes, language: Language) -> str:
@@ -119,14 +115,10 @@ def _word(token: bytes, language: Language) -> str:
     else:
         word = unicodedata.normalize("NFKC", _compose(token))  # folding case may take letters apart
         # Some scripts write vowels as marks: they end words, but never begin them.
-        word = word.strip("".join({c for c in word if not c.isalnum() and not _is_mark(c)}))
+        word = word.strip("".join({c for c in word if not c.isalnum() and unicodedata.category(c)[0] != "M"}))
         word = language.tidy(word.lstrip("".join({c for c in word if not c.isalnum()})))
     lone = len(word) < 2 and word < "\u3040"
     return "" if lone or len(word) > LONGEST or word in language.stop_words else word
-
-
-def _is_mark(letter: str) -> bool:
-    return unicodedata.category(letter)[0] == "M"
 
 
 def _compose(token: bytes) -> str:
@@ -202,7 +194,8 @@ class Lexicon:
         ids = self._ids.take(slots)
         strange = (self._keys.take(slots) != keys).nonzero()[0]
         if len(strange):
-            ids[strange] = new_ids = self._slowly(buffer, starts[strange].tolist(), ends[strange].tolist())
+            pairs = zip(starts[strange].tolist(), ends[strange].tolist(), strict=True)
+            ids[strange] = new_ids = np.array(self.of([buffer[start:end] for start, end in pairs]), np.int32)
             slots, keys = slots[strange], keys[strange]
             empty = self._keys[slots] == 0
             self._keys[slots[empty]] = keys[empty]
@@ -210,10 +203,6 @@ class Lexicon:
             in_slot = self._keys[slots] == keys
             self._ids[slots[in_slot]] = new_ids[in_slot]
         return ids
-
-    def _slowly(self, buffer: bytes, starts: list[int], ends: list[int]) -> NDArray[np.int32]:
-        """The ids of some tokens, by the dictionary; those it does not know are looked up all at once."""
-        return np.array(self.of([buffer[start:end] for start, end in zip(starts, ends, strict=True)]), np.int32)
 
     def of(self, tokens: list[bytes], look_up: Callable[[list[bytes]], list[int]] | None = None) -> list[int]:
         """The ids of some raw tokens; `look_up` is asked instead of the usual one."""

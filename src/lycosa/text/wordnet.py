@@ -141,8 +141,7 @@ class Lemmas:
     ) -> None:
         self._parts = [(kind, entries, exceptions[kind], _RULES[kind]) for kind, entries in rows.items()]
         self._entries = rows  # of each part of speech: words of its index, and their rows of `senses`
-        # Views: a few numbers at a time are taken from them in a third of the time that arrays need.
-        self._starts, self._targets = senses.starts.data, senses.targets.data
+        self._senses = senses
         # word w is `text[at[w] : at[w + 1]]`; synset s has the words from `first[s]` on
         self._text, self._at, self._first = text, at, first
 
@@ -182,12 +181,9 @@ class Lemmas:
                     break
         if len(forms) == 1:
             [(row, base)] = forms.items()
-            return (base,), tuple(self._of_row(row))
-        senses = dict.fromkeys([sense for row in forms for sense in self._of_row(row)])
+            return (base,), tuple(self._senses.of(row).tolist())
+        senses = dict.fromkeys([sense for row in forms for sense in self._senses.of(row).tolist()])
         return tuple(dict.fromkeys(forms.values())), tuple(senses)
-
-    def _of_row(self, row: int) -> list[int]:
-        return self._targets[self._starts[row] : self._starts[row + 1]].tolist()
 
     def words(self, concept: int) -> Sequence[str]:
         """The words of a synset."""
@@ -201,7 +197,7 @@ class Lemmas:
         """A synset as people write it: its first word, part of speech, and which of that word's senses it is."""
         word = self._word(int(self._first[concept]))
         row = self._entries[kind].get(word.lower())
-        senses = [] if row is None else self._of_row(row)
+        senses = [] if row is None else self._senses.of(row).tolist()
         return f"{word}.{KINDS[kind]}.{senses.index(concept) + 1 if concept in senses else 0:02}"
 
 

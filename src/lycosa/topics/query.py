@@ -251,7 +251,7 @@ class Query(Judge):
             return lens.words.idf_by(words.frequencies(ids, lens.words))
         distinct, at = np.unique(ids, return_inverse=True)
         here = [words.terms[number] for number in distinct.tolist()]
-        return self._rarity.of_words(here, lens.words, lens.language)[at]
+        return self._rarity.of([(stem,) for stem in here], lens.words, lens.language)[at]
 
     def _cosines(
         self,
@@ -264,13 +264,7 @@ class Query(Judge):
     ) -> NDArray[np.float32]:
         """The cosine of each link, given term by term: whose it is, which, its idf, and its weight in the query."""
         keys = owners.astype(np.int64) << 32 | terms
-        order = keys.argsort(kind="stable")
-        ordered = keys.take(order)
-        edges = np.empty(len(keys) + 1, bool)
-        edges[0] = edges[-1] = True
-        np.not_equal(ordered[1:], ordered[:-1], out=edges[1:-1])
-        at = edges.nonzero()[0]
-        first, counts = order.take(at[:-1]), at[1:] - at[:-1]
+        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
         weights = self._frequency(counts) * idf.take(first)
         owners = owners.take(first)
         dots = np.bincount(owners, weights * query.take(first), links)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -38,7 +39,6 @@ STEMS, WORDS, LINKS = 96, 16, 48  # features kept of a page: stems, words of its
 FEATURES = STEMS + WORDS + LINKS
 PARTS = (slice(0, STEMS), slice(STEMS, STEMS + WORDS), slice(STEMS + WORDS, FEATURES))
 SHARES = (6.0, 2.0, 4.0)  # weight of each kind when pages are compared; a page's vector counts 4
-REMEMBERED = 50_000  # words of addresses, and links, whose slots are cached
 SLOTS = 1 << 18
 LINK = 1  # kind of a feature that is a link; words are 0
 TENTHS = 16  # 1 + log f is kept in parts of 1 / TENTHS
@@ -78,8 +78,7 @@ def _slots(hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
 
 # made from the topic, or on demand
 _MADE = (
-    "meaning", "_words", "_against", "_background", "_idf", "_words_met", "_links_met", "_wanted", "_is_wanted",
-    "_wanted_in",
+    "meaning", "_words", "_against", "_background", "_idf", "_wanted", "_is_wanted", "_wanted_in"
 )  # fmt: skip
 
 
@@ -98,8 +97,6 @@ class Looking:
         self.names: list[str] = []  # words of the crawl, by id
         self._common = np.full(SLOTS, 0.5, np.float32)  # both combined; read for every word of a page
         self._idf: Column | None = None
-        self._words_met: dict[tuple[str, str], int] = {}
-        self._links_met = _LinkSlots()
         self._wanted: dict[str, tuple[list[int], list[float], list[int]]] = {}
         self._is_wanted = np.zeros(SLOTS, np.bool_)  # features asked for, or against, in the language `_wanted_in`
         self._wanted_in = ""
@@ -201,33 +198,20 @@ class Looking:
         own = found[rows]
         slots[: len(own)] = own
         amounts[: len(own)] = np.minimum(TENTHS * often[rows], 255.0)
-        words = self._address(node, language)[:WORDS]
+        words = [_slot_of_word(word, language) for word in words_of(node).lower().split()]
+        words = list(dict.fromkeys(slot for slot in words if slot))[:WORDS]
         slots[STEMS : STEMS + len(words)] = words
         amounts[STEMS : STEMS + len(words)] = TENTHS
         distinct = set(links[:400])  # links read of a page
         distinct.discard(node)
         if distinct:
-            leads = np.array(sorted(set(map(self._links_met.__getitem__, distinct))), np.int32)
+            leads = np.array(sorted(set(map(_slot_of_link, distinct))), np.int32)
             if len(leads) > LINKS:  # those that other pages have as well, the rarest first
                 often_met = self.frequency[leads]
                 leads = leads[np.argsort(np.where(often_met > 0, often_met, np.inf), kind="stable")[:LINKS]]
             slots[STEMS + WORDS : STEMS + WORDS + len(leads)] = leads
             amounts[STEMS + WORDS : STEMS + WORDS + len(leads)] = TENTHS
         return slots, amounts
-
-    def _address(self, node: str, language: str) -> list[int]:
-        """The slots of an address's words; each word is stemmed once."""
-        met, slots = self._words_met, []
-        for word in words_of(node).lower().split():
-            slot = met.get((word, language))
-            if slot is None:
-                stem = next(iter(stems(word, language)), "")
-                if len(met) >= REMEMBERED:
-                    met.clear()
-                slot = met[word, language] = slot_of(f"address {stem}") if stem else 0
-            if slot and slot not in slots:
-                slots.append(slot)
-        return slots
 
     def _answer(self, evidence: Evidence, found: NDArray[np.int32], terms: Terms, language: str, title: str) -> None:
         wanted, weights, against = self._asked(language)
@@ -281,14 +265,16 @@ class Looking:
         return wanted
 
 
-class _LinkSlots(dict[str, int]):
-    """The slot of each link: those of a site's menus are on all of its pages."""
+@lru_cache(maxsize=50_000)
+def _slot_of_word(word: str, language: str) -> int:
+    """Return the slot of a word in addresses; 0 if it has no stem."""
+    stem = next(iter(stems(word, language)), "")
+    return slot_of(f"address {stem}") if stem else 0
 
-    def __missing__(self, url: str) -> int:
-        if len(self) >= REMEMBERED:
-            self.clear()
-        slot = self[url] = slot_of(url, LINK)
-        return slot
+
+@lru_cache(maxsize=50_000)  # a site's menu is on all of its pages
+def _slot_of_link(url: str) -> int:
+    return slot_of(url, LINK)
 
 
 # -- of all pages ------------------------------------------------------------------------------------------
