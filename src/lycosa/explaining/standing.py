@@ -206,17 +206,14 @@ class Witness:
         if abs(change) <= 1e-12 * abs(score):
             return
         at = np.flatnonzero(step.children == row)
-        parts = _parts(estimator.said(step), int(at[0]), len(step.children)) if _speaks(estimator, step, at) else {}
+        speaks = len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "said")
+        parts = _parts(estimator.said(step), int(at[0]), len(step.children)) if speaks else {}
         if parts and math.isclose(math.fsum(parts.values()), score, rel_tol=1e-6):
             terms.clear()
             terms.update(parts)
             return
         source = f"by {clean(step.visit.title) or step.visit.node}" if len(at) else ELSEWHERE
         terms[source] = terms.get(source, 0.0) + change
-
-
-def _speaks(estimator: object, step: Step, at: Rows) -> bool:
-    return len(at) > 0 and step.visit.outcome != "redirect" and hasattr(estimator, "said")
 
 
 def _parts(said: Mapping[str, Any], at: int, links: int) -> dict[str, float]:

@@ -8,14 +8,6 @@ from lycosa.core.types import Page, Task
 from lycosa.spaces.graph import GraphSpace, draw, read_rows
 
 
-def read_documents(file: str) -> dict[str, list[str]]:
-    """The documents of each peer, from a file."""
-    documents: dict[str, list[str]] = {}
-    for peer, text in read_rows(file, "a peer, a tab, and the text of a document", 2):
-        documents.setdefault(peer, []).append(text)
-    return documents
-
-
 class GossipSpace(GraphSpace):
     """Peers with documents, and what each has heard of its neighbours.
 
@@ -62,7 +54,12 @@ class GossipSpace(GraphSpace):
         super().__init__(overlay, file=file)
         if not 0.0 <= known <= 1.0 or not 0.0 <= stale <= 1.0:
             raise ValueError(f"known is {known} and stale is {stale}: both are shares, from 0 to 1")
-        self.documents = read_documents(documents) if isinstance(documents, str) else documents
+        if isinstance(documents, str):
+            read: dict[str, list[str]] = {}
+            for peer, text in read_rows(documents, "a peer, a tab, and the text of a document", 2):
+                read.setdefault(peer, []).append(text)
+            documents = read
+        self.documents = documents
         self.known, self.stale, self.seed = known, stale, seed
         self._peers = sorted(self.documents)
 

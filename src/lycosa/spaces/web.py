@@ -124,11 +124,10 @@ class WebSpace(Space):
         self.follow_nofollow = follow_nofollow
         self.whole_text = whole_text  # pages have no main part: all their text counts
         self.probe_after = probe_after  # pages of an origin before it is asked for one that can't exist; 0: never
+        documents_asked = [f"{name};q=0.7" for name, kind in REGISTERED.items() if kind in self.documents]
         self.headers = {
             "User-Agent": user_agent,
-            "Accept": ",".join(
-                ["text/html,application/xhtml+xml", *_asked_for(self.documents), "text/plain;q=0.8,*/*;q=0.1"]
-            ),
+            "Accept": ",".join(["text/html,application/xhtml+xml", *documents_asked, "text/plain;q=0.8,*/*;q=0.1"]),
             "Accept-Encoding": "gzip, deflate, br, zstd",
         }
         if self.languages:
@@ -352,16 +351,9 @@ class WebSpace(Space):
         elif task.kind == "sitemap":
             await self._read_source(task, response, page)
         elif task.kind == "policy":
-            self._read_policy(response, page)
+            with suppress(BadEncoding):
+                page.data["body"], _ = inflate(response.body, fields.get("content-encoding", ""), MOST_OF_POLICY)
         return page
-
-    def _read_policy(self, response: Response, page: Page) -> None:
-        """A file that speaks of the use of pages, for the log; one that can't be unpacked is none."""
-        try:
-            body, _ = inflate(response.body, response.fields.get("content-encoding", ""), MOST_OF_POLICY)
-        except BadEncoding:
-            return
-        page.data["body"] = body
 
     def _without_content(self, task: Task, response: Response, page: Page) -> None:
         """An answer that brings no page, by its status."""
@@ -470,7 +462,10 @@ class WebSpace(Space):
                 page.flags.append("nofollow")
                 page.links = Links()
             elif any("nofollow" in rel.split() for rel in page.links.rels if rel):
-                page.links = _without_nofollow(page)
+                page.flags.append("nofollow-links")
+                page.links = page.links.only(
+                    [at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()]
+                )
 
     async def _open(self, task: Task, response: Response, page: Page, job: str, most: int, *more: str) -> Any:
         """Inflate a body and read it, here or in another process; None if that fails, and the page says why."""
@@ -738,11 +733,6 @@ def _fill(page: Page, source: Source) -> None:
         page.data["modified"] = source.modified
 
 
-def _asked_for(documents: frozenset[str]) -> list[str]:
-    """The content types of documents, as a request names them: those that they are registered under."""
-    return [f"{name};q=0.7" for name, kind in REGISTERED.items() if kind in documents]
-
-
 def _remark(document: Document) -> str:
     """What a person should know of a document: that there is nothing to read."""
     pages = document.about.get("pages", "")
@@ -752,11 +742,6 @@ def _remark(document: Document) -> str:
     if TEXTLESS in document.flags:
         return f"a document{of} without text"
     return ""
-
-
-def _without_nofollow(page: Page) -> Links:
-    page.flags.append("nofollow-links")
-    return page.links.only([at for at, rel in enumerate(page.links.rels) if "nofollow" not in rel.split()])
 
 
 def _validator(value: str) -> str:

@@ -17,8 +17,8 @@ from lycosa.text.background import Background
 from lycosa.topics import DEFAULT, TOLD, TOPICS, describe
 from lycosa.topics.query import THRESHOLD, Query
 
-# For topics of forty words or more, as examples give. Encyclopaedia: 77 % of the pages above it are of the class, 23
-# % of those of the class are above (.16 would be best); test web: 41 % and all (.3 would be best).
+# For topics of forty words or more, as examples give. Encyclopaedia: 77 % of the pages above it are of the class, and
+# 23 % of those of the class are above (.16 would be best); test web: 41 % and all (.3 would be best).
 EXAMPLES_THRESHOLD = 0.2
 SOURCES = ("topic", "terms", "examples", "regex", "model")  # options that a topic is made from
 BROWSING = "browsing"
@@ -65,7 +65,8 @@ def check_request(options: Options) -> None:
         raise InputError(f"there is no model {options.model}: 'lycosa train' makes one")
     if name in TOPICS:
         _check_sources(name, [*asked, *(["file"] if name == BROWSING and _training(options) else [])])
-        _check_parameters(name, settings)
+        if own := [key for key in settings if key in TOLD]:
+            raise InputError(f"{name} has no parameter {own[0]!r}: it takes {', '.join(describe(name))}")
     elif ":" not in name:
         TOPICS.maker(name)  # says what there is
     if options.background:
@@ -177,13 +178,6 @@ def _check_sources(name: str, asked: list[str]) -> None:
         raise InputError(f"the judge {name} is not made from {flag}: {_ADVICE[needs]}")
     if not asked and needs:
         raise InputError(f"the judge {name} has nothing to go by: {_ADVICE[needs]}")
-
-
-def _check_parameters(name: str, given: dict[str, str]) -> None:
-    """What is an option of its own can't be set after the judge's name."""
-    for key in given:
-        if key in TOLD:
-            raise InputError(f"{name} has no parameter {key!r}: it takes {', '.join(describe(name))}")
 
 
 def _with_words(weights: dict[str, float], topic: str) -> dict[str, float]:

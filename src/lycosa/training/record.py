@@ -519,7 +519,6 @@ MAGIC = b"SQLite format 3\0"
 
 MOST_BYTES = 4_000_000_000
 
-_BESIDE = ("-wal", "-journal")  # files that a running browser has not merged yet
 # visits of type 5 and 6 came by a redirect; 4, 7 and 8 are embedded objects, downloads and frames
 _FIREFOX = """
 SELECT v.id, p.url, v.visit_date / 1e6, v.from_visit, 0, v.visit_type IN (5, 6), v.visit_type IN (4, 7, 8)
@@ -566,7 +565,7 @@ def read_history(path: Path, language: str = "en") -> Record:
             if path.stat().st_size > MOST_BYTES:
                 raise InputError(f"{path} has more than {MOST_BYTES:,} bytes: no browser's history is that large")
             shutil.copyfile(path, copy)
-            for ending in _BESIDE:
+            for ending in ("-wal", "-journal"):  # what a running browser has not merged yet
                 beside = path.with_name(path.name + ending)
                 if beside.is_file():
                     shutil.copyfile(beside, copy.with_name(copy.name + ending))

@@ -500,13 +500,10 @@ class Warden(protocols.Warden):
     def _yields_nothing(self, one: Host | Site) -> bool:
         """Whether it has given too little for too long, by a judge that has found enough elsewhere."""
         finds, pages = self.finds - one.finds, self.pages - one.pages
-        if finds < PROOF or one.pages - one.finds <= self._allowance(one):
+        if finds < PROOF or one.pages - one.finds <= ALLOWANCE * (1 + one.finds + self.pages / 1000):
             return False
         # fruitless: even one more would be less than a quarter of others' rate
         return one.finds + 1 <= 0.25 * one.pages * finds / pages
-
-    def _allowance(self, one: Host | Site) -> float:
-        return ALLOWANCE * (1 + one.finds + self.pages / 1000)
 
     def _level(self, number: int) -> int:
         part = self.sections[number]
