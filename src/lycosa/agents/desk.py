@@ -48,8 +48,6 @@ Told = TypeVar("Told")
 
 @dataclass(frozen=True)
 class Limits:
-    """What no agent can change."""
-
     pages: int = 500  # of one collection
     at_once: int = 2  # collections running at the same time
     collections: int = 100  # in the folder
@@ -64,8 +62,6 @@ class Limits:
 
 @dataclass
 class _Job:
-    """A collection that is being made, or looked at again."""
-
     crawl: crawling.Crawl
     doing: str
     task: asyncio.Task[None] | None = None

@@ -18,8 +18,6 @@ _ADVICE = "write a name and a token per line, as in: ada $(openssl rand -hex 24)
 
 
 class Tokens:
-    """Names by their tokens."""
-
     def __init__(self, tokens: dict[str, str]) -> None:
         self._digests = {name: sha256(token.encode()).digest() for name, token in tokens.items()}
 
@@ -45,7 +43,6 @@ class Tokens:
 
     @property
     def names(self) -> list[str]:
-        """All who may ask."""
         return list(self._digests)
 
     def name_of(self, token: str) -> str | None:

@@ -52,7 +52,6 @@ class ReadLog(SqliteLog):
     """A log that takes no more events: what is appended is forgotten."""
 
     def append(self, event: Event) -> int:
-        """Forget it."""
         return 0
 
     def rate(self, worths: NDArray[Any]) -> None:
@@ -60,7 +59,6 @@ class ReadLog(SqliteLog):
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """As one."""
         yield
 
 

@@ -67,7 +67,6 @@ class Ranking:
 
     @cached_property
     def level(self) -> NDArray[np.uint8]:
-        """Free, held or shut."""
         return fit(self.frontier.level, len(self.table), FREE)[: len(self.table)]
 
     @cached_property

@@ -153,7 +153,6 @@ class Person:
         return f"{self.name} (@{self.acct})" if self.name else f"@{self.acct}"
 
     def stored(self) -> dict[str, str]:
-        """What the log keeps."""
         return {"id": self.id, "acct": self.acct, "url": self.url}
 
 
@@ -180,7 +179,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """All that was written."""
         return "\n\n".join(status.text for status in self.statuses if status.text)
 
     @property

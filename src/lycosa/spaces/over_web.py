@@ -26,7 +26,6 @@ class OverWeb(Space):
 
     @property
     def mark(self) -> Mark:
-        """The web's: it reads."""
         return self.web.mark
 
     @mark.setter
@@ -34,19 +33,15 @@ class OverWeb(Space):
         self.web.mark = mark
 
     def lane(self, node: str) -> str:
-        """The host."""
         return self.web.lane(node)
 
     def ready(self, lane: str) -> tuple[float, str]:
-        """When the host may be asked next."""
         return self.web.ready(lane)
 
     def errand(self, node: str) -> Task | tuple[Outcome, str] | None:
-        """robots.txt has to be known, and to allow the node."""
         return self.web.errand(node)
 
     def learn(self, visit: Visit) -> None:
-        """See what the web learns."""
         self.web.learn(visit)
 
     def state(self) -> State:
@@ -56,13 +51,10 @@ class OverWeb(Space):
         self.web.restore(state)
 
     def expect(self, lanes: Iterable[str]) -> None:
-        """Resolve names ahead."""
         self.web.expect(lanes)
 
     def resumed(self) -> None:
-        """An earlier run may have asked the host a moment ago."""
         self.web.resumed()
 
     async def close(self) -> None:
-        """Close all connections."""
         await self.web.close()

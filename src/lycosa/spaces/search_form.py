@@ -197,7 +197,6 @@ class SearchFormSpace(OverWeb):
     # -- visiting ----------------------------------------------------------------------------------------------
 
     def visit(self, task: Task) -> Awaitable[Page]:
-        """Send one request."""
         self._probing |= task.kind == "probe"
         return self._visit(task, self.web.visit(task))
 

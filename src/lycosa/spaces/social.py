@@ -302,7 +302,6 @@ class Authorised:
         self._token = token
 
     async def address(self, url: str) -> str:
-        """As without it."""
         return await self._inner.address(url)
 
     async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
@@ -312,7 +311,6 @@ class Authorised:
         return await self._inner.fetch(url, headers, wanted)
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._inner.close()
 
 

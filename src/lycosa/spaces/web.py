@@ -77,8 +77,6 @@ class _Robots:
 
 
 class WebSpace(Space):
-    """Fetch pages over a transport, politely."""
-
     has_addresses = has_traps = has_versions = True
     mark: Mark
 
@@ -153,7 +151,6 @@ class WebSpace(Space):
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know at the end."""
         return [] if self.renderer is None else self.renderer.notes
 
     # -- lanes and readiness -----------------------------------------------------------------------------------
@@ -225,7 +222,6 @@ class WebSpace(Space):
         return self.stage.hold()
 
     def is_asking(self, lane: str) -> bool:
-        """Whether a robots.txt of this host is on its way."""
         return lane in self._asking
 
     def release(self, lane: str) -> None:
@@ -356,7 +352,6 @@ class WebSpace(Space):
         return page
 
     def _without_content(self, task: Task, response: Response, page: Page) -> None:
-        """An answer that brings no page, by its status."""
         if response.status == 304:
             asked = any(name.startswith("If-") for name, _ in task.conditions)
             page.outcome = "unchanged" if asked else "invalid"
@@ -702,7 +697,6 @@ class WebSpace(Space):
         self.politeness.resumed_at = self.clock()
 
     async def close(self) -> None:
-        """Close all connections."""
         try:
             if self.renderer is not None:
                 await self.renderer.close()

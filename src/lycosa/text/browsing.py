@@ -68,12 +68,10 @@ class Browsing:
 
     @cached_property
     def column_of(self) -> dict[str, int]:
-        """Where each term stands."""
         return {term: column for column, term in enumerate(self.terms)}
 
     @cached_property
     def digest(self) -> str:
-        """Changes when anything in it does."""
         return digest(self._contents())
 
     def clusters(self, name: str) -> int:

@@ -177,7 +177,6 @@ class _Words:
         return Bags(starts, (distinct & 0xFFFFFFFF).astype(np.intp), np.log1p(frequency))
 
     def read_one(self, text: str) -> NDArray[np.int32]:
-        """The words of one text by number, in order."""
         return self._lexicon.ids(fold(text[:LONGEST].replace("\x01", " "), self.language))
 
     def numbers_of(self, tokens: Tokens, cut: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -113,7 +113,6 @@ class Glossary:
         return words
 
     def knows(self, language: str) -> bool:
-        """Whether the ontology has words of a language."""
         return self.ontology.language in ("", language)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -111,7 +111,6 @@ class NaiveBayes:
         return softmax(self.log_prior + mean * counted)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
         return {
             "log_theta": self.log_theta,
             "log_prior": self.log_prior,
@@ -120,7 +119,6 @@ class NaiveBayes:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> NaiveBayes:
-        """The model that `arrays` was made of."""
         length, smoothing = arrays["fitted"].tolist()
         if not length > 0:
             raise ValueError("the effective length of a page is not positive")
@@ -170,15 +168,12 @@ class PlainNaiveBayes:
         return softmax(self.log_prior + bags.times(bags.counts, self.log_theta))
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
         return {"log_theta": self.log_theta, "log_prior": self.log_prior}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> PlainNaiveBayes:
-        """The model that `arrays` was made of."""
         return cls(arrays["log_theta"], arrays["log_prior"])
 
     @staticmethod
     def shapes(classes: int, terms: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each array."""
         return {"log_theta": (terms, classes), "log_prior": (classes,)}

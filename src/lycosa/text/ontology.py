@@ -68,7 +68,6 @@ class Edges:
         return self.targets[self.starts[concept] : self.starts[concept + 1]]
 
     def sources(self) -> Concepts:
-        """Where each link starts."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
     def turned(self) -> Edges:
@@ -121,7 +120,6 @@ class Labels:
         return bases, tuple(dict.fromkeys(concept for base in bases for concept in self._senses[base]))
 
     def words(self, concept: int) -> Sequence[str]:
-        """The labels of a concept."""
         return self._labels[concept]
 
     def __len__(self) -> int:
@@ -227,7 +225,6 @@ class Ontology:
         return answer
 
     def is_word(self, text: str) -> bool:
-        """Whether it is known, in this or another form."""
         return bool(self.concepts(text))
 
     def synonyms(self, word: str) -> list[str]:

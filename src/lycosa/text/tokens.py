@@ -237,7 +237,6 @@ class Tokens:
         self.mark = int(self.read(OPEN_TOKEN)[0])  # id of the mark between texts
 
     def read(self, folded: bytes) -> NDArray[np.int32]:
-        """The numbers of a folded text's tokens, in order."""
         return self._lexicon.ids(folded)
 
     def _meet(self, tokens: list[bytes]) -> list[int]:

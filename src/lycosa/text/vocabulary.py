@@ -285,12 +285,10 @@ class LinkTexts:
 
     @classmethod
     def of(cls, links: Links, tokens: Tokens) -> LinkTexts:
-        """All texts of a page's links."""
         return cls.cut([*links.contexts, *links.anchors, *map(words_of, links.urls)], tokens)
 
     @classmethod
     def cut(cls, texts: list[str], tokens: Tokens) -> LinkTexts:
-        """Any texts."""
         numbers = tokens.read(fold_all(texts, tokens.language))
         is_mark = numbers == tokens.mark
         marks = is_mark.nonzero()[0]

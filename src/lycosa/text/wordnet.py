@@ -186,7 +186,6 @@ class Lemmas:
         return tuple(dict.fromkeys(forms.values())), tuple(senses)
 
     def words(self, concept: int) -> Sequence[str]:
-        """The words of a synset."""
         return [self._word(number) for number in range(self._first[concept], self._first[concept + 1])]
 
     def _word(self, number: int) -> str:
@@ -359,8 +358,6 @@ class _File:
 
 @dataclass
 class _Synsets:
-    """What a data file says."""
-
     file: _File
     offsets: Positions
     word_counts: Positions
@@ -512,11 +509,9 @@ def _content(path: Path) -> bytes:
 
 
 def damaged(path: Path, line: int, what: str) -> InputError:
-    """What is said of a file that is not as it should be."""
     return InputError(f"WordNet is damaged: {path}, line {line:,}: {what}; {remedy(path.parent)}")
 
 
 def remedy(directory: Path) -> str:
-    """What to do about a WordNet that can't be read."""
     to = "" if directory == home() or not os.access(directory, os.W_OK) else f" --to {shlex.quote(str(directory))}"
     return f"get it again with 'lycosa wordnet --fetch{to}'"

@@ -76,7 +76,6 @@ class Around:
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """Those of the topic inside."""
         return getattr(self.topic, "facets", ())
 
     @facets.setter
@@ -86,7 +85,6 @@ class Around:
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """Those that the topic inside can tell."""
         return getattr(self.topic, "offers", FACETS)
 
 
@@ -128,23 +126,18 @@ class InLanguage(Around):
         self._right = bytearray(state["right"])
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
-        """What the judge has to learn."""
         return self.topic.lesson(now, force)
 
     def adopt(self, lesson: Lesson) -> None:
-        """Pass it on."""
         self.topic.adopt(lesson)
 
     def start(self, seed: Seed) -> None:
-        """Pass it on."""
         self.topic.start(seed)
 
     def hear(self, label: Label) -> None:
-        """Pass it on."""
         self.topic.hear(label)
 
     def worths(self) -> NDArray[np.floating[Any]]:
-        """Those of the judge, and 0."""
         worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
         worths[~np.frombuffer(self._right, np.bool_)] = 0.0
         return worths
@@ -174,7 +167,6 @@ class Heard(Around):
         self._labels: dict[int, bool] = {}
 
     def judge(self, page: Page, reading: Any) -> Judgement:
-        """Ask the topic."""
         return self.topic.judge(page, reading)
 
     def learn(self, visit: Visit) -> None:
@@ -195,7 +187,6 @@ class Heard(Around):
         self._labels = dict(state["labels"])
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
-        """There is nothing to learn."""
         return None
 
     def said_anew(self, now: float) -> Lesson:

@@ -50,7 +50,6 @@ class Browsed(Query):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return self.browsing.digest
 
 

@@ -64,7 +64,6 @@ class Classified(Judge):
 
     @classmethod
     def load(cls, path: str | Path, targets: Iterable[str] = (), **own: Any) -> Classified:
-        """With the model in a file."""
         return cls(Model.load(Path(path)), targets, **own)
 
     def judge(self, page: Page, reading: Any) -> Judgement:

@@ -32,12 +32,10 @@ class Kept:
     """Base of classifiers, dataclasses of arrays: all of these are kept in a file, and it is made of them again."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """What has to be kept."""
         return {name: np.atleast_1d(np.asarray(value, np.float32)) for name, value in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
-        """The model that `arrays` was made of."""
         return cls(**arrays)
 
 
@@ -86,7 +84,6 @@ class LinearSvm(Kept):
         return cls(weigh, weights, bias, platt)
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """P(c | words) for each bag."""
         distance = bags.times(unit(bags, self.idf), self.weights) + self.bias
         alone = 1.0 / (1.0 + np.exp(np.clip(self.platt[:, 0] * distance + self.platt[:, 1], -500, 500)))
         shares: NDArray[np.float64] = alone / alone.sum(axis=1, keepdims=True)
@@ -214,7 +211,6 @@ class Network(Kept):
         return cls(weigh, parts[0], parts[1], parts[2], parts[3], temperature)
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """P(c | words) for each bag."""
         hidden = np.maximum(0.0, bags.times(unit(bags, self.idf), self.weights) + self.bias)
         scores = np.asarray(hidden @ self.out_weights + self.out_bias, np.float64)
         return softmax(scores / self.temperature)
@@ -343,7 +339,6 @@ class Tree(Kept):
         return cls(weigh, term, grown.threshold.astype(np.float32), below[0], below[1], shares.astype(np.float32))
 
     def probabilities(self, bags: Bags) -> NDArray[np.float64]:
-        """P(c | words) for each bag."""
         width = len(self.idf) + 1
         keys = bags.rows() * width + bags.columns
         order = np.argsort(keys, kind="stable")

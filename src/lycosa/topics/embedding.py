@@ -91,7 +91,6 @@ class Embedding(Judge):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return self.weights, None if self._examples is None else self._examples.tolist(), self.link, digest()
 
     @staticmethod

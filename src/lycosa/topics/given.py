@@ -26,7 +26,6 @@ class Given:
         self.threshold = threshold
 
     def judge(self, page: Page, reading: object) -> Judgement:
-        """Read the scores off the page."""
         return Judgement(page.data.get("beta", 0.0), np.array(page.data.get("alpha", ()), np.float32))
 
     def learn(self, visit: Visit) -> None:

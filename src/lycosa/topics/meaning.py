@@ -43,17 +43,14 @@ class Meaning(Judge):
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know before the crawl starts."""
         return self.glossary.notes
 
     @property
     def weights(self) -> dict[str, float]:
-        """The terms of the topic."""
         return dict(zip(self.glossary.topic, self.glossary.weights.tolist(), strict=True))
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         like = self.glossary.likeness
         return self.weights, like.measure, like.parameters, self.floor, self.ontology.digest
 
@@ -128,7 +125,6 @@ class Ehrig(Meaning):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return super().fingerprint, self.literal
 
     def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
@@ -200,7 +196,6 @@ class Ssrm(Meaning):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return super().fingerprint, self.tf, self.rarity.fingerprint
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:
@@ -247,7 +242,6 @@ class SynsetExpansion(Meaning):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return super().fingerprint, self.expansion.rarity.fingerprint
 
     def _said(self, page: Page, reading: Reading) -> tuple[float, NDArray[np.float32]]:
@@ -308,7 +302,6 @@ class CorleyMihalcea(Meaning):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return super().fingerprint, self.rarity.fingerprint
 
     def _near(self, texts: Sequence[str], reading: Reading) -> NDArray[np.float64]:

@@ -57,7 +57,6 @@ class Model:
 
     @cached_property
     def column_of(self) -> dict[str, int]:
-        """Where each term stands."""
         return {term: column for column, term in enumerate(self.terms)}
 
     @cached_property
@@ -75,7 +74,6 @@ class Model:
 
     @cached_property
     def digest(self) -> str:
-        """Changes when the model does."""
         return digest(self._contents())
 
     def probabilities(self, stems: Sequence[str]) -> NDArray[np.float64]:

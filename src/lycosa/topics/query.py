@@ -92,7 +92,6 @@ class Query(Judge):
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         return self.weights, self.tf, self.idf, self.link, self.background.digest if self.background else ""
 
     def judge(self, page: Page, reading: Any) -> Judgement:

@@ -29,7 +29,6 @@ class Classes:
 
     @property
     def names(self) -> list[str]:
-        """The classes, in alphabetical order."""
         return sorted(set(self.of.values()))
 
 

@@ -189,7 +189,6 @@ def trail_of(record: Record, gap: float) -> Trail:
 
 
 def _labels(visits: list[Visited], notes: list[str]) -> dict[str, bool]:
-    """What was said of each page last."""
     labels: dict[str, bool] = {}
     changed: set[str] = set()
     for visit in visits:

@@ -110,7 +110,6 @@ class Corpus(Account):
         return terms
 
     def bags(self, rows: NDArray[np.intp], terms: Sequence[int]) -> Bags:
-        """Pages as bags of these terms."""
         column = np.full(len(self.vocabulary.terms), -1, np.intp)
         column[list(terms)] = np.arange(len(terms))
         pairs = []

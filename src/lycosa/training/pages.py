@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def train(
         "marked": _marked(sources, classes, chosen.merged),
         "language": corpus.vocabulary.language,
         "seed": seed,
-        "quality": quality.as_dict() if quality else None,
+        "quality": asdict(quality) if quality else None,
     }
     rows = np.arange(len(labels))
     model = _fitted(corpus, rows, labels, classes, kind, seed, facts)  # 4
@@ -178,7 +178,6 @@ def _measured(
 
 
 def _remarks(chosen: Classes) -> list[str]:
-    """What became of small classes and inner nodes."""
     notes = []
     if chosen.merged:
         first = next(iter(chosen.merged.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +33,6 @@ class Quality:
     # class, taken for, times: the most frequent first
     confusions: list[tuple[str, str, int]] = field(default_factory=list)
     top: dict[str, Any] = field(default_factory=dict)  # of a taxonomy's first level: accuracy, majority and classes
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def hold_out(

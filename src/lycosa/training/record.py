@@ -80,12 +80,10 @@ class Record:
 
     @property
     def left_out(self) -> Counter[str]:
-        """Why something is not here."""
         return self.corpus.left_out
 
     @property
     def notes(self) -> list[str]:
-        """What should be said."""
         return self.corpus.notes
 
     def take(self, url: str, page: Page) -> None:

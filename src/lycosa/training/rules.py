@@ -28,8 +28,6 @@ PATIENCE = 10  # steps per link to follow
 
 @dataclass
 class Learned(Account):
-    """The rules, and from how much they were learned."""
-
     book: RuleBook
     parents: int = 0  # pages with a class that link to others: train-0
     linked: int = 0  # linked pages that could be classified: train-1

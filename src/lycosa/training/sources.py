@@ -243,7 +243,6 @@ def _column(path: Path, column: str, titles: list[str]) -> int:
 
 
 def open_log(path: Path) -> SqliteLog:
-    """The log of a crawl, to be read."""
     if not (path / NAME).exists():
         raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
     return SqliteLog(path / NAME, readonly=True)

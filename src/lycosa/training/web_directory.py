@@ -109,7 +109,6 @@ class WebDirectory(Account):
 
     @property
     def size(self) -> int:
-        """Pages listed, all together."""
         return self._totals[""][1] if self._totals else 0
 
     def named(self, branch: str) -> str:
@@ -224,13 +223,11 @@ class _Gathered:
         return self._spelt[written]
 
     def topic(self, written: str) -> None:
-        """A topic, with or without pages."""
         self.count()
         if path := self.path(written):
             self.pages.setdefault(path, [])
 
     def page(self, url: str, written: str) -> None:
-        """A page under a topic."""
         self.count()
         path = self.path(written)
         if not path:

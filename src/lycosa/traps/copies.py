@@ -138,7 +138,6 @@ class Copies:
         return list(dict.fromkeys(rows[np.argsort(apart, kind="stable")].tolist()))
 
     def _add(self, node: str, simhash: int, words: int, sketch: NDArray[np.uint32]) -> int:
-        """One more row."""
         row = len(self._nodes)
         self._nodes.append(node)
         if row >= len(self._words):

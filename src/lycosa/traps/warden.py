@@ -108,8 +108,6 @@ class Site:
 
 @dataclass(slots=True)
 class Host:
-    """What a host has given."""
-
     site: Site
     sections: list[int] = field(default_factory=list)
     pages: int = 0
@@ -196,7 +194,6 @@ class Warden(protocols.Warden):
         return new, self.levels(new)
 
     def levels(self, rows: Rows) -> NDArray[np.uint8]:
-        """What is to be done with the rows."""
         numbers = self._section[rows]
         by_section = np.fromiter((self._level(number) for number in numbers.tolist()), np.uint8, len(rows))
         held = np.maximum(np.maximum(by_section, self._own[rows]), np.where(self._suspect[rows], HELD, FREE))
@@ -267,7 +264,6 @@ class Warden(protocols.Warden):
     # -- how ---------------------------------------------------------------------------------------------------
 
     def _admit(self, table: Table) -> Rows:
-        """Give new rows their sections."""
         first, last = self._known, len(table)
         self._fit(last)
         new = np.arange(first, last, dtype=np.int32)
@@ -463,7 +459,6 @@ class Warden(protocols.Warden):
         return touched
 
     def _hold(self, part: Section) -> None:
-        """Whether a section is to be held back, and why."""
         guilty = part.waste >= POOR and part.waste > 2 * (part.pages - part.waste)
         guilty = guilty or part.lies > 1 or (part.mazes > 0 and part.waste > 0)
         guilty = guilty or (bool(part.kind) and part.waste > 1 and 2 * part.waste > part.pages)
@@ -487,7 +482,6 @@ class Warden(protocols.Warden):
         return set(self._named[part.name])
 
     def _hold_host(self, host: Host) -> None:
-        """Whether a host is to be held back, and why."""
         if _repeats(host):
             host.level, host.reason = HELD, MIRROR
         elif host.stuffed >= STUFFED_PAGES and 2 * host.stuffed > host.pages:

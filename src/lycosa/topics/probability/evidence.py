@@ -121,7 +121,6 @@ class Looking:
 
     @property
     def length(self) -> float:
-        """Words of all pages so far."""
         return self._length
 
     def _recount(self, slots: NDArray[np.int32], frequency: Column, share: Column) -> None:

@@ -132,7 +132,6 @@ class Probability:
 
     @property
     def facets(self) -> tuple[str, ...]:
-        """What is judged of links."""
         return self.query.facets
 
     @facets.setter
@@ -141,12 +140,10 @@ class Probability:
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """The stems that links are judged by."""
         return self.query.weights
 
     @property
     def fingerprint(self) -> object:
-        """What a judgement depends on, for the log."""
         kind = digest() if self.meaning is not None else ""
         return SEEN, self.asked, self.query.weights, self._examples.count, kind
 

@@ -94,7 +94,6 @@ class Model(NamedTuple):
 
     @classmethod
     def restored(cls, state: State) -> Model:
-        """What `state` has told."""
         alone = dict(zip(state["alone"]["rows"].tolist(), state["alone"]["alone"].tolist(), strict=True))
         return cls(**{**state, "alone": alone})
 
@@ -327,7 +326,6 @@ def _mean(pages: Pages, off: Rows) -> Column:
 
 
 def usual_page() -> Column:
-    """The mean page of other collections."""
     return np.frombuffer(COMMON, np.int8).astype(np.float32) / np.float32(STEPS)
 
 
