@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,46 +40,36 @@ class Browsed(Query):
 
     def __init__(self, file: str | Browsing = "", threshold: float = 0.0) -> None:
         self.browsing = Browsing.of(file)
-        made = _Centroid.of(self.browsing)
-        super().__init__(
-            made.weights, threshold or made.threshold, idf="background", background=made.rarity, stemmed=True
-        )
+        weights, rarity, likely = _centroid(self.browsing)
+        super().__init__(weights, threshold or likely, idf="background", background=rarity, stemmed=True)
 
     @property
     def fingerprint(self) -> object:
         return self.browsing.digest
 
 
-@dataclass
-class _Centroid:
-    """c_r, and what it is compared by."""
-
-    weights: dict[str, float]  # of each stem; times its idf, c_r
-    rarity: Background
-    threshold: float
-
-    @classmethod
-    def of(cls, browsing: Browsing) -> Self:
-        pages, count = browsing.pages, len(browsing)
-        frequency = pages.document_frequency(len(browsing.terms))
-        rarity = idf(frequency, count)
-        values, rows = unit(pages, rarity), pages.rows()
-        of_relevant = browsing.relevant[rows]
-        total = np.bincount(pages.columns[of_relevant], values[of_relevant], len(browsing.terms))
-        heaviest = np.argsort(-total, kind="stable")[:1000]  # heaviest terms of the centroid
-        heaviest = heaviest[total[heaviest] > 0]
-        weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in heaviest.tolist()}
-        counted = {term: int(met) for term, met in zip(browsing.terms, frequency, strict=True)}
-        if not weights:  # every word stands on every page: then all weigh the same
-            weights = dict.fromkeys((browsing.terms[at] for at in np.unique(pages.columns[of_relevant])), 1.0)
-            counted = {}
-        # What is left of c_r without a relevant page itself, times that page: its likeness to the others.
-        dots = np.bincount(rows, values * total[pages.columns], count)
-        square, own = float(total @ total), np.where(browsing.relevant, np.bincount(rows, values**2, count), 0.0)
-        rest = np.sqrt(np.maximum(0.0, square - 2 * np.where(browsing.relevant, dots, 0.0) + own))
-        likeness = np.where(rest > 0, (dots - own) / np.where(rest > 0, rest, 1.0), 0.0)
-        background = Background(max(2, count), counted, browsing.language)
-        return cls(weights, background, _threshold(likeness, browsing.relevant))
+def _centroid(browsing: Browsing) -> tuple[dict[str, float], Background, float]:
+    """Return c_r as weights of stems, to be multiplied by idf; the idf of the training set; and the threshold."""
+    pages, count = browsing.pages, len(browsing)
+    frequency = pages.document_frequency(len(browsing.terms))
+    rarity = idf(frequency, count)
+    values, rows = unit(pages, rarity), pages.rows()
+    of_relevant = browsing.relevant[rows]
+    total = np.bincount(pages.columns[of_relevant], values[of_relevant], len(browsing.terms))
+    heaviest = np.argsort(-total, kind="stable")[:1000]  # heaviest terms of the centroid
+    heaviest = heaviest[total[heaviest] > 0]
+    weights = {browsing.terms[at]: float(total[at] / rarity[at]) for at in heaviest.tolist()}
+    counted = {term: int(met) for term, met in zip(browsing.terms, frequency, strict=True)}
+    if not weights:  # every word stands on every page: then all weigh the same
+        weights = dict.fromkeys((browsing.terms[at] for at in np.unique(pages.columns[of_relevant])), 1.0)
+        counted = {}
+    # What is left of c_r without a relevant page itself, times that page: its likeness to the others.
+    dots = np.bincount(rows, values * total[pages.columns], count)
+    square, own = float(total @ total), np.where(browsing.relevant, np.bincount(rows, values**2, count), 0.0)
+    rest = np.sqrt(np.maximum(0.0, square - 2 * np.where(browsing.relevant, dots, 0.0) + own))
+    likeness = np.where(rest > 0, (dots - own) / np.where(rest > 0, rest, 1.0), 0.0)
+    background = Background(max(2, count), counted, browsing.language)
+    return weights, background, _threshold(likeness, browsing.relevant)
 
 
 def _threshold(likeness: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:
