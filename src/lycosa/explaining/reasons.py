@@ -474,8 +474,6 @@ def _times(number: int) -> str:
 
 # -- for the report ----------------------------------------------------------------------------------------
 
-# What comes next, for the report.
-
 LINKS = 8  # links shown, and terms of each
 TERMS = 5
 

@@ -154,8 +154,6 @@ def foresight(
 
 # -- what each page added ----------------------------------------------------------------------------------
 
-# What each page added to the score of a link, for strategies that can't tell it themselves.
-
 ELSEWHERE = "by other pages, since"  # changes of a priority by pages without a link to it
 
 

@@ -114,8 +114,6 @@ def _parse(packed: bytes, name: str) -> Background:
 
 # -- rarity ------------------------------------------------------------------------------------------------
 
-# idf of terms: how rare they are, learned as a crawl goes or told by statistics from elsewhere.
-
 Idf = Literal["background", "learned", "none"]
 
 Numbers = NDArray[np.float64]

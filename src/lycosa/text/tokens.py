@@ -274,8 +274,6 @@ def _keys(buffer: bytes, starts: NDArray[np.intp], lengths: NDArray[np.intp]) ->
 
 # -- words of addresses ------------------------------------------------------------------------------------
 
-# The words of an address, for whoever reads URLs as text.
-
 # file endings say nothing about the page
 _ENDING = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cgi|do)$", re.IGNORECASE)
 # borders in camelCase; not after one small letter: iPhone, eBay

@@ -62,8 +62,6 @@ def facet_texts(links: Links, facet: str) -> list[str]:
 
 # -- around any judge --------------------------------------------------------------------------------------
 
-# Judges around another judge: only pages in the right language count, and a label settles what its page is worth.
-
 BETAS = "betas"  # in a model update: relevance of each page version so far
 
 
@@ -86,9 +84,6 @@ class Around:
     @property
     def offers(self) -> tuple[str, ...]:
         return getattr(self.topic, "offers", FACETS)
-
-
-# -- languages --------------------------------------------------------------------------------------------------
 
 
 class InLanguage(Around):
@@ -141,9 +136,6 @@ class InLanguage(Around):
         worths: NDArray[np.floating[Any]] = self.topic.worths().copy()
         worths[~np.frombuffer(self._right, np.bool_)] = 0.0
         return worths
-
-
-# -- labels -----------------------------------------------------------------------------------------------------
 
 
 class Heard(Around):

@@ -511,8 +511,6 @@ def _part(whole: Any, name: str) -> Mapping[str, Any]:
 
 # -- what browsers keep ------------------------------------------------------------------------------------
 
-# The history that a browser keeps: Firefox's places.sqlite, Chromium's History.
-
 MAGIC = b"SQLite format 3\0"
 
 MOST_BYTES = 4_000_000_000

@@ -146,8 +146,6 @@ def _join(segments: list[str]) -> str:
 
 # -- mazes -------------------------------------------------------------------------------------------------
 
-# Pages of a maze: a few words and links that lead on into more of the same.
-
 MAZE = 0.5  # share of a page's links into one suspicious section that makes it a maze
 WALLED = 0.8  # the same for a list in many orders, of which an ordinary site has some
 FEWEST_LINKS = 3  # a page with fewer links proves nothing
