@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 OVERTAKEN, BROWSERS_TURN = 2, 5.0
 WALLS = frozenset(get_args(Wall))
 
-# headers with rules for a page's use, however it is shown
-DIRECTING = ("x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
-
 
 class Stage:
     """Where pages are shown."""
@@ -108,7 +105,9 @@ class Stage:
         """Read the final DOM in place of what was received."""
         assert page.exchange is not None
         kept: dict[str, str] = {
-            name: received.fields[name] for name in ("content-language", *DIRECTING) if name in received.fields
+            name: received.fields[name]
+            for name in ("content-language", "x-robots-tag", "tdm-reservation", "content-usage", "content-signal")
+            if name in received.fields
         }
         shown = Response(200, b"", [], rendered.dom, fields={**kept, "content-type": DOM})
         fresh = Page("ok")
@@ -195,7 +194,6 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 503})
 
 AGAIN = 0.02  # seconds until a busy host is checked again
-MOST_URL = 8_000
 
 
 class Resources:
@@ -209,7 +207,7 @@ class Resources:
     async def fetch(self, url: str, headers: dict[str, str], told: Rendered) -> tuple[Response, Resource]:
         """The answer to a GET, and what is archived; FetchError if it may not be asked for, or does not come."""
         address = parse(url)
-        if address is None or len(address) > MOST_URL or "@" in address[: address.find("/", 8)]:
+        if address is None or len(address) > 8_000 or "@" in address[: address.find("/", 8)]:
             raise FetchError("invalid", "not an address of the web")
         address = address.partition("#")[0]
         started = self.space.clock()

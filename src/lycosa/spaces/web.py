@@ -59,8 +59,6 @@ FAILURES = frozenset({"broken", "busy", "unreachable", "timeout", "slow", "chall
 ROBOTS_BACKOFF = (5.0, 30.0, 3600.0, 6 * 3600.0, ROBOTS_KEEP)
 POISON = "the crawl died twice while this was read or judged: archived as it came, and left alone"
 
-_OF_ANY_TYPE = ("robots", "sitemap", "search", "policy", "requisite")
-
 
 class _TooLarge(Exception):
     pass
@@ -260,7 +258,8 @@ class WebSpace(Space):
 
     async def _visit(self, task: Task) -> Page:
         lane, started, ended = self.lane(task.node), self.clock(), 0.0
-        wanted = frozenset[str]() if task.kind in _OF_ANY_TYPE else self.wanted
+        of_any_type = task.kind in ("robots", "sitemap", "search", "policy", "requisite")
+        wanted = frozenset[str]() if of_any_type else self.wanted
         if wanted and by_address(task.node) in self.documents:  # servers call such files all sorts of things
             wanted = wanted | VAGUE
         try:

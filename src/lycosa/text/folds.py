@@ -7,12 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-FOLDS = 3
 
-
-def folds(
-    labels: NDArray[np.intp], seed: int, count: int = FOLDS
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds(labels: NDArray[np.intp], seed: int, count: int = 3) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Rows to train on and rows left out, `count` times; each class is dealt out evenly.
 
     >>> [left_out.tolist() for _, left_out in folds(np.array([0, 1, 0, 1]), seed=0, count=2)]

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from lycosa.text.bags import Bags
 from lycosa.text.folds import folds, log_loss, softmax
 
-SMOOTHINGS = (1.0, 0.1, 0.01)
-LENGTHS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
-
 
 @dataclass
 class NaiveBayes:
@@ -62,8 +59,8 @@ class NaiveBayes:
         length: float = 0.0,
     ) -> NaiveBayes:
         """Count."""
-        smoothings = (smoothing,) if smoothing else SMOOTHINGS
-        lengths = (length,) if length else LENGTHS
+        smoothings = (smoothing,) if smoothing else (1.0, 0.1, 0.01)
+        lengths = (length,) if length else (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
         best = (smoothings[0], lengths[0])
         if len(smoothings) * len(lengths) > 1:
             loss: dict[tuple[float, float], float] = dict.fromkeys(((a, s) for a in smoothings for s in lengths), 0.0)

@@ -14,9 +14,6 @@ from lycosa.text.ontology import LONGEST_WORD, Ontology, fold
 
 LARGEST = 64_000_000  # bytes
 RELATIONS = ("is-a", "broader", "narrower", "related", "part-of", "synonym")
-_BELOW = ("is-a", "broader")
-_HEADERS = ("relation", "relations", "relationship", "predicate")
-
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,200}?-->", re.DOTALL)
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
@@ -48,7 +45,7 @@ def read_thesaurus(path: Path) -> Ontology:
     for key, term in terms.written.items():
         labels.setdefault(terms.written[terms.of(key)], []).extend(words_for(term))
     named = [(terms.written[terms.of(a)], relation, terms.written[terms.of(b)]) for a, relation, b in links]
-    broader = [(a, b) for a, relation, b in named if relation in _BELOW]
+    broader = [(a, b) for a, relation, b in named if relation in ("is-a", "broader")]
     broader += [(b, a) for a, relation, b in named if relation == "narrower"]
     related = [(a, b) for a, relation, b in named if relation in ("related", "part-of")]
     return Ontology.build(labels, broader, related, str(path))
@@ -118,7 +115,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         relation = re.sub(r"[\s_]+", "-", cells[1].strip().lower())
         if relation in RELATIONS:
             yield _term(cells[0], where), relation, _term(cells[2], where)
-        elif not (is_title and relation in _HEADERS):
+        elif not (is_title and relation in ("relation", "relations", "relationship", "predicate")):
             raise InputError(f"{where}: there is no relation {cells[1][:80]!r}: write one of {', '.join(RELATIONS)}")
 
 

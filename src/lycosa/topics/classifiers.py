@@ -158,7 +158,6 @@ def _platt(distance: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[floa
     return a, b
 
 
-HIDDEN = 32
 MOST_ROUNDS = 60  # large sets need five to ten rounds, small ones fifty
 TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0)
 
@@ -238,7 +237,7 @@ class Network(Kept):
 def _learner(pages: int, seed: int) -> Any:
     # fewer where there are few pages, or a round would be one step
     make, batch = _trainer("nn", "neural_network.MLPClassifier"), max(4, min(128, pages // 20))
-    return make((HIDDEN,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
+    return make((32,), batch_size=batch, alpha=1e-4, random_state=seed % 2**32)
 
 
 def _go_on(learner: Any, samples: Any, labels: NDArray[np.intp], classes: int) -> None:

@@ -25,7 +25,6 @@ from lycosa.topics.base import Judge
 THRESHOLD = 0.1
 _SKIP, _UNMET = -1, -9
 _NOBODY = np.zeros(0, np.int32)
-_REMEMBERED, _BITS = 50_000, 16  # words of links whose stems are cached, per language
 Column = NDArray[np.float64]
 
 
@@ -211,7 +210,7 @@ class Query(Judge):
 
     def _words(self, lens: _Lens) -> _Words:
         words = self.link_words.get(lens.language)
-        if words is None or len(words.terms) > _REMEMBERED:
+        if words is None or len(words.terms) > 50_000:  # cached words
             words = self.link_words[lens.language] = _Words(lens.language)
         return words
 
@@ -302,7 +301,7 @@ class _Words:
     def __init__(self, language: str) -> None:
         self.terms: list[str] = []
         self.id_of: dict[str, int] = {}
-        self.tokens = Tokens(language, bits=_BITS)  # for pages not tokenised yet
+        self.tokens = Tokens(language, bits=16)  # for pages not tokenised yet
         self._columns: WeakKeyDictionary[Tokens, NDArray[np.int32]] = WeakKeyDictionary()
         self._vocabulary: Vocabulary | None = None
         self._numbers = _NOBODY  # of terms, in that vocabulary

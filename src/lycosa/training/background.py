@@ -31,7 +31,6 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 TERMS = 30_000  # the most frequent; rarer stems count as met once
 ROW, SHARE, FEWEST = 4, 0.05, 20  # boilerplate: words in a row, on this share of the pages, and on at least so many
-_SLOTS = 1 << 22
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WARC = (".warc", ".warc.gz", ".warc.zst")
 
@@ -99,7 +98,7 @@ def _measure(sources: list[str], terms: int, source: str) -> Background:
             spool.write(ids.tobytes())
             pages.append((tongue, len(ids)))
             if tongue not in rows:
-                rows[tongue] = np.zeros(_SLOTS, np.uint32)
+                rows[tongue] = np.zeros(1 << 22, np.uint32)
             rows[tongue][np.unique(_slots(ids))] += 1
         places = ", ".join(sources)
         if len(pages) < 2:  # with one page, every word is in all of them

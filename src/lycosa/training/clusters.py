@@ -15,12 +15,6 @@ from lycosa.text.browsing import Browsing
 
 KINDS: tuple[Clusters, ...] = ("kmeans", "xmeans")
 
-RESTARTS, SPLIT_RESTARTS = 8, 4  # starts, of which the best counts: of all pages, and of each split
-MOST_ROUNDS = 100
-
-FEWEST, MOST = 2, 50  # clusters that X-Means begins with, and its maximum
-WORDS = 6  # that describe a cluster
-
 
 @dataclass(slots=True)
 class Points:
@@ -78,7 +72,7 @@ class Clustering:
         return int(self.labels.max(initial=-1)) + 1
 
 
-def kmeans(points: Points, k: int, seed: int = 0, restarts: int = RESTARTS) -> Clustering:
+def kmeans(points: Points, k: int, seed: int = 0, restarts: int = 8) -> Clustering:
     """At most k clusters that leave the smallest sum of squared distances between pages and their clusters' means.
 
     1. Start (k-means++): the first centre is any page; each further one is a page drawn in proportion to its squared
@@ -114,7 +108,7 @@ def improved(points: Points, centres: NDArray[np.float64]) -> Clustering:
     k = len(centres)
     labels = np.full(len(points), -1, np.intp)
     squares = np.zeros(len(points))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(100):
         distances = points.squares(centres)
         nearest = distances.argmin(axis=1)
         squares = distances[np.arange(len(points)), nearest]
@@ -188,9 +182,7 @@ def bic(sizes: NDArray[np.intp], squares: float, dimensions: int, *, literal: bo
     return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)
 
 
-def xmeans(
-    points: Points, seed: int = 0, *, fewest: int = FEWEST, most: int = MOST, literal: bool = False
-) -> Clustering:
+def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50, literal: bool = False) -> Clustering:
     """Clusters by K-Means, each split in two for as long as two explain its pages better than one (`bic`).
 
     1. K-Means with `fewest` clusters. 2. Each cluster is split by K-Means with two; the split stays if its BIC, on the
@@ -238,7 +230,7 @@ def _split(
         if len(rows) < 3 or rows.tobytes() in whole:  # of two, a split leaves nothing to estimate a variance with
             continue
         mine = points.take(rows)
-        together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, SPLIT_RESTARTS)
+        together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, restarts=4)
         gain = _bic(apart, mine, literal) - _bic(together, mine, literal)
         if apart.count == 2 and gain > 0:
             splits.append((gain, cluster, mine.means(apart.labels, 2)))
@@ -291,7 +283,7 @@ def described(browsing: Browsing, kind: Clusters) -> list[dict[str, Any]]:
     rows = []
     for number, mean in zip(numbers, means, strict=True):
         mine = labels == number
-        best = np.argsort(-mean, kind="stable")[:WORDS]
+        best = np.argsort(-mean, kind="stable")[:6]  # describe a cluster
         rows.append(
             {
                 "cluster": number,

@@ -21,8 +21,6 @@ from lycosa.web.html import read_body
 from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.urls import resolve
 
-_HOPS = 5
-
 
 def recorded(place: Path) -> Look:
     """Out of a WARC file, a directory of them, or a crawl's directory."""
@@ -51,7 +49,7 @@ def recorded(place: Path) -> Look:
 def _found(recording: Recording, url: str) -> Answer | None:
     """What was recorded of an address, redirects followed."""
     answer = recording.find(url)
-    for _ in range(_HOPS):
+    for _ in range(5):  # redirects
         if answer is None or not 300 <= answer.status < 400:
             break
         target = resolve(url, [answer.header(b"location")])[0]

@@ -50,7 +50,6 @@ _TIME = ("time", "timestamp", "time_usec", "visit_time", "visittime", "last_visi
          "visited", "datetime", "date")  # fmt: skip
 
 _WEBKIT = 11_644_473_600  # seconds from 1601, the start of Chromium's clock, to 1970
-_LINES, _FIRST = 20, 65536
 
 
 class BadLine(Exception):
@@ -146,11 +145,11 @@ def read_record(path: Path, language: str = "en") -> Record:
 def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
     """What each line or entry says, with its number from 1."""
     with open(path, "rb") as file:
-        start = file.read(_FIRST)
+        start = file.read(65536)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start:
         raise InputError(f"{path} is neither UTF-8 text nor a browser's history: save it as UTF-8, or name another")
     lines = [line.strip() for line in start.removeprefix(b"\xef\xbb\xbf").splitlines()]
-    lines = [line for line in lines if line][:_LINES]
+    lines = [line for line in lines if line][:20]
     objects = [line.startswith(b"{") and line.endswith(b"}") for line in lines]
     if path.suffix in (".jsonl", ".ndjson") or (any(objects) and objects[0] and not _is_export(lines[0])):
         return _json_lines(path)
@@ -439,7 +438,6 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
 # HAR files (HTTP Archive 1.2), as browsers' developer tools save them: the pages that someone opened, as visits.
 
 _LOAD = re.compile(r"page_\d+")
-_PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 
 
 def is_har(data: Any) -> bool:
@@ -482,7 +480,7 @@ def visits(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 def _is_document(entry: Mapping[str, Any], asked: Mapping[str, Any], got: Mapping[str, Any], kind: str) -> bool:
     meant = _headers(asked).get("sec-fetch-dest") or entry.get("_resourceType") or "document"
     answered = asked.get("method") == "GET" and got.get("status") in (200, 304)
-    return answered and kind.startswith(_PAGES) and meant == "document"
+    return answered and kind.startswith(("text/html", "application/xhtml+xml", "text/plain")) and meant == "document"
 
 
 def _text(content: Mapping[str, Any], kind: str) -> str:

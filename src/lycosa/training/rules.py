@@ -23,7 +23,6 @@ from lycosa.training.corpus import Account
 from lycosa.training.sources import Look, Rows, end_of, events_of, read_table
 
 WALKERS = 50  # walks at a time, whose next pages are fetched together
-PATIENCE = 10  # steps per link to follow
 
 
 @dataclass
@@ -222,7 +221,7 @@ def _from_walks(starts: Sequence[str], see: See, walk: int, seed: int) -> Learne
     ends: set[str] = set()
     walkers = [(chance.choice(starts), "") for _ in range(min(WALKERS, walk))]
     followed = steps = 0
-    while followed < walk and steps < PATIENCE * (walk + WALKERS):
+    while followed < walk and steps < 10 * (walk + WALKERS):  # steps per link to follow
         wanted = list(dict.fromkeys(url for url, _ in walkers if url not in seen))
         seen.update(dict.fromkeys(wanted, ("", [])))
         seen.update(see(wanted, learned))

@@ -47,8 +47,6 @@ from lycosa.topics.probability.study import (
 )
 from lycosa.topics.query import Query
 
-THRESHOLD = 0.5
-
 FIRST, GROWTH = 10, 1.5  # pages before the first model update, and growth until the next
 # while no page was labelled and none reaches PROMISING by itself, no learning for LATEST pages: the best irrelevant
 # ones would stand in for relevant ones, and pages like them be hunted
@@ -88,7 +86,7 @@ class Probability:
     def __init__(
         self,
         words: str | Mapping[str, float] = "",
-        threshold: float = THRESHOLD,
+        threshold: float = 0.5,
         *,
         examples: Mapping[str, Any] | None = None,
     ) -> None:

@@ -170,7 +170,6 @@ def moved(start: float, scores: Scores, yes: Scores) -> float:
 # - a_i / (G^-1)_ii, G the matrix of the last step (Cook, Weisberg 1982, as for any smoother that is linear in z).
 
 STEPS = 6
-CURVATURE = 1e-3
 FURTHEST = 30.0
 
 Column = NDArray[np.float64]
@@ -187,7 +186,7 @@ def fitted(kernel: NDArray[Any], yes: Column, weights: Column, strength: float =
     f = np.zeros(len(yes))
     for _ in range(STEPS):
         p = sigmoid(f)
-        curve = np.maximum(weights * p * (1.0 - p), CURVATURE)
+        curve = np.maximum(weights * p * (1.0 - p), 1e-3)
         aim = f + weights * (yes - p) / curve
         system = kernel + np.diag(1.0 / (strength * curve))
         a = np.linalg.solve(system, aim)
