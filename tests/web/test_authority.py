@@ -236,7 +236,7 @@ def test_one_reads_the_rules_for_all(time: Time) -> None:
     one, other = both(time)
     assert other.heard("http://a.example/robots.txt") is None
     one.pass_on("http://a.example/robots.txt", b"Disallow:", 100.0)
-    one.pass_on("http://b.example/robots.txt", b" " * (module.LONGEST_RULES + 1), 100.0)
+    one.pass_on("http://b.example/robots.txt", b" " * 50_001, 100.0)
     assert (b"Disallow:", 100.0) == other.heard("http://a.example/robots.txt")
     assert other.heard("http://b.example/robots.txt") is None
     time.now = 100.0 + module.RULES_KEEP

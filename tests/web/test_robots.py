@@ -214,12 +214,13 @@ def test_verdict(status: int | None, expected: str) -> None:
     assert verdict(status) == expected
 
 
-def test_allow_all_and_forbid_all() -> None:
-    """The two constants say yes and no to every page, and neither hides robots.txt."""
+def test_allowed_all_or_nothing() -> None:
+    """Rules allow or forbid every page; robots.txt itself is always allowed."""
+    forbidding = Rules([(False, "/")])
     for url in ["http://e.com/", "http://e.com", "http://e.com/a?b"]:
         assert Rules.ALLOW_ALL.allowed(url)
-        assert not Rules.FORBID_ALL.allowed(url)
-    assert Rules.FORBID_ALL.allowed("http://e.com/robots.txt")
+        assert not forbidding.allowed(url)
+    assert forbidding.allowed("http://e.com/robots.txt")
 
 
 def test_rules_can_be_stored() -> None:

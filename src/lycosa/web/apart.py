@@ -62,14 +62,10 @@ def _source(told: dict[str, Any] | None) -> Source | None:
 class Answer:
     """What is in an answer of the web."""
 
-    size: int = 0
-    """Bytes, once inflated."""
-    whole: bool = True
-    """Whether that is all of it."""
-    document: Document | None = None
-    """None where it is too large to be read here, or `bad`."""
-    bad: str = ""
-    """Why it could not be inflated."""
+    size: int = 0  # bytes, inflated
+    whole: bool = True  # False: cut at the limit
+    document: Document | None = None  # None: too large to be read here, or `bad`
+    bad: str = ""  # why it could not be inflated
 
 
 def read_answer(
@@ -97,18 +93,15 @@ JOBS = {
 
 
 def packed(message: Any) -> bytes:
-    """A message as it travels: its length, then itself."""
     data: bytes = msgpack.packb(message, default=_plain, unicode_errors="surrogatepass")
     return len(data).to_bytes(8, "big") + data
 
 
 def unpacked(data: bytes | memoryview) -> Any:
-    """What was packed, without its length."""
     return msgpack.unpackb(data, unicode_errors="surrogatepass", strict_map_key=False)
 
 
 def send(stream: BinaryIO, message: Any) -> None:
-    """Write a message."""
     stream.write(packed(message))
     stream.flush()
 
@@ -135,7 +128,6 @@ def limit_memory(more: int) -> None:
 
 
 def limit_time(seconds: int) -> None:
-    """Let this process run for so many seconds of CPU time more."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = int(used.ru_utime + used.ru_stime) + 1 + seconds

@@ -17,9 +17,6 @@ from lycosa.core.files import read_input
 from lycosa.core.protocols import Clock
 from lycosa.web.urls import host, lane
 
-LARGEST = 10_000_000
-"""Bytes of a file of cookies."""
-
 _HEADER = re.compile(r"(\S+)\s+([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)")
 _WORD = re.compile(r"\$(\w+)|\$\{(\w+)\}")
 _FIELD = re.compile(r"[\x20-\x7e\t]*")
@@ -31,15 +28,13 @@ class Cookie:
     """One that a host wants to see again."""
 
     domain: str
-    below: bool
-    """Whether hosts below the domain see it, too."""
+    below: bool  # also sent to hosts below the domain
     path: str
     secure: bool
     expires: float
     pair: str
 
     def is_for(self, url: str, now: float) -> bool:
-        """Whether a request to this address has it."""
         name, path = host(url), url[url.index("/", 8) :].partition("?")[0]
         if name != self.domain and not (self.below and name.endswith(f".{self.domain}")):
             return False
@@ -98,7 +93,8 @@ def _word(match: re.Match[str]) -> str:
 def _cookies(path: Path) -> list[Cookie]:
     """Those of a file in Netscape's format: seven columns, tabs between them."""
     cookies = []
-    for number, line in enumerate(read_input(path, LARGEST, "the cookies").decode("utf-8", "replace").splitlines(), 1):
+    text = read_input(path, 10_000_000, "the cookies").decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
         line = line.removeprefix("#HttpOnly_")
         if not line.strip() or line.startswith("#"):
             continue

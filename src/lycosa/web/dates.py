@@ -11,8 +11,7 @@ _W3C = re.compile(
     re.IGNORECASE,
 )
 
-LONGEST_REST = 24 * 3600.0
-"""Seconds that a host can ask to be left alone for."""
+LONGEST_REST = 24 * 3600.0  # seconds: the longest Retry-After that is obeyed
 
 
 def http_time(date: str) -> float:

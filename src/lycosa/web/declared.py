@@ -6,12 +6,9 @@ import json
 import re
 from typing import Any
 
-LONGEST = 200
-"""Characters of a value that are kept."""
+LONGEST = 200  # characters of a value
 
-MOST = 100_000
-"""Characters of a script with data that is read."""
-
+# meta elements by lower-case name
 META = {
     "author": "author",
     "article:author": "author",
@@ -39,8 +36,6 @@ META = {
     "dcterms.license": "licence",
     "dcterms.rights": "licence",
 }
-"""Names of meta elements, in lower case, and what they tell."""
-
 _LINKED_DATA = {
     "author": "author",
     "creator": "author",
@@ -68,7 +63,7 @@ def declare(about: dict[str, str], script: str) -> str:
     >>> about
     {'author': 'Ann', 'published': '2024'}
     """
-    if len(script) > MOST:
+    if len(script) > 100_000:
         return ""
     try:
         data = json.loads(script)
@@ -96,8 +91,6 @@ def _value(value: Any) -> str:
 
 
 # -- addresses in the text ---------------------------------------------------------------------------------
-
-# Web addresses that are written out in a text.
 
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'`{}|\\^\u00ab\u00bb\u201c\u201d\u2018\u2019]{3,2000}", re.I)
 _AFTER = ".,;:!?*_~"

@@ -41,10 +41,8 @@ class Response:
     headers: list[tuple[bytes, bytes]]
     body: bytes
     address: str = ""
-    truncated: str = ""
-    """Why the body is not whole: `length` (our cap), `disconnect`, or empty."""
-    fields: dict[str, str] = field(default_factory=dict)
-    """The headers by lower-case name, the last of each."""
+    truncated: str = ""  # why the body is not whole: "length" (our limit), "disconnect", "time", "unwanted"
+    fields: dict[str, str] = field(default_factory=dict)  # by lower-case name, the last of each
 
 
 @dataclass(slots=True, frozen=True)
@@ -54,8 +52,7 @@ class Limits:
     body: int = 10_000_000
     seconds: float = 60.0
     connect_seconds: float = 15.0
-    rate: float = 500.0
-    """Bytes a second that a body must keep up after the first ten seconds."""
+    rate: float = 500.0  # minimum, in bytes a second, after the first ten seconds
 
 
 class Transport(Protocol):
@@ -92,7 +89,6 @@ class HttpTransport:
         self.proxy = proxy
         self.lost = lost
         self.meter = Meter()
-        """Counts what is received, of all answers."""
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -264,7 +260,7 @@ class HttpTransport:
             ),
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
-            max_headers=MOST_HEADERS,
+            max_headers=1_000,
         )
         # aiohttp sends a GET again at once when a kept connection turns out to be closed: a second request that the
         # host's pause knows nothing of. We retry by ourselves, after a pause and on record.
@@ -275,7 +271,6 @@ class HttpTransport:
         self.politeness.sent(lane(context.trace_request_ctx))
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -292,7 +287,6 @@ def _fields(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _peer(answer: aiohttp.ClientResponse) -> str:
-    """The address at the other end, while the connection is open."""
     connection = answer.connection
     peer = connection and connection.transport and connection.transport.get_extra_info("peername")
     return str(peer[0]) if peer else ""
@@ -304,16 +298,10 @@ def _brief(error: BaseException) -> str:
 
 # -- through a proxy ---------------------------------------------------------------------------------------
 
-# A proxy between us and the web.
-#
 # The user named it, so its own address needs no guard. What it dials for us nobody here can see: the guard still
 # refuses addresses and localhost names that a link spells out, but what a name leads to is the proxy's business.
 
-LOGIN = "LYCOSA_PROXY_AUTH"
-"""The environment variable with the proxy's name:password."""
-
-PATIENCE = 5.0
-"""Seconds in which a proxy has to take a connection."""
+LOGIN = "LYCOSA_PROXY_AUTH"  # environment variable with the proxy's name:password
 
 
 class Proxy:
@@ -355,12 +343,11 @@ class Proxy:
     def check(self) -> None:
         """Knock once, before anything is written: a proxy that is not there would close every host."""
         try:
-            socket.create_connection((self.host, self.port), PATIENCE).close()
+            socket.create_connection((self.host, self.port), 5.0).close()
         except OSError as error:
             raise InputError(f"{self.silent(error)}; start it, or leave out --proxy") from error
 
     def silent(self, error: OSError) -> str:
-        """What to say when it does not answer."""
         # HTTP clients put words of their own into strerror; those of a failed look-up are fine.
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         return f"the proxy {self} does not answer ({why})"
@@ -377,11 +364,8 @@ class Proxy:
 # The head of an answer is looked at before the parser sees it, and put right where it has to be; the body comes after
 # it in a call of its own, so that whatever lies behind its end spoils only the connection, not the answer.
 
-MOST_HEAD = 262_144
-"""Bytes of status line and headers at most, as in Chromium."""
-
+MOST_HEAD = 262_144  # bytes of status line and headers, as in Chromium
 LONGEST_LINE = 65_536
-MOST_HEADERS = 1_000
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _REGULAR = re.compile(rb"HTTP/1\.[01] [0-9]{3}(?: [^\r\n\0]*)?\r\n(?:" + _TOKEN + rb":[^\r\n\0]*\r\n)*\r\n")
@@ -423,8 +407,7 @@ class Remarks:
     """What was noticed of one answer."""
 
     mended: Mended | None = None
-    broken: str = ""
-    """Why its body could not be read to its end: a chunk that is none."""
+    broken: str = ""  # why the body could not be read to its end
 
 
 def mend(head: bytes) -> Mended | None:
@@ -493,7 +476,6 @@ class LenientHandler(ResponseHandler):
     def __init__(self, loop: asyncio.AbstractEventLoop, meter: Meter) -> None:
         super().__init__(loop=loop)
         self.remarks = Remarks()
-        """On the answer that comes."""
         self._meter = meter
         self._head: bytearray | None = None  # what has come of a head; None: it is complete
 

@@ -246,7 +246,6 @@ Lookup = Callable[[str], Awaitable[list[str]]]
 
 
 async def system_lookup(name: str) -> list[str]:
-    """Ask the system's resolver."""
     loop = asyncio.get_running_loop()
     # Threads of its own: a few dead names must not keep other work, or other names, waiting.
     ask = partial(socket.getaddrinfo, name, None, type=socket.SOCK_STREAM)

@@ -27,30 +27,15 @@ from lycosa.web.urls import resolve, routed
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
+# content type of rendered pages: a fragment may be a route of their scripts
 DOM = "text/html; charset=utf-8; source=dom"
-"""The type of what a browser has made of a page: addresses that its scripts route by their fragment are pages."""
+WINDOW = 20  # words of a link's context, the anchor included
+MOST_LINKS = 10_000  # a page with more is made by and for machines
 
-WINDOW = 20
-"""Words in a link's context, the anchor included."""
+MOST_TEXT = 9  # characters of text, main part, anchors and contexts for each byte of the page
 
-MOST_LINKS = 10_000
-"""Links taken from one page; a page with more is a machine's, not a reader's."""
-
-MOST_FILE = 10_000_000
-"""Bytes of a page in a file."""
-
-MOST_TEXT = 9
-"""Characters of all that is read of a page, for each of its bytes: text, main part, anchors, contexts."""
-
-MOST_ANCHORS = 2
-"""The same of the anchors of links within links, which repeat each other's words."""
-
-MOST_ADDRESSES = 10
-"""The same of the addresses of its links, beyond the first 100,000 characters."""
-
-SHOWN = 60
-"""Letters at the beginning and the end of an article by which it is known whether the page shows it."""
-
+MOST_ADDRESSES = 10  # characters of addresses for each byte of the page, beyond the first 100,000
+SHOWN = 60  # letters at either end of an article that show whether it is on the page
 _RENDER = PlainText(images=True, bullet="")
 _HEAD = (
     "meta[name],meta[property],meta[http-equiv],base[href],link[rel=canonical],link[rel~=license],a[rel~=license],"
@@ -58,9 +43,6 @@ _HEAD = (
 )
 _REFRESH_URL = re.compile(r"^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 
-
-CONFIDENT = 0.3
-"""Below this, the detector of languages is guessing."""
 
 _TWO_LETTERS = dict(
     pair.split("=")
@@ -80,26 +62,17 @@ class Document:
 
     title: str = ""
     marked: str = ""
-    main: str = ""
-    """The text of the main part; empty where there is no markup to tell it by."""
-    headings: str = ""
-    """Those of the main part, one a line."""
-    lead: str = ""
-    """The first paragraphs of the main part."""
+    main: str = ""  # empty if the markup does not show the main part
+    headings: str = ""  # of the main part, one a line
+    lead: str = ""  # the first paragraphs of the main part
     language: str = ""
     links: Links = field(default_factory=Links)
-    directives: frozenset[str] = frozenset()
-    """Of meta robots: noindex, nofollow, ..."""
-    canonical: str = ""
-    """Where the page says it really lives: a hint for display, never an identity."""
-    about: dict[str, str] = field(default_factory=dict)
-    """What the page declares of itself, as far as it does: author, published, modified, site, licence, pages."""
-    flags: list[str] = field(default_factory=list)
-    """What is to be known of the reading: that it is cut short, that a document has no text."""
-    flaw: str = ""
-    """Why it can't be read; empty if it can."""
-    scripts: bool = False
-    """Whether there is anything on it that a browser could run."""
+    directives: frozenset[str] = frozenset()  # of meta robots: noindex, nofollow, ...
+    canonical: str = ""  # for display only, never an identity
+    about: dict[str, str] = field(default_factory=dict)  # author, published, modified, site, licence, pages
+    flags: list[str] = field(default_factory=list)  # such as "truncated:document", "no-text"
+    flaw: str = ""  # why it cannot be read
+    scripts: bool = False  # has scripts that a browser would run
 
     @property
     def text(self) -> str:
@@ -116,13 +89,11 @@ class Document:
         return replace(self, main="", headings="", lead="")
 
     def fill(self, page: Page) -> Page:
-        """Put what it says and where it points into a page."""
         page.title, page.marked, page.links = self.title, self.marked, self.links
         page.main, page.headings, page.lead, page.scripts = self.main, self.headings, self.lead, self.scripts
         return page
 
     def page(self) -> Page:
-        """The same as a page that was found."""
         return self.fill(Page("ok", language=self.language))
 
 
@@ -172,7 +143,7 @@ def extract(body: bytes, url: str, charset: str = "", agent: str = "", *, routes
         anchors, contexts = _cut(marked, spans, left)
     else:  # the page writes our markers itself, or does not show some of its links: anchors without context
         marked = marked.replace(OPEN, "").replace(CLOSE, "")
-        anchors = _texts(elements, min(left, MOST_ANCHORS * len(body)))
+        anchors = _texts(elements, min(left, 2 * len(body)))  # nested links repeat each other's words
         contexts = [""] * len(elements)
     if refresh:
         hrefs.append(refresh)
@@ -225,7 +196,7 @@ def plain(body: bytes, charset: str = "", url: str = "") -> Document:
 def language_of(text: str) -> str:
     """The language a text is written in, as a two-letter code, or empty."""
     match = detect_language(text[:2000])
-    if match is None or match.confidence < CONFIDENT:
+    if match is None or match.confidence < 0.3:  # below, the detector guesses
         return ""
     return _TWO_LETTERS.get(match.language or "", match.language or "")
 
@@ -295,7 +266,6 @@ def _untold(article: str, marked: str) -> str:
 
 
 def _strings(tree: Tree, root: Element) -> str:
-    """All text, without a layout."""
     for hidden in tree.select("script,style"):
         hidden.decompose()
     return " ".join(root.strings)
@@ -401,8 +371,7 @@ def _text_of(value: str | list[str] | None) -> str:
 
 
 def page_in(file: str, *, whole_text: bool = False) -> Page:
-    """A page in a file, HTML or plain text."""
-    body = read_input(Path(file), MOST_FILE, "the example")
+    body = read_input(Path(file), 10_000_000, "the example")
     is_text = file.endswith((".txt", ".text", ".md"))
     document = plain(body) if is_text else extract(body, "http://example.invalid/")
     return (document.whole() if whole_text else document).page()
@@ -410,31 +379,16 @@ def page_in(file: str, *, whole_text: bool = False) -> Page:
 
 # -- made harmless -----------------------------------------------------------------------------------------
 
-# Markup that a standard parser would make far more of than was written, made harmless before it is parsed.
-#
 # By the standard, a formatting element that is not closed is there again, with all its attributes, in each block that
 # follows; and the attributes of a second `<body>` join those of the first. So 60 kB can become gigabytes. What it can
 # become is bounded here by counting, before anything is parsed; ordinary pages cost a look at their length and a count.
 
-MOST_SOURCE = 3_000_000
-"""Characters of a page that are read."""
-
+MOST_SOURCE = 3_000_000  # characters of a page that are read
 MOST_TAGS = 300_000
-"""Tags of a page that are read."""
-
-HARMLESS = 40_000_000
-"""Tags times characters up to which a page can't become more than 250 MB, whatever it is made of."""
-
-MOST_COPIED = 8_000_000
-"""Tags times characters of formatting elements up to which these may be opened again in every block."""
-
-SHORT = 80_000
-"""Characters up to which attributes can't be so many that joining them takes long."""
-
-FEW, BRIEF = 10, 1_000
-"""Tags `<html>` that are taken for what they are, and the characters of each: pages have some in comments before the
-one that counts, for browsers of old. The same of `<body>`."""
-
+HARMLESS = 40_000_000  # tags times characters: below, no page becomes more than 250 MB
+MOST_COPIED = 8_000_000  # tags times characters of formatting elements that may be reopened in every block
+SHORT = 80_000  # characters: below, joining attributes never takes long
+FEW = 10  # short tags <html> and <body> that are kept: pages have some in comments for old browsers
 _NAMES = "big code em font nobr small strike strong tt".split()
 _FORMATTING = "(?=[bcefinstuBCEFINSTU])(?:[bisuBISU]|{})(?=[\\s/>])".format(
     "|".join("".join(f"[{c}{c.upper()}]" for c in name) for name in _NAMES)
@@ -488,7 +442,7 @@ def _with_few_bodies(source: str) -> str:
     def kept(tag: re.Match[str]) -> str:
         name = tag[0].lower()
         first, more = name not in left, left.get(name, FEW)
-        brief = more > 0 and _PLAIN_END.match(source, tag.end(), tag.end() + BRIEF) is not None
+        brief = more > 0 and _PLAIN_END.match(source, tag.end(), tag.end() + 1_000) is not None
         left[name] = more - 1 if brief else 0 if first else more
         return tag[0] if brief or first else "<span"
 
@@ -496,7 +450,6 @@ def _with_few_bodies(source: str) -> str:
 
 
 def _has_more(tag: str, most: int) -> bool:
-    """Whether a tag has more attributes than that."""
     return len(tag) > 2 * most and len(_BETWEEN.findall(_QUOTED.sub('"', tag))) > most
 
 
@@ -513,20 +466,11 @@ def _has_more(tag: str, most: int) -> bool:
 # of its name, its id and each class, and `MOST_PATH` characters in all; what is too much is left out at the root's end.
 # So the path of an element follows from that of its parent, and each element is looked at once.
 
-DEEPEST = 32
-"""Tags of a path; few pages have more."""
-
-MOST_CLASSES = 3
-"""Classes of a tag, the first ones."""
-
-MOST_NAME = 32
-"""Characters of a tag's name, of an id and of a class."""
-
-MOST_PATH = 500
-"""Characters of a path."""
-
-MOST_PATHS = 2
-"""Characters of all distinct paths of a page for each of its bytes, beyond the first 10,000; further ones are empty."""
+DEEPEST = 32  # tags of a path; few pages have more
+MOST_CLASSES = 3  # of a tag
+MOST_NAME = 32  # characters of a tag's name, of an id and of a class
+MOST_PATH = 500  # characters
+MOST_PATHS = 2  # characters of all distinct paths for each byte of the page, beyond the first 10,000
 
 
 class TagPaths:
@@ -540,13 +484,11 @@ class TagPaths:
 
     def __init__(self, size: int) -> None:
         self._left = MOST_PATHS * size + 10_000
-        self._known: dict[Element, str] = {}
-        """Paths of elements that hold links."""
+        self._known: dict[Element, str] = {}  # of elements that hold links
         self._joined: dict[tuple[str, str], str] = {}
         self._given: dict[str, str] = {}
 
     def of(self, element: Element) -> str:
-        """The path of a link."""
         parent = element.parent
         above = self._above(parent) if isinstance(parent, Element) else ""
         path = self._join(above, element)

@@ -35,15 +35,9 @@ from lycosa.core.types import Exchange
 
 zlib: Any = zlib_ng  # it comes with types, but they lack half of what it can do
 
-MAX_STACK = 3
-"""How many encodings may lie upon each other; real servers send one, rarely two."""
-
-MAX_MEMBERS = 1_000
-"""How many gzip members a body may have: each costs a decoder, however little it holds."""
-
-MAX_BLOCKS = 100_000
-"""How many blocks a zstd body may have: they may be empty, and cost time without giving anything."""
-
+MAX_STACK = 3  # real servers send one encoding, rarely two
+MAX_MEMBERS = 1_000  # of a gzip body: each costs a decoder
+MAX_BLOCKS = 100_000  # of a zstd body: empty ones cost time
 _FEED = 1 << 16
 _FINE = 1 << 10  # how much is fed at once while looking for the place where a stream breaks
 _BROTLI_STEP = 1 << 15  # brotli's first block of output; it treats a larger limit more loosely
@@ -260,9 +254,8 @@ def _cut(body: bytes, size: int) -> Iterator[bytes]:
     return (body[start : start + size] for start in range(0, len(body), size))
 
 
+# known to IANA; any other name is a mistake
 _UNDOABLE = frozenset({"compress", "x-compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz"})
-"""What IANA knows besides; any other name is a mistake."""
-
 _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
@@ -286,24 +279,16 @@ _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
 
 DEFAULT = "windows-1252"
 
-DISPROVED = 100
-"""Sequences that are no UTF-8 for each one that is: with more of them nothing here was meant to be."""
-
-SPARSE = 5_000
-"""Bytes of a page for each such sequence at least: a few in a long page are accidents, not a charset."""
-
-HEADS = (1_024, 50_000)
-"""Bytes of a page that are searched for a declaration: as browsers do at once, and as they do in passing."""
-
-SAMPLE = 100_000
-"""Bytes that are looked at to guess an encoding, from the first on that is not ASCII."""
+DISPROVED = 100  # invalid UTF-8 sequences for each valid one: with more of them it is not UTF-8
+SPARSE = 5_000  # bytes of a page for each invalid sequence: fewer are accidents
+HEADS = (1_024, 50_000)  # bytes that are searched for a declaration: browsers do so at once, and in passing
 
 _MARKS = ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE"))
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*(["'])([^"'>]{1,40})\1""")
 _IN_CONTENT = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
+# a meta element that could be read cannot mean these
 _INSTEAD = {"UTF-16LE": "UTF-8", "UTF-16BE": "UTF-8", "x-user-defined": DEFAULT}
-"""What a meta element means that declares one of these: it could not have been read if it were true."""
 
 
 def decode(body: bytes, charset: str = "", *, markup: bool = True) -> str:
@@ -413,5 +398,5 @@ def _guess(body: bytes) -> str:
     """The encoding that bytes look like, which is not UTF-8."""
     first = _BEYOND_ASCII.search(body)
     start = max(0, first.start() - 100) if first else 0
-    name = encoding_named(detect(body[start : start + SAMPLE]).encoding or "")
+    name = encoding_named(detect(body[start : start + 100_000]).encoding or "")
     return DEFAULT if name in ("", "UTF-8", "replacement") else name

@@ -27,84 +27,32 @@ from itertools import accumulate
 from turbohtml import Document as Tree
 from turbohtml import Element, Text
 
-OPEN, CLOSE = "\x01", "\x02"
-"""Around each link in a rendered text."""
-
-MARK = "\x03"
-"""Begins a mark; one of these letters follows."""
-
+OPEN, CLOSE = "\x01", "\x02"  # around each link
+MARK = "\x03"  # followed by one of these letters
 FURNITURE, NAMED, COMMENTS, BODY, ARTICLE, MAIN, CONTENT, HEADING, HEAD, DENSEST, IMAGE, END = "FNCBAMTHDRIE"
 
 PLACES = BODY + ARTICLE + MAIN + CONTENT + DENSEST
 UNNAMED = HEADING + IMAGE + DENSEST
 LEFT_OUT = FURNITURE + NAMED + COMMENTS + HEAD + IMAGE
 
-MOST_MARKED = 5_000
-"""Elements of a page that are looked at."""
+MOST_MARKED = 5_000  # elements
+MOST_MARKS = 5 * MOST_MARKED  # a text with more writes them itself
 
-MOST_MARKS = 5 * MOST_MARKED
-"""Marks in a text; one with more writes them itself."""
+MOST_LINES = 20_000  # what follows is taken as it is
 
-MOST_WEIGHED = 500_000
-"""Bytes of a page whose densest element is looked for: it takes a tenth of a second on worse ones."""
+LEAD = 600  # characters
 
-MOST_LINES = 20_000
-"""Lines of a page that are read; what is beyond them is taken as it stands."""
+DENSE = 0.5  # share of a line's letters within links: more may be a menu
+PROSE = 40  # letters outside links
 
-MOST_CELLS = 20_000
-"""Cells of tables beyond which rows are no lines: a page with more is a machine's, not a reader's."""
+HALF = 0.5  # share of the prose: what holds more is not furniture, whatever it is called
 
-MOST_NUMBERED = 3
-"""Numbered lists within each other."""
-
-MOST_DIGITS = 4
-"""Digits of the number that a list may begin with."""
-
-LEAD = 600
-"""Characters of the main part's first paragraphs."""
-
-HEADLINE = 5
-"""Words of a link that tells of something; those of menus have fewer."""
-
-DENSE = 0.5
-"""Share of a line's letters within links beyond which it may be a menu."""
-
-PROSE = 40
-"""Letters outside of links that make a line prose."""
-
-MOST = 0.4
-"""Share of the prose that the place of the main part has to hold."""
-
-HALF = 0.5
-"""Share of the prose that makes no furniture of what is called so."""
-
-BACK = 6
-"""Lines before a place among which its lead and headline may be."""
-
-MORE = 0.2
-"""Share of the prose that several places have to hold beyond the best one to be taken together."""
-
-LINE = 15
-"""What a line without prose counts against a stretch of lines, beside the letters of its links."""
-
-NEARLY = 0.85
-"""Share of what a place says outside of links that a stretch of it has to hold."""
-
-SOME = 0.3
-"""Share of what a page says outside of links that a place has to hold."""
-
-STORY = 400
-"""Letters of prose that make a page one with something to read, so that short links in it are menus."""
-
-LONG_STORY = 2_000
-"""The same for a page that names nothing, as old ones do: their lists are content more often than menus."""
-
-WORTHY = 0.6
-"""Share of its letters that a page without so much prose has to keep without them."""
-
-HUB = 0.2
-"""A page that would keep less than this share of its letters is made of what would be left out."""
-
+NEARLY = 0.85  # share of a place's unlinked text that a stretch of it has to hold
+SOME = 0.3  # share of a page's unlinked text that a place has to hold
+STORY = 400  # letters of prose: with more, short links are menus
+LONG_STORY = 2_000  # the same for old pages, which name nothing: their lists are content more often
+WORTHY = 0.6  # share of its letters that a page with less prose has to keep without menus
+HUB = 0.2  # a page that would keep a smaller share of its letters is a directory
 _SELECTED = (
     "[class],[id],[role],[itemprop],[hidden],nav,footer,aside,header,dialog,menu,main,article,h1,h2,h3,h4,h5,h6,"
     "svg,form,button,noscript,[style*=none]"
@@ -167,7 +115,6 @@ _CHATTER = re.compile(
     r"all rights reserved|(?:copyright|©).*|close|menu|search|next|previous|home|top|permalink|edit|advertise\w*)\W*",
     re.IGNORECASE,
 )
-"""Lines that say nothing, wherever they are."""
 
 
 @dataclass(slots=True)
@@ -175,10 +122,8 @@ class MainPart:
     """What is left of a page: its blocks, one a line."""
 
     text: str = ""
-    headings: str = ""
-    """Its headings, one a line."""
-    lead: str = ""
-    """Its first paragraphs."""
+    headings: str = ""  # one a line
+    lead: str = ""  # the first paragraphs
 
 
 @lru_cache(maxsize=20_000)
@@ -204,7 +149,8 @@ def mark(tree: Tree, size: int) -> bool:
     The renderer would lay out columns, as wide as the longest cell, and indent what is quoted: more than was written.
     False if there are too many of them to be made lines.
     """
-    dense = tree.main_content() if size < MOST_WEIGHED else None
+    # The search takes a tenth of a second on bad pages of this size.
+    dense = tree.main_content() if size < 500_000 else None
     if dense is not None and dense.tag not in _VOID and dense.tag not in _LISTS:
         dense.insert(0, Text(MARK + DENSEST))
         dense.append(Text(MARK + END))
@@ -232,7 +178,7 @@ def mark(tree: Tree, size: int) -> bool:
 def _without_tables(tree: Tree) -> bool:
     """Make a line of each row of a table; False if there are too many."""
     cells = tree.select("td,th,tr,table,tbody,thead,tfoot,caption,blockquote,ol")
-    if len(cells) > MOST_CELLS:
+    if len(cells) > 20_000:
         return False
     for element in cells:
         tag = element.tag
@@ -249,12 +195,12 @@ def _without_tables(tree: Tree) -> bool:
 def _unindent(numbered: Element) -> None:
     """A numbered list deep within others is not numbered, as that would indent it; and numbers are short."""
     around: Element | None = numbered
-    for _ in range(MOST_NUMBERED):
+    for _ in range(3):
         parent = around.parent if around is not None else None
         around = parent.closest("ol") if isinstance(parent, Element) else None
     if around is not None:
         numbered.tag = "ul"
-    elif len(numbered.attr("start") or "") > MOST_DIGITS:
+    elif len(numbered.attr("start") or "") > 4:
         del numbered.attrs["start"]
 
 
@@ -313,16 +259,12 @@ class _Fragments:
 
     def __init__(self, text: str) -> None:
         self.texts: list[str] = []
-        self.rows: list[int] = []
-        """The line that each is of."""
+        self.rows: list[int] = []  # line numbers
         self.letters: list[int] = []
-        self.linked: list[int] = []
-        """Letters within links."""
+        self.linked: list[int] = []  # letters within links
         self.links: list[int] = []
-        self.words: list[int] = []
-        """Words within links."""
-        self.ranges: list[tuple[str, int, int]] = []
-        """Marks with the fragments that they are around."""
+        self.words: list[int] = []  # words within links
+        self.ranges: list[tuple[str, int, int]] = []  # mark, first fragment, end
         stack: list[tuple[str, int]] = []
         first, *rest = text.split(MARK)
         row = self._lines(first, 0)
@@ -400,7 +342,6 @@ def main_part(text: str) -> MainPart:
 
 
 def _kept(parts: _Fragments) -> list[int]:
-    """The fragments of the main part."""
     wide = _no_furniture(parts)
     out = parts.covered(LEFT_OUT, wide)
     plain = [0 if left else n for n, left in zip(parts.unlinked, out, strict=True)]
@@ -444,7 +385,6 @@ def _no_furniture(parts: _Fragments) -> set[int]:
 
 
 def _prose(letters: int) -> int:
-    """Letters outside of links, if they are enough to be prose."""
     return letters if letters >= PROSE else 0
 
 
@@ -454,9 +394,9 @@ def _sums(values: Iterable[int]) -> list[int]:
 
 
 def _is_menu(parts: _Fragments, at: int) -> bool:
-    """Whether a line is made of short links."""
+    """Whether a line is made of links of fewer than 5 words each, as menus are."""
     links = parts.links[at]
-    return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < HEADLINE * links
+    return links > 0 and parts.linked[at] > DENSE * parts.letters[at] and parts.words[at] < 5 * links
 
 
 def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float = HUB) -> bool:
@@ -468,7 +408,7 @@ def _is_enough(parts: _Fragments, kept: list[int], of: list[int], share: float =
 def _place(parts: _Fragments, plain: list[int]) -> list[int]:
     """The fragments of the narrowest place that holds most of the prose."""
     sums, unlinked, sizes = _sums([n if n >= PROSE else 0 for n in plain]), _sums(plain), _sums(parts.letters)
-    least = MOST * sums[-1]
+    least = 0.4 * sums[-1]  # of the prose
     places = [
         (sizes[end] - sizes[start], start, end, letter)
         for letter, start, end in parts.ranges
@@ -497,13 +437,13 @@ def _several(parts: _Fragments, sums: list[int], held: int) -> list[int]:
     if held > NEARLY * sums[-1]:
         return []
     bodies = [at for at, flag in enumerate(parts.covered(BODY)) if flag]
-    return bodies if sum(sums[at + 1] - sums[at] for at in bodies) - held > MORE * sums[-1] else []
+    return bodies if sum(sums[at + 1] - sums[at] for at in bodies) - held > 0.2 * sums[-1] else []
 
 
 def _before(parts: _Fragments, start: int, plain: list[int]) -> range:
     """A lead and a headline before the place belong to it, if no menu is between."""
     reached = start
-    for at in range(start - 1, max(-1, start - BACK), -1):
+    for at in range(start - 1, max(-1, start - 6), -1):  # five lines at most
         if parts.heads[at] or (plain and plain[at] >= PROSE and not parts.links[at]):
             reached = at
         elif parts.linked[at] > DENSE * parts.letters[at]:
@@ -522,7 +462,7 @@ def _stretch(parts: _Fragments, inside: list[int], plain: list[int]) -> list[int
             if run > best:
                 best, first, last = run, start, number
         else:
-            run -= LINE + linked[at] if links[at] else 1
+            run -= 15 + linked[at] if links[at] else 1  # a line of links ends a stretch soon
             if run <= 0:
                 run, start = 0, number + 1
     if last < 0 or sum(plain[at] for at in inside[first : last + 1]) < NEARLY * sum(plain[at] for at in inside):

@@ -26,23 +26,16 @@ from lycosa.web.robots import Rules, product
 from lycosa.web.urls import origin
 
 CHOICES = ("", "training", "all")
-"""What may be respected."""
-
-RESERVATION = "tdm-reservation="
-"""How a meta element on text and data mining stands among the directives of a page."""
-
+RESERVATION = "tdm-reservation="  # prefix of a meta element's value among the directives
+# uses that include training
 TRAINING = frozenset({"ai-train", "train-ai", "train-genai", "ai", "bots", "tdm", "noai", "ai.txt"})
-"""Uses that are training, or have it among them."""
-
 TDMREP, AI_TXT = "/.well-known/tdmrep.json", "/ai.txt"
 FILES = (TDMREP, AI_TXT)
 
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 MOST_BYTES = 500_000
-MOST = 1_000
-"""Rules of a file that are read, and bytes of it."""
-
+MOST = 1_000  # rules of a file
 _PAIR = re.compile(r"([a-z][a-z0-9-]{0,40})\s*=\s*\"?([a-z0-9?]{1,20})", re.ASCII)
 _NO = frozenset({"no", "n", "0", "?0", "false", "disallow"})
 
@@ -60,10 +53,8 @@ class RobotsSignals:
     """The lines of a robots.txt that speak of use, for one agent."""
 
     def __init__(self, body: bytes = b"", agent: str = "") -> None:
-        self.signals: set[str] = set()
-        """Uses that are refused for the whole site."""
-        self.usages: list[tuple[str, set[str]]] = []
-        """Paths, and what is refused there."""
+        self.signals: set[str] = set()  # refused for the whole site
+        self.usages: list[tuple[str, set[str]]] = []  # path, and what is refused there
         own, others = _groups(body, product(agent))
         for key, value in own if own is not None else others:
             if key == "content-signal":
@@ -81,12 +72,10 @@ class RobotsSignals:
         return [f"{use}:robots.txt" for use in sorted(uses)]
 
     def state(self) -> list[Any]:
-        """As plain values; `of` makes it again."""
         return [sorted(self.signals), [[path, sorted(uses)] for path, uses in self.usages]]
 
     @classmethod
     def of(cls, state: list[Any]) -> RobotsSignals:
-        """As it was."""
         signals = cls()
         signals.signals = set(state[0])
         signals.usages = [(path, set(uses)) for path, uses in state[1]]
@@ -137,7 +126,6 @@ class TdmRep:
                 self.rules.append((Rules([(False, pattern)]), rule.get("tdm-reservation") in (1, "1")))
 
     def reserves(self, url: str) -> bool:
-        """Whether it is reserved: the first location that fits says so."""
         for rule, reserved in self.rules:
             if not rule.allowed(url):
                 return reserved
@@ -157,7 +145,6 @@ class AiTxt:
         self.rules = Rules.parse(text, agent)
 
     def forbids(self, url: str) -> bool:
-        """Whether it speaks against the use of an address."""
         return not self.rules.allowed(url)
 
 
@@ -228,15 +215,12 @@ def _line_directives(line: str, agent: str) -> set[str]:
 
 # -- what a site has said ----------------------------------------------------------------------------------
 
-# What the owners of a site don't want done with its pages, as far as it was read, and what a crawl heeds of that.
-
 
 class Policies:
     """The files of each origin that speak of the use of pages, and which opt-outs are heeded."""
 
     def __init__(self, respect: str, agent: str) -> None:
-        self.respect = respect
-        """Which opt-outs are heeded: training, all, or none."""
+        self.respect = respect  # "training", "all" or "": none
         self.agent = agent
         self._files: dict[str, dict[str, bytes]] = {}  # of each origin, by path
         self._read: dict[str, tuple[TdmRep, AiTxt]] = {}  # the same, read
@@ -290,9 +274,7 @@ class Policies:
         self._read.pop(base, None)
 
     def state(self) -> State:
-        """The files."""
         return {base: dict(files) for base, files in self._files.items()}
 
     def restore(self, state: State) -> None:
-        """Have them."""
         self._files = {base: dict(files) for base, files in state.items()}

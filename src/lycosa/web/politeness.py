@@ -16,14 +16,9 @@ from typing import Protocol
 
 from lycosa.core.protocols import NEVER, Clock
 
-SLOWNESS = 2.0
-"""A host rests for this many times what its answer took."""
-
-LONGEST_PAUSE = 60.0
-"""What slowness can ask for at most; a Crawl-delay may be as long as it likes."""
-
-AGAIN = 0.02
-"""Seconds until a host is looked at again whose request is still on its way out."""
+SLOWNESS = 2.0  # a host rests this many times as long as its answer took
+LONGEST_PAUSE = 60.0  # seconds, for slowness; a Crawl-delay may be longer
+AGAIN = 0.02  # seconds until a host is looked at again whose request is still on its way out
 
 
 @dataclass(slots=True)
@@ -38,8 +33,7 @@ class Host:
     why_held: str = ""
     latency: float = 0.0
     crawl_delay: float = 0.0
-    delay: float = 0.0
-    """What the others want who ask it, see `Authority`."""
+    delay: float = 0.0  # the largest that any crawl wants, see `Authority`
 
 
 class Leases(Protocol):
@@ -71,15 +65,12 @@ class Politeness:
         self.delay = delay
         self.at_once = at_once
         self.address_delay = min(address_delay, delay)
-        self.free = free
-        """Whether an address lies in a network the user has allowed by name."""
-        self.resumed_at = 0.0
-        """A resumed crawl does not know what was in flight: every host rests once from this moment."""
+        self.free = free  # whether the user allowed the network of an address
+        self.resumed_at = 0.0  # requests in flight before a resume are unknown: every host rests once from here
         self._hosts: dict[str, Host] = {}
         self._addresses: dict[str, float] = {}
         self._turns: dict[str, tuple[float, float]] = {}
-        self.leases: Leases | None = None
-        """Whom to ask for turns of addresses; None: nobody else asks them."""
+        self.leases: Leases | None = None  # turns of addresses that other processes ask, too
 
     def ready(self, host: str, address: str = "") -> tuple[float, str]:
         """When the host may be asked next, and what it waits for."""
@@ -101,7 +92,6 @@ class Politeness:
         return until, why
 
     def _shared(self, address: str) -> float:
-        """When an address may be asked next."""
         at = self._addresses.get(address, 0.0)
         if self.leases is None or not self.address_delay or self.free(address):
             return at
@@ -204,30 +194,14 @@ class Politeness:
 
 # -- several crawls ----------------------------------------------------------------------------------------
 
-# One politeness for many crawls in one process: a host does not care which of them asks.
-#
 # Each crawl has a `View`, which it uses like a `Politeness` of its own; what the views know of hosts and addresses,
 # they know together. Of a host's delays the largest counts, one request at a time is sent to it, and what one crawl
 # learned (robots.txt, Crawl-delay, Retry-After, silence) holds for all. Crawls that want the same host take turns
 # (`Turns`): who was served longest ago comes first, and nobody waits long for someone who does not come.
 
-MOST_HOSTS = 50_000
-"""Hosts to remember; beyond that, those that no crawl uses are forgotten when a crawl ends."""
-
-MOST_RULES, LONGEST_RULES = 2_000, 50_000
-"""Robots rules that are kept for other crawls, the newest, and their bytes at most."""
-
-RULES_KEEP = 3600.0
-"""Seconds that they are good for another crawl: less than the day for which one may go by its own."""
-
-SHARE = 0.1
-"""Seconds until a crawl looks again that has its share of all requests in flight."""
-
-GRACE = 0.25
-"""Seconds that a turn is kept for someone who could have taken it."""
-
-NEW = -(2**62)
-"""What sets newcomers apart."""
+MOST_HOSTS = 50_000  # beyond, those that no crawl uses are forgotten when a crawl ends
+MOST_RULES = 2_000  # robots.txt files that are kept, the newest
+GRACE = 0.25  # seconds that a turn is kept
 
 
 class Authority:
@@ -235,14 +209,11 @@ class Authority:
 
     def __init__(self, clock: Clock, *, began: float = 0.0, most: int = 0) -> None:
         self.clock = clock
-        self.began = began
-        """When the process began, if an earlier one may have asked any host just before: each rests once from then."""
-        self.most = most
-        """Requests in flight over all crawls, in equal shares; 0: no limit."""
+        self.began = began  # an earlier process may have asked any host just before: each rests once from here
+        self.most = most  # requests in flight over all crawls, in equal shares; 0: no limit
         self.hosts: dict[str, Host] = {}
         self.addresses: dict[str, float] = {}
-        self.rules: dict[str, tuple[bytes, float]] = {}
-        """What robots.txt files said, and when: one crawl's request is enough for all."""
+        self.rules: dict[str, tuple[bytes, float]] = {}  # robots.txt files and when they came, for all crawls
         self.turns = Turns()
         self.views: set[View] = set()
 
@@ -254,7 +225,6 @@ class Authority:
         address_delay: float = 0.25,
         free: Callable[[str], bool] = lambda address: False,
     ) -> View:
-        """The politeness of one more crawl."""
         view = View(self, clock or self.clock, delay=delay, address_delay=address_delay, free=free)
         self.views.add(view)
         return view
@@ -269,7 +239,6 @@ class Authority:
         return max(1, self.most // max(1, len(self.views))) if self.most else NEVER
 
     def leave(self, view: View) -> None:
-        """A crawl is over."""
         self.views.discard(view)
         self.turns.leave(view)
         if len(self.hosts) > MOST_HOSTS:
@@ -293,8 +262,7 @@ class View(Politeness):
     ) -> None:
         super().__init__(clock, delay=delay, address_delay=address_delay, free=free)
         self.authority = authority
-        self.flying: dict[tuple[str, str], float] = {}
-        """Requests in flight, by host and name: since when."""
+        self.flying: dict[tuple[str, str], float] = {}  # start of each request in flight, by host and name
         self._hosts, self._addresses = authority.hosts, authority.addresses
 
     @property
@@ -321,7 +289,7 @@ class View(Politeness):
             turns.told(host, self, until)
             return until, why
         if len(self.flying) >= self.authority.share():
-            return now + SHARE, "other crawls' requests"
+            return now + 0.1, "other crawls' requests"
         if not turns.may(host, self, now):
             turns.told(host, self, now + AGAIN)
             return now + AGAIN, "another crawl's turn"
@@ -341,13 +309,14 @@ class View(Politeness):
     def heard(self, robots: str) -> tuple[bytes, float] | None:
         """What any crawl was told by this robots.txt not long ago."""
         rules = self.authority.rules.get(robots)
-        return rules if rules is not None and self.clock() < rules[1] + RULES_KEEP else None
+        # An hour: less than the day that a crawl keeps its own.
+        return rules if rules is not None and self.clock() < rules[1] + 3600.0 else None
 
     def pass_on(self, robots: str, body: bytes, at: float) -> None:
         """Keep it for the other crawls, in place of the oldest if there are many."""
         rules = self.authority.rules
         rules.pop(robots, None)
-        if len(body) <= LONGEST_RULES:
+        if len(body) <= 50_000:
             rules[robots] = body, at
         if len(rules) > MOST_RULES:
             del rules[next(iter(rules))]
@@ -363,10 +332,8 @@ class View(Politeness):
 class _Place:
     """Someone's place in a line."""
 
-    served: int
-    """The lower, the sooner it's their turn."""
-    due: float | None = None
-    """When they could have come, or will be able to; None: they do not wait."""
+    served: int  # the lowest is next
+    due: float | None = None  # when they could have come, or will be able to; None: not waiting
 
 
 class Turns:
@@ -387,7 +354,6 @@ class Turns:
         self._numbers = count(1)
 
     def told(self, name: str, who: Hashable, until: float) -> None:
-        """They asked, and were told to come again then."""
         self._place(name, who).due = until
 
     def may(self, name: str, who: Hashable, now: float) -> bool:
@@ -404,16 +370,13 @@ class Turns:
         return True
 
     def served(self, name: str, who: Hashable) -> None:
-        """They had their turn."""
         place = self._place(name, who)
         place.due, place.served = None, next(self._numbers)
 
     def has(self, name: str) -> bool:
-        """Whether anyone stands in the line."""
         return name in self._lines
 
     def leave(self, who: Hashable) -> None:
-        """They won't come again."""
         for name in [name for name, line in self._lines.items() if line.pop(who, None) is not None and not line]:
             del self._lines[name]
 
@@ -421,5 +384,5 @@ class Turns:
         """Their place; newcomers, one after the other, come before those who were served already."""
         line = self._lines.setdefault(name, {})
         if who not in line:
-            line[who] = _Place(NEW + next(self._numbers))
+            line[who] = _Place(next(self._numbers) - 2**62)  # before all who were served
         return line[who]

@@ -31,25 +31,13 @@ from lycosa.web.documents import read_any
 from lycosa.web.documents.kinds import kind_of
 from lycosa.web.html import Document
 
-LARGE = 500_000
-"""Bytes beyond which a body is read in another process: the worst of this size take a third of a second."""
+LARGE = 500_000  # bytes: the worst body of this size takes a third of a second
+SECONDS = 10  # CPU time for one page or source
+MEMORY = 500_000_000  # bytes
+LONGEST = 60.0  # seconds to wait for an answer, however busy the machine is
 
-SECONDS = 10
-"""Of CPU time, for one page or source."""
-
-MEMORY = 500_000_000
-"""Bytes that a process may take for it."""
-
-LONGEST = 60.0
-"""Seconds to wait for an answer at most, however busy the machine is."""
-
-PROCESSES = 2
-"""That read at the same time."""
-
+PIPE = 1 << 20  # bytes: a page, mostly
 PROGRAM = ("-m", "lycosa.web.apart")
-
-PIPE = 1 << 20
-"""Bytes that may be on the way to or from a process: a page, mostly."""
 
 
 class Unreadable(Exception):
@@ -75,7 +63,6 @@ class _Process:
         )
 
     def ask(self, job: str, given: tuple[Any, ...]) -> Any:
-        """Have a job done."""
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         try:
@@ -89,7 +76,6 @@ class _Process:
             raise self.death() from None
 
     def death(self) -> Unreadable:
-        """What it died of."""
         self.child.kill()  # in case it is not dead yet; what it died of stays what it was
         code = -self.child.wait()
         if code == signal.SIGXCPU:
@@ -97,7 +83,6 @@ class _Process:
         return _Died(f"reading it ended the process ({signal.Signals(code).name if code > 0 else f'exit {-code}'})")
 
     def end(self) -> None:
-        """Be gone."""
         self.child.kill()
         self.child.wait()
         for pipe in (self.child.stdin, self.child.stdout):
@@ -111,7 +96,7 @@ class _Process:
 class Readers:
     """A few processes, started when they are first needed, and kept."""
 
-    def __init__(self, most: int = PROCESSES, memory: int = MEMORY) -> None:
+    def __init__(self, most: int = 2, memory: int = MEMORY) -> None:
         self.memory = memory
         self._room = threading.Semaphore(most)
         self._lock = threading.Lock()
@@ -206,7 +191,6 @@ class _Worker(_Process):
             self._end_of(size)
 
     def _end_of(self, size: int) -> None:
-        """An answer is complete."""
         try:
             message = unpacked(memoryview(self.told)[8 : 8 + size])
         except ValueError:
@@ -228,7 +212,6 @@ class _Worker(_Process):
         self.pool.drop(self)
 
     def rest(self) -> None:
-        """Wait for nothing more."""
         if self.timer is not None:
             self.timer.cancel()
         self.loop.remove_reader(self.back)
@@ -306,7 +289,6 @@ class ReaderPool:
         return worker
 
     def close(self) -> None:
-        """End all of them."""
         self._waiting.clear()
         self._idle.clear()
         workers, self._workers = self._workers, set()

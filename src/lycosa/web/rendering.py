@@ -13,9 +13,8 @@ from lycosa.core.types import Outcome, Resource, Visit
 if TYPE_CHECKING:  # whoever reads a page does not load what fetches them
     from lycosa.web.fetch import Response
 
+# sends a request as the crawl does (guard, robots.txt, pauses); raises FetchError
 Fetch = Callable[[str, dict[str, str], "Rendered"], Awaitable[tuple["Response", Resource]]]
-"""Sends a page's request as the crawl sends its own (guard, robots.txt, pauses): the answer, and what is archived of
-it. Raises FetchError."""
 
 # None of these goes back over what it has read: a page could make them do that for hours.
 _MOUNT = re.compile(
@@ -28,11 +27,8 @@ _MOUNT = re.compile(
 _NOSCRIPT = re.compile(r"<noscript\b[^<>]*+>([^<]*+(?:<(?!/?noscript\b)[^<]*+)*+)</noscript>", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script|enable (it|js)\b|\bJS\b", re.IGNORECASE)
 
-AMPLE, FEW_LINKS = 500, 3
-"""Words from which on a page lacks nothing, also if it has hardly a link: they are not counted further."""
-
-SHELL_WORDS = 150
-"""Words from which on a page is no empty shell, whatever its source looks like."""
+AMPLE, FEW_LINKS = 500, 3  # a page with so many words lacks nothing, even with hardly a link
+SHELL_WORDS = 150  # a page with more is no empty shell, whatever its source looks like
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +37,10 @@ class Look:
 
     words: int
     links: int
-    scripts: bool
-    """Whether there is anything that a browser could run."""
-    empty: bool = False
-    """Whether it has an element that waits for a script to fill it."""
-    asks: bool = False
-    """Whether it says that it needs JavaScript."""
-    later: Callable[[], bool] = bool
-    """Tells whether its scripts speak of adding something later, which takes reading them."""
+    scripts: bool  # a browser could run something
+    empty: bool = False  # an element waits for a script to fill it
+    asks: bool = False  # it says that it needs JavaScript
+    later: Callable[[], bool] = bool  # whether its scripts speak of adding something later: reads them
 
     @classmethod
     def of(cls, source: str, words: int, links: int, scripts: str) -> Look:
@@ -93,33 +85,24 @@ class Asked(NamedTuple):
     digest: bytes = b""
 
 
-MOST_ASKED = 200
-"""Of a page's requests that the log keeps."""
+MOST_ASKED = 200  # of a page's requests, in the log
 
 
 @dataclass(slots=True)
 class Rendered:
     """What a browser made of a page."""
 
-    dom: bytes = b""
-    """As HTML in UTF-8; empty if nothing came of it."""
-    failed: str = ""
-    """Why not all of it, or nothing, is there."""
+    dom: bytes = b""  # HTML in UTF-8
+    failed: str = ""  # why some or all of it is missing
     requests: int = 0
     bytes: int = 0
-    seconds: float = 0.0
-    """Of the browser's work; what requests waited for pauses is not among them."""
+    seconds: float = 0.0  # without waiting for pauses
     resources: list[Resource] = field(default_factory=list)
-    left_out: int = 0
-    """Requests that were not sent: ads, trackers, pictures, what robots.txt forbids, what is over budget."""
-    leaves_for: list[str] = field(default_factory=list)
-    """Where scripts wanted to go from here."""
-    asked: list[list[Any]] = field(default_factory=list)
-    """What was asked for, and what came of it, for the log: see `Asked`."""
-    rules: list[dict[str, Any]] = field(default_factory=list)
-    """What was learned of robots.txt files on the way, for the log."""
-    rests: dict[str, float] = field(default_factory=dict)
-    """Hosts that want to be left alone, and until when."""
+    left_out: int = 0  # requests not sent: ads, pictures, robots.txt, budget
+    leaves_for: list[str] = field(default_factory=list)  # where scripts wanted to go
+    asked: list[list[Any]] = field(default_factory=list)  # lists of `Asked`, for the log
+    rules: list[dict[str, Any]] = field(default_factory=list)  # robots.txt files read on the way, for the log
+    rests: dict[str, float] = field(default_factory=dict)  # hosts to leave alone, and until when
 
 
 class Renderer(Protocol):
@@ -138,9 +121,7 @@ class Renderer(Protocol):
         """Have a browser show a page whose own answer is known. Failures are told, not raised."""
         ...
 
-    def learn(self, visit: Visit) -> None:
-        """See a recorded visit, live or replayed."""
-        ...
+    def learn(self, visit: Visit) -> None: ...
 
     def state(self) -> State: ...
 
@@ -151,12 +132,9 @@ class Renderer(Protocol):
 
 # -- scripts -----------------------------------------------------------------------------------------------
 
-# What the scripts of a page seem to do, as far as a glance at its source tells.
-
 SOME, LATER = "some", "later"
 
-LARGEST_LOOK = 500_000
-"""Characters of a page's source that are looked at."""
+LARGEST_LOOK = 500_000  # characters
 
 # `[sS]` and the like: with a flag for both cases each character would be looked at, not only each "<".
 _SCRIPT = re.compile(r"<[sS][cC][rR][iI][pP][tT]\b([^<>]*+)>")
@@ -168,8 +146,6 @@ _CODE = re.compile(
     r"addEventListener\(\s*[\"']scroll|requestIdleCallback",
     re.IGNORECASE,
 )
-LONGEST_CODE = 50_000
-"""Characters of scripts within the page that are read."""
 
 
 def has_scripts(source: str) -> bool:
@@ -192,7 +168,7 @@ def scripts_of(source: str) -> str:
     'later'
     """
     source = source[:LARGEST_LOOK]
-    runs, left = False, LONGEST_CODE
+    runs, left = False, 50_000  # characters of scripts within the page
     for tag in _SCRIPT.finditer(source):
         if _DATA.search(tag[1]):
             continue

@@ -28,19 +28,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-MAX_BYTES = 500 * 1024
-"""How much of a file is read: the least the standard asks for."""
-
-MAX_CRAWL_DELAY = 86_400.0
-"""A longer crawl delay, in seconds, is taken for a mistake and ignored."""
-
+MAX_BYTES = 500 * 1024  # the least that the standard asks for
+MAX_CRAWL_DELAY = 86_400.0  # seconds; a longer one is a mistake and ignored
+# Rules with wildcards that are matched in full; the most in 2,115 real files is 506. Of further ones a `disallow` is
+# cut at its first wildcard and an `allow` dropped: this bounds the cost and never allows more than was written.
 MAX_WILD = 2_000
-"""How many rules with wildcards are matched in full (the most in 2,115 real files is 506).
-
-Beyond these a `disallow` is cut at its first wildcard and an `allow` dropped: that bounds what a hostile file
-costs and forbids more than was written, never less.
-"""
-
 Verdict = Literal["parse", "allow", "forbid"]
 
 _AGENT, _ALLOW, _DISALLOW, _DELAY, _SITEMAP = range(5)
@@ -101,7 +93,6 @@ class Rules:
     """The rules of one site for one agent; immutable, and at most as large as the file they came from."""
 
     ALLOW_ALL: ClassVar["Rules"]
-    FORBID_ALL: ClassVar["Rules"]
 
     __slots__ = ("_exact", "_lengths", "_prefixes", "_wild", "crawl_delay", "sitemaps")
 
@@ -286,4 +277,3 @@ def _normal(text: str, odd: re.Pattern[str]) -> str:
 
 
 Rules.ALLOW_ALL = Rules()
-Rules.FORBID_ALL = Rules([(False, "/")])

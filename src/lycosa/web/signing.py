@@ -32,16 +32,10 @@ from lycosa.web.urls import canonical, lane
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-WELL_KNOWN = "/.well-known/http-message-signatures-directory"
-"""Where a site keeps its key directory."""
-
+WELL_KNOWN = "/.well-known/http-message-signatures-directory"  # path of a site's key directory
 MEDIA_TYPE = "application/http-message-signatures-directory+json"
 
-VALID = 60.0
-"""Seconds that a signature holds: long enough for a slow connection and clocks that differ, of little use to others."""
-
-LARGEST = 10_000
-"""Bytes of a file with an identity."""
+VALID = 60.0  # seconds: enough for a slow connection and clocks that differ
 
 _LABEL = "sig1"
 _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
@@ -51,20 +45,17 @@ _AGENT = re.compile(r"https://[\x21\x23-\x5b\x5d-\x7e]{1,500}", re.ASCII)
 class Identity:
     """A private key, and where its public half can be read."""
 
-    secret: bytes
-    """32 bytes, the key as RFC 8032 has it."""
-    agent: str
-    """The address of the site that has the key directory."""
+    secret: bytes  # 32 bytes, as in RFC 8032
+    agent: str  # site of the key directory
 
     @classmethod
     def new(cls, agent: str) -> Identity:
-        """One with a key that nobody has had before."""
         return cls(os.urandom(32), agent_of(agent))
 
     @classmethod
     def load(cls, path: Path) -> Identity:
         """The one in a file, which only its owner may read."""
-        told = read_input(path, LARGEST, "the identity in")
+        told = read_input(path, 10_000, "the identity in")
         if path.stat().st_mode & 0o077:
             raise InputError(f"{path} holds a private key that others can read: chmod 600 {path}")
         try:
@@ -88,19 +79,16 @@ class Identity:
 
     @property
     def key(self) -> Ed25519PrivateKey:
-        """The key, for whoever signs."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # of use to few, slow to load
 
         return Ed25519PrivateKey.from_private_bytes(self.secret)
 
     @property
     def public(self) -> dict[str, str]:
-        """The public half as a JSON Web Key."""
         return {"kty": "OKP", "crv": "Ed25519", "x": _base64(self.key.public_key().public_bytes_raw())}
 
     @property
     def id(self) -> str:
-        """The key's thumbprint."""
         return thumbprint(self.public)
 
     def directory(self) -> dict[str, Any]:

@@ -22,9 +22,6 @@ from turbohtml import TokenType, tokenize
 from lycosa.web.html import MOST_SOURCE
 from lycosa.web.urls import resolve
 
-MOST_TOKENS = 200_000
-"""Tags and texts of a page that are taken: what is beyond them is in no version."""
-
 VOID = frozenset("area base br col embed frame hr img input link meta param source track wbr".split())
 _HEAD = frozenset("title meta link base script style template noscript".split())
 _CLOSE_P = frozenset(
@@ -33,10 +30,10 @@ _CLOSE_P = frozenset(
 )
 _ROWS = ("tbody", "thead", "tfoot")
 _CELLS = ("td", "th")
+# an end tag inside one of these does not close what is outside
 _WALLS = frozenset("table td th caption button object template".split())
-"""An end tag inside one of these does not close what is outside."""
-
 _SILENT = frozenset({"script", "style"})
+# start tag -> elements that it ends, and those inside which they must be
 _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "li": (("li",), ("ul", "ol", "menu")),
     "dt": (("dt", "dd"), ("dl",)),
@@ -50,8 +47,6 @@ _IMPLIED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "thead": (_ROWS, ("table",)),
     "tfoot": (_ROWS, ("table",)),
 }
-"""A start tag -> the elements that it ends, and those inside which they must be."""
-
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
@@ -61,23 +56,19 @@ class Level:
     """What a tree has at one depth, in the page's order."""
 
     elements: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    """Of the elements of this level, without blanks around them and without scripts."""
+    texts: list[str] = field(default_factory=list)  # stripped, without scripts
 
 
 @dataclass(slots=True)
 class Tree:
     """The nodes of a page in its order. The order and the levels are the whole tree."""
 
-    names: list[str] = field(default_factory=list)
-    """Of an element, in small letters; empty for a text."""
-    levels: list[int] = field(default_factory=list)
-    """The root is at level 1, a text at the level of its element."""
+    names: list[str] = field(default_factory=list)  # lower case; empty for a text
+    levels: list[int] = field(default_factory=list)  # the root's is 1, a text's that of its element
     parents: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
-    cut: bool = False
-    """Whether the page goes on."""
+    cut: bool = False  # the page goes on
 
     def __len__(self) -> int:
         return len(self.names)
@@ -88,7 +79,7 @@ class Tree:
         self.names.append(name)
         self.parents.append(parent)
         self.texts.append(text)
-        self.attributes.append(attributes or _NONE)
+        self.attributes.append(attributes or {})
         return len(self.names) - 1
 
     def by_level(self, inside: Sequence[int] | None = None) -> list[Level]:
@@ -114,9 +105,6 @@ class Tree:
         return levels
 
 
-_NONE: dict[str, str] = {}
-
-
 class _Growing:
     """A tree and the elements that are still open."""
 
@@ -124,8 +112,7 @@ class _Growing:
         self.tree = Tree()
         self.open: list[int] = []
         self._names: list[str] = []
-        self._places: dict[str, list[int]] = {}
-        """For each tag where in the stack it is open."""
+        self._places: dict[str, list[int]] = {}  # for each tag, where in the stack it is open
         self._walls: list[int] = []
         self.head = self.body = -1
         self.push("html", {})
@@ -145,7 +132,6 @@ class _Growing:
         return places[-1] if places else -1
 
     def close(self, place: int) -> None:
-        """End the element at that place, and all inside it."""
         while len(self.open) > place:
             self.open.pop()
             self._places[self._names.pop()].pop()
@@ -169,11 +155,8 @@ class _Growing:
         else:
             node = 0 if name == "html" else self.body
             own = self.tree.attributes[node]
-            if own is _NONE:
-                self.tree.attributes[node] = attributes
-            else:
-                for key, value in attributes.items():
-                    own.setdefault(key, value)
+            for key, value in attributes.items():
+                own.setdefault(key, value)
 
     def start(self, name: str, attributes: dict[str, str], closed: bool) -> None:
         """A tag opens, after what it ends by beginning."""
@@ -212,7 +195,7 @@ class _Growing:
         self.tree.add("", self.open[-1], text)
 
 
-def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
+def tree_of(source: str, most: int = 200_000) -> Tree:
     """The tree of a page, from its source: of so many tags and texts.
 
     >>> tree_of("<p>On <b>coral").names
@@ -233,7 +216,6 @@ def tree_of(source: str, most: int = MOST_TOKENS) -> Tree:
 
 
 def base_of(tree: Tree, url: str) -> str:
-    """What the page's addresses are relative to."""
     for node, name in enumerate(tree.names):
         if name == "base" and "href" in tree.attributes[node]:
             return resolve(url, [tree.attributes[node]["href"]])[0] or url

@@ -30,9 +30,7 @@ from publicsuffixlist import PublicSuffixList
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
 
-MAX_LENGTH = 2_000
-"""The longest canonical URL, in characters; longer ones are nearly always traps or data."""
-
+MAX_LENGTH = 2_000  # characters; longer URLs are nearly always traps or data
 _MAX_INPUT = 4 * MAX_LENGTH  # a longer href is not worth parsing: no tracking parameters are that long
 
 _TYPED = re.compile(r"(?P<name>[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::(?P<port>\d+))?(?:[/?#]|$)")
@@ -287,11 +285,9 @@ class Scope:
 
     @classmethod
     def of(cls, options: Options) -> Scope:
-        """What a crawl's options say of it."""
         return cls(options.hosts, options.domains, options.include, options.exclude, options.max_depth)
 
     def __call__(self, url: str, depth: int) -> bool:
-        """True if the URL may be fetched."""
         if self.max_depth and depth > self.max_depth:
             return False
         if not self._anywhere and not self._has(host(url)):

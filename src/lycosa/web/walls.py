@@ -16,19 +16,15 @@ from lycosa.web.html import Document
 
 Wall = Literal["challenge", "login", "limited", "consent"]
 
-SHORT = 1_500
-"""Characters of text on a page that may be a wall by its words."""
-
-SEEN = 200_000
-"""Bytes of a body that are looked through."""
-
+SHORT = 1_500  # characters of text: only shorter pages are judged by their words
+SEEN = 200_000  # bytes of a body
+# DataDome's is on every answer of its customers: it counts for 403 only
 _HEADERS: tuple[tuple[str, re.Pattern[str], Wall], ...] = (
     ("cf-mitigated", re.compile("challenge"), "challenge"),
     ("x-amzn-waf-action", re.compile("challenge|captcha"), "challenge"),
     ("x-datadome", re.compile("protected"), "challenge"),
 )
-"""Headers of services that protect hosts. DataDome's is on every answer of its customers: it counts for 403 only."""
-
+# in the markup of challenges
 _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b"window._cf_chl_opt", "challenge"),
     (b"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page", "challenge"),
@@ -41,8 +37,7 @@ _MARKS: tuple[tuple[bytes, Wall], ...] = (
     (b"sec-if-cpt-container", "challenge"),
     (b"/_sec/cp_challenge/", "challenge"),
 )
-"""What challenges have in their markup."""
-
+# also on ordinary pages of the services' customers: the text has to bear it out
 _EVERYWHERE = (
     b"_pxAppId",
     b"/_Incapsula_Resource?",
@@ -51,11 +46,8 @@ _EVERYWHERE = (
     b"KPSDK",
     b".captcha-delivery.com",
 )
-"""What they have, too, but services leave on every page of their customers: it takes a text that bears it out."""
-
+# also in forms of all kinds, which have fields of their own
 _WIDGET = re.compile(rb"""class=["']?[^"'>]{0,200}\b(?:g-recaptcha|h-captcha|cf-turnstile)\b""", re.IGNORECASE)
-"""A riddle to solve: also in forms of all kinds, which have fields of their own."""
-
 _FIELD = re.compile(
     rb"""<textarea|<input[^>]{1,500}type\s*=\s*["']?(?:text|email|password|search|tel)\b""", re.IGNORECASE
 )
@@ -91,13 +83,12 @@ _WORDS: tuple[tuple[str, Wall], ...] = (
 
 _TITLES = tuple((re.compile(rf"^\W*(?:{words})\W*(?:$|\||[-–—:]\s)", re.IGNORECASE), wall) for words, wall in _WORDS)
 
+# titles of challenges, and of many other pages: the text has to bear it out
 _WAITING = re.compile(
     r"^\W*(?:just a moment|one more step|please wait.*|captcha|einen moment,? bitte|un instant|un momento|"
     r"access denied|blocked|error|[\w.-]+\.[a-z]{2,12}|https?://.*|)\W*(?:$|\||[-–—:]\s)",
     re.IGNORECASE,
 )
-"""Titles that challenges have, and many other pages, too: the text has to say what it is."""
-
 _AT_THE_END = re.compile(
     r"[-–—:|»›]\s*(?:log ?in|sign ?in|login|anmelden|anmeldung|connexion|se connecter|iniciar sesi[oó]n)\W*$",
     re.IGNORECASE,
@@ -111,6 +102,7 @@ _ROBOT = re.compile(
     r"please (?:enable|turn on) (?:js|javascript|cookies)|\bray id\b|\b(?:ro)?bots?\b|\bautomated\b",
     re.IGNORECASE,
 )
+# only challenges say this
 _SURE = re.compile(
     r"unusual traffic from your (?:computer|network)|enable javascript and cookies to continue|"
     r"checking your browser before|incapsula incident id|"
@@ -125,7 +117,6 @@ _SURE = re.compile(
     r"vérifi\w+ que vous êtes (?:bien )?(?:un )?humain|comprobando (?:su|tu) navegador|verificando que eres humano",
     re.IGNORECASE,
 )
-"""What only a challenge says, of the one who reads it."""
 _LIMITED = re.compile(
     r"you have exceeded (?:a|the|your|our) (?:secondary )?rate limit|you are being rate.limited|"
     r"your ip (?:address )?has (?:sent|made) too many requests",
@@ -136,6 +127,7 @@ _CHOICE = re.compile(
     r"\b(?:accept|agree|reject|decline|allow all|akzeptieren|zustimmen|ablehnen|accepter|refuser|aceptar|rechazar)",
     re.IGNORECASE,
 )
+_GOING_ON = re.compile(r"\W*(?:before|bevor|avant)\b", re.IGNORECASE)  # not in titles of pages on privacy
 _CONSENT_HOST = re.compile(r"https?://(?:consent|guce|cookiewall|privacywall)\.", re.ASCII)
 _CONSENT_PATH = re.compile(
     r"https?://[^?#]*/(?:zustimmung|consent|collectconsent|cookie-?wall|privacy-?(?:gate|wall))/?\?"
@@ -146,8 +138,7 @@ _LOGIN_PATH = re.compile(r"https?://[^?#]*/authwall\b", re.ASCII)
 _SUBSCRIBE = re.compile(r"\b(?:subscri(?:be|ption)|abonn\w+|suscr[ií]b\w+)\b", re.IGNORECASE)
 _MEMBERS = re.compile(r"\b(?:log|sign) ?(?:ged )?in\b|\bmembers?\b|\bsubscribers?\b", re.IGNORECASE)
 
-FEW = 20
-"""Links of a page that may be a challenge or a limit: one that leads everywhere is a page of its site."""
+FEW = 20  # links: a page with more is a page of its site
 
 
 def wall_of(url: str, status: int, fields: Mapping[str, str], body: bytes, page: Document) -> Wall | None:
@@ -172,7 +163,6 @@ def _by_marks(body: bytes, page: Document) -> Wall | None:
 
 
 def _says_little(text: str) -> bool:
-    """Whether a text may be all that a challenge says."""
     return len(text) < 200 or bool(_ROBOT.search(text) or _SURE.search(text))
 
 
@@ -192,22 +182,16 @@ def _by_words(url: str, status: int, body: bytes, page: Document) -> Wall | None
     borne_out = {
         "challenge": few and bool(text) and _says_little(text),
         "limited": few and len(text) < SHORT // 2,
-        "consent": bool(_CONSENT.search(text)) and (_is_certain(title) or bool(_CHOICE.search(text))),
+        "consent": bool(_CONSENT.search(text) and (_GOING_ON.match(title) or _CHOICE.search(text))),
         "login": _is_login(status, title, text, body),
     }
     return wall if borne_out[wall] else None
 
 
 def _by_text(page: Document) -> Wall | None:
-    """By what it says alone."""
     if len(page.text) > SHORT // 2 or len(page.links) > FEW:
         return None
     return "limited" if _LIMITED.search(page.text) else "challenge" if _SURE.search(page.text) else None
-
-
-def _is_certain(title: str) -> bool:
-    """Whether a title speaks of going on, which a page on privacy does not."""
-    return re.match(r"\W*(?:before|bevor|avant)\b", title, re.IGNORECASE) is not None
 
 
 def _is_login(status: int, title: str, text: str, body: bytes) -> bool:

@@ -63,7 +63,6 @@ def _targets(package: Package, name: str) -> dict[str, str]:
 
 
 def _levels(package: Package, name: str) -> dict[str, int]:
-    """Which styles are headings, whatever they are called, and of which level."""
     levels: dict[str, int] = {}
     style = [""]
 
@@ -94,11 +93,9 @@ class _Reader:
         self._level = 0
         self._reads = False
         self._instruction: list[str] = []
-        self._fields: list[bool] = []
-        """Of each field that is open, whether it is a link."""
+        self._fields: list[bool] = []  # for each open field, whether it is a link
 
     def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
-        """A tag opens."""
         if self._skipped or name in _SKIPPED:
             self._skipped += 1
         elif "wordprocessingml" not in namespace:
@@ -144,7 +141,6 @@ class _Reader:
             self.flow.close_link()
 
     def end(self, namespace: str, name: str) -> None:
-        """A tag closes."""
         self._reads = False
         if self._skipped:
             self._skipped -= 1
@@ -168,7 +164,6 @@ class _Reader:
                 self._instruction = self._instruction[-20:]
 
     def text(self, letters: str) -> None:
-        """Letters of the text, or of a field's instruction."""
         if self._reads and not self._skipped:
             self.flow.text(letters)
         elif self._fields and not self._skipped and len(self._instruction) < 50:

@@ -11,10 +11,6 @@ from lycosa.web.documents.sheet import CUT, LEAD, MOST_TEXT, line
 from lycosa.web.html import MOST_LINKS, OPEN, Document, extract
 
 MOST_CHAPTERS = 1_000
-"""Chapters of a book that are read."""
-
-MOST_CHAPTER = 3_000_000
-"""Bytes of a chapter that are read."""
 
 _NOWHERE = "http://book.invalid/"
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", ""})
@@ -38,7 +34,7 @@ def read_epub(body: bytes, url: str) -> Document:
     for name in chapters[:MOST_CHAPTERS]:
         if not package.has(name):
             continue
-        chapter = extract(package.read(name)[:MOST_CHAPTER], _NOWHERE)
+        chapter = extract(package.read(name)[:3_000_000], _NOWHERE)  # bytes
         _add_links(document.links, chapter.links, sum(text.count(OPEN) for text in marked))
         marked.append(chapter.marked)
         headings += chapter.headings.split("\n") if chapter.headings else []

@@ -11,31 +11,26 @@ class Flow:
 
     def __init__(self) -> None:
         self.sheet = Sheet()
-        self.notes: list[list[Piece]] = []
-        """Notes, which stand behind the text."""
+        self.notes: list[list[Piece]] = []  # they follow the text
         self._pieces: list[Piece] = []
         self._outer: list[list[Piece]] = []
         self._rows = self._size = 0
         self._links: list[str] = []
 
     def open_link(self, href: str) -> None:
-        """What follows links there."""
         self._links.append(href)
 
     def close_link(self) -> None:
-        """And what follows no longer."""
         if self._links:
             self._links.pop()
 
     def text(self, letters: str) -> None:
-        """Some text."""
         self._pieces.append((letters, self._links[-1] if self._links else ""))
         self._size += len(letters) + 1
         if self._size > 2 * MOST_TEXT:  # in one paragraph, or in notes
             raise Enough
 
     def end_paragraph(self, level: int = 0) -> None:
-        """The paragraph, or the heading, is complete."""
         if self._rows:
             self._pieces.append((" ", ""))
         elif self._pieces:
@@ -51,12 +46,10 @@ class Flow:
         self._rows += 1
 
     def end_cell(self) -> None:
-        """A cell of it is complete."""
         if self._rows:
             self._pieces.append((" | ", ""))
 
     def close_row(self) -> None:
-        """The row is complete."""
         self._rows = max(0, self._rows - 1)
         if not self._rows:
             while self._pieces and not self._pieces[-1][0].strip(" |"):
@@ -79,7 +72,6 @@ class Flow:
             self._pieces += [(" ", ""), *inner]
 
     def finish(self) -> Sheet:
-        """All of it."""
         if not self.sheet.full:
             self._rows = 0
             self.sheet.add(self._pieces)

@@ -25,8 +25,7 @@ TYPES = {
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
 }
-"""Kinds of documents by content type."""
-
+# requested in the Accept header
 REGISTERED = {
     "application/pdf": "pdf",
     f"{WORD}.document": "docx",
@@ -34,8 +33,6 @@ REGISTERED = {
     "application/epub+zip": "epub",
     "application/rtf": "rtf",
 }
-"""Of these, what requests ask for."""
-
 ENDINGS = {
     "pdf": "pdf",
     "docx": "docx",
@@ -46,8 +43,7 @@ ENDINGS = {
     "md": "markdown",
     "markdown": "markdown",
 }
-"""The same by how an address ends."""
-
+# sent by servers that do not know better: the address decides
 VAGUE = frozenset(
     {
         "application/octet-stream",
@@ -61,18 +57,11 @@ VAGUE = frozenset(
         "application/unknown",
     }
 )
-"""Content types that documents are sent as by servers that don't know better: the address decides."""
-
+# values of --documents; text and Markdown are always read
 GROUPS = {"pdf": frozenset({"pdf"}), "office": frozenset({"docx", "odt", "epub", "rtf"})}
-"""What `--documents` names. Text and Markdown are always read."""
-
 NONE = "none"
 
-SCANNED, TEXTLESS = "scanned", "no-text"
-"""Flags of documents that have nothing to read: pages of pictures, and empty ones."""
-
-HEAD = 1024
-"""Bytes among which a PDF has to say that it is one."""
+SCANNED, TEXTLESS = "scanned", "no-text"  # flags of documents without text
 
 
 def chosen(documents: str) -> frozenset[str]:
@@ -129,5 +118,4 @@ def kind_of(body: bytes, url: str, content_type: str) -> str:
 
 
 def is_page(body: bytes) -> bool:
-    """Whether a body is HTML, whatever it is called."""
-    return body[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
+    return body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))

@@ -15,17 +15,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+# widths of gaps that are spaces, as shares of the letters' height: without, and with, a space in the file
 SPACE, LITTLE = 0.18, 0.06
-"""Width of a gap that is a space, as a share of the height of the letters; and of one where the file has a space."""
-
-ROW = 0.6
-"""Lines whose lower edges are nearer than this, as a share of that height, are one."""
-
-JOINER = "\u200c"
-"""Between two letters of one word that do not join, as Persian has it."""
-
-MOST_ROWS = 20
-"""Of what came as one line."""
+ROW = 0.6  # lines are one if their lower edges are nearer than this share of the letters' height
+JOINER = "\u200c"  # between letters of one word that do not join, as in Persian
 
 ACCENTS = dict(
     zip("¨´ˆ˜ˇ˘˙˚˝¸˛¯`", "\u0308\u0301\u0302\u0303\u030c\u0306\u0307\u030a\u030b\u0327\u0328\u0304\u0300", strict=True)
@@ -49,20 +42,14 @@ class Box(NamedTuple):
     right: float
     height: float
     bottom: float = 0.0
-    lost: bool = False
-    """Whether nobody knows which letter it is: the file does not tell."""
-
-
-Boxes = Callable[[int], Box]
-"""The place of the letter at some place in the text."""
+    lost: bool = False  # the file does not say which letter it is
 
 
 def needs_mending(text: str) -> bool:
-    """Whether a text has anything that may have to be put in its place."""
     return bool(_ACCENT.search(text) or _RIGHT_TO_LEFT.search(text))
 
 
-def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Boxes) -> list[str]:
+def mend(text: str, lines: Sequence[tuple[int, int]], boxes: Callable[[int], Box]) -> list[str]:
     """A text letter by letter, each in the place of one of its own; `lines`: where they begin, how long they are."""
     letters = list(text)
     for start, length in lines:
@@ -145,7 +132,6 @@ class _Sign(NamedTuple):
         return (self.box.left + self.box.right) / 2
 
     def holds(self, mark: _Sign) -> bool:
-        """Whether a mark stands above or below it."""
         slack = 0.1 * self.box.height
         return self.box.left - slack <= mark.middle <= self.box.right + slack
 
@@ -159,7 +145,6 @@ class _Sign(NamedTuple):
 
     @property
     def marks(self) -> bool:
-        """Whether it stands above or below another letter."""
         return unicodedata.category(self.letter) == "Mn"
 
 
@@ -185,7 +170,7 @@ def _rows(signs: list[_Sign], height: float) -> list[list[_Sign]]:
     for sign in signs:
         if not sign.marks and row and abs(row[0].box.bottom - sign.box.bottom) >= ROW * height:
             near = (one for one in rows if abs(one[0].box.bottom - sign.box.bottom) < ROW * height)
-            found = next(near, rows[-1] if len(rows) >= MOST_ROWS else None)
+            found = next(near, rows[-1] if len(rows) >= 20 else None)
             if found is None:
                 rows.append(found := [])
             row = found

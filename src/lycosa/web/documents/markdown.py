@@ -8,9 +8,7 @@ from lycosa.web.documents.sheet import describe, line
 from lycosa.web.html import Document, extract
 from lycosa.web.inflate import decode
 
-MOST_SOURCE = 1_000_000
-"""Characters of a file that are read."""
-
+MOST_SOURCE = 1_000_000  # characters
 _FIELDS = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|author|date|lang|language)\s*:\s*(.{0,1000})$", re.MULTILINE | re.IGNORECASE)
 

@@ -35,11 +35,9 @@ class _Reader:
     def __init__(self) -> None:
         self.flow = Flow()
         self._skipped = 0
-        self._levels: list[int] = []
-        """Of the paragraphs and headings that are open."""
+        self._levels: list[int] = []  # of the open paragraphs and headings
 
     def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
-        """A tag opens."""
         if self._skipped or name in _SKIPPED:
             self._skipped += 1
             return
@@ -60,7 +58,6 @@ class _Reader:
                 self.flow.open_row()
 
     def end(self, namespace: str, name: str) -> None:
-        """A tag closes."""
         if self._skipped:
             self._skipped -= 1
             return

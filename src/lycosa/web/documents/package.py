@@ -14,14 +14,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from xml.parsers import expat
 
-MOST_BYTES = 60_000_000
-"""Bytes of all members that are read, inflated."""
-
-MOST_ELEMENTS = 3_000_000
-"""Elements of one member that are read."""
-
-CHUNK = 1 << 20
-
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -39,9 +31,8 @@ class Package:
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
-        self.left = MOST_BYTES
-        self.cut = False
-        """Whether something was too large to be read whole."""
+        self.left = 60_000_000  # bytes of all members, inflated
+        self.cut = False  # something was too large to be read whole
         if body.startswith(OLE):
             sealed = _ENCRYPTED in body
             raise Flawed(f"the {what} file is {'encrypted' if sealed else 'of an old form of Word, which is not read'}")
@@ -51,7 +42,6 @@ class Package:
             raise Flawed(f"the {what} file is damaged: {error}"[:200]) from error
 
     def has(self, name: str) -> bool:
-        """Whether there is such a member."""
         return name in self._file.NameToInfo
 
     def chunks(self, name: str) -> Iterator[bytes]:
@@ -66,7 +56,7 @@ class Package:
             raise Flawed(f"the {self.what} file is packed in a way that it may not be")
         try:
             with self._file.open(info) as member:
-                while chunk := member.read(CHUNK):
+                while chunk := member.read(1 << 20):
                     self.left -= len(chunk)
                     if self.left < 0:
                         self.cut = True
@@ -105,7 +95,7 @@ class Package:
     def _parser(self, start: Start, end: End, text: Text) -> expat.XMLParserType:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
-        left = MOST_ELEMENTS
+        left = 3_000_000  # elements of one member
         split: dict[str, tuple[str, str]] = {}
 
         def parts(name: str) -> tuple[str, str]:

@@ -23,37 +23,8 @@ from lycosa.web.documents.sheet import line as on_one_line
 from lycosa.web.html import CLOSE, OPEN, Document
 
 MOST_PAGES = 3_000
-"""Pages of a file that are read."""
 
-MOST_MISSING = 20
-"""Pages in a row that can't be had, after which no more are asked for: the file says that it has more than it has."""
-
-MOST_LINKS = 500
-"""Links of a page."""
-
-MOST_HEADINGS = 300
-"""Entries of an outline."""
-
-LOOKED_AT = 3
-"""Pages that are searched for pictures if a file has no text."""
-
-BARE = 10
-"""Letters a page, on average, up to which a file of pictures is a scan."""
-
-MOST_LINES = 1_000
-"""Lines of a page whose places are looked at."""
-
-GAP = 1.35
-"""Lines that are further apart than this times what is usual on their page belong to two paragraphs."""
-
-LARGER = 1.2
-"""Letters larger than this times what is usual on their page make a heading."""
-
-LARGE = "\x03"
-"""The mark of such a line."""
-
-SHORT = 0.75
-"""A line of less than this share of the width of its page ends a paragraph."""
+LARGE = "\x03"  # marks the lines of headings
 
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d'?\d\d)?")
 _HYPHEN = re.compile("[\x02\ufffe]\\s*")
@@ -93,15 +64,12 @@ class _Reader:
     def __init__(self, file: Any, raw: Any) -> None:
         self.file, self.raw = file, raw
         self.number = len(file)
-        self.pages: list[list[str]] = []
-        """The lines of each page, with marks around links."""
+        self.pages: list[list[str]] = []  # lines, with marks around links
         self.hrefs: list[str] = []
-        self.title = ""
-        """The line in the largest letters on the first page."""
+        self.title = ""  # the line in the largest letters on the first page
         self.cut = self.number > MOST_PAGES
 
     def read(self, url: str) -> Document:
-        """All of it."""
         self._read_pages()
         told = self._metadata()
         outline = {_squeezed(text) for text in self._outline()}
@@ -115,7 +83,7 @@ class _Reader:
         if self.cut and CUT not in document.flags:
             document.flags.append(CUT)
         letters = sum(map(len, document.marked.split()))
-        if letters <= BARE * len(self.pages) and self._has_pictures():
+        if letters <= 10 * len(self.pages) and self._has_pictures():  # letters a page: pictures of text
             document.flags.append(SCANNED)
         elif not letters:
             document.flags.append(TEXTLESS)
@@ -129,7 +97,7 @@ class _Reader:
                 text = page.get_textpage()
             except Exception:  # the library's own error, or whatever a file makes of it
                 missing += 1
-                if missing >= MOST_MISSING:
+                if missing >= 20:  # the file claims more pages than it has
                     self.cut = True
                     break
                 continue
@@ -190,10 +158,10 @@ class _Reader:
         marks: list[tuple[int, int, str]] = []
         before = 0.0, 0.0
         for (start, length), (low, height) in zip(starts, sizes, strict=True):
-            far = marks and not 0 < before[0] - low <= GAP * step
+            far = marks and not 0 < before[0] - low <= 1.35 * step  # times the usual distance: another paragraph
             if far or abs(height - before[1]) > 0.2 * usual:
                 marks.append((start, 1, "\n"))
-            if usual and height > LARGER * usual and length < 120:
+            if usual and height > 1.2 * usual and length < 120:  # times the usual height: a heading
                 marks.append((start, 2, LARGE))
             marks = marks or [(0, 1, "")]
             before = low, height
@@ -217,7 +185,7 @@ class _Reader:
         """Links with their places in the text, in its order; those that lie on no text stand at its end."""
         raw, found = self.raw, []
         at, link = ctypes.c_int(0), raw.FPDF_LINK()
-        for _ in range(MOST_LINKS):
+        for _ in range(500):
             if not raw.FPDFLink_Enumerate(page, at, link):
                 break
             if href := self._target(link):
@@ -293,15 +261,13 @@ class _Reader:
             return {}
 
     def _outline(self) -> Iterator[str]:
-        """The titles of the outline."""
         try:
-            for entry in islice(self.file.get_toc(max_depth=4), MOST_HEADINGS):
+            for entry in islice(self.file.get_toc(max_depth=4), 300):
                 yield entry.get_title()[:300]
         except Exception:
             return
 
     def _describe(self, document: Document, told: dict[str, str]) -> None:
-        """Title, author, dates, language and the number of pages."""
         title = told.get("Title", "")
         if len(title) < 4 or _NAMED_BY_PROGRAM.search(title):
             title = on_one_line(self.title) or title
@@ -322,7 +288,7 @@ class _Reader:
 
     def _has_pictures(self) -> bool:
         """Whether the first pages show any."""
-        for number in range(min(self.number, LOOKED_AT)):
+        for number in range(min(self.number, 3)):
             try:
                 page = self.file[number]
                 if any(islice(page.get_objects(filter=[self.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), 1)):
@@ -366,7 +332,7 @@ def _as_letters(units: bytes) -> str:
 def _line_starts(text: str) -> list[tuple[int, int]]:
     """Where the lines of a text begin, and how long they are, without empty ones; not of more than there can be."""
     starts, at = [], 0
-    for line in text.splitlines(keepends=True)[:MOST_LINES]:
+    for line in text.splitlines(keepends=True)[:1_000]:
         if line.strip():
             starts.append((at, len(line)))
         at += len(line)
@@ -390,7 +356,7 @@ def _paragraphs(lines: list[str], running: set[str], outline: set[str]) -> Itera
             yield text, 0, False
         elif text:
             current, level = _joined(current, text), own
-            if len(text) < SHORT * width and not level:
+            if len(text) < 0.75 * width and not level:  # the last line of a paragraph
                 yield current, level, True
                 current = ""
     if current:

@@ -9,9 +9,6 @@ from lycosa.web.documents.package import Enough, Flawed
 from lycosa.web.documents.sheet import MOST_TEXT, Piece, Sheet, describe
 from lycosa.web.html import Document
 
-MOST_GROUPS = 10_000
-"""Groups within groups."""
-
 _TOKEN = re.compile(
     rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\", re.DOTALL
 )
@@ -55,15 +52,12 @@ def read_rtf(body: bytes, url: str) -> Document:
 class _Group:
     """What holds within braces."""
 
-    into: str = ""
-    """Where text goes: "" is the document, "-" nowhere, "fonts" the table of fonts, else a field of the information."""
+    into: str = ""  # "": the document, "-": nowhere, "fonts": the font table, else a field of the information
     charset: str = ""
-    skip: int = 1
-    """Letters that stand for one of Unicode, for programs that know none."""
+    skip: int = 1  # letters after \u for programs without Unicode
     hidden: bool = False
     link: str = ""
-    first: bool = True
-    """Whether nothing has been in it yet: then a control word may name what it is for."""
+    first: bool = True  # nothing has been in it yet: a control word may say what it is for
     starred: bool = False
 
 
@@ -80,12 +74,10 @@ class _Reader:
     size: int = 0
     raw: bytearray = field(default_factory=bytearray)
     high: int = 0
-    left: int = 0
-    """Letters still to be passed over after one of Unicode."""
+    left: int = 0  # letters still to skip after \u
     instruction: list[str] = field(default_factory=list)
 
     def read(self, body: bytes) -> None:
-        """All tokens, one after the other."""
         groups = [_Group()]
         at = 0
         while (match := _TOKEN.match(body, at)) is not None:
@@ -106,10 +98,9 @@ class _Reader:
                 self._sign(group, sign)
 
     def _brace(self, groups: list[_Group], brace: bytes) -> None:
-        """A group begins or ends."""
         self._flush(groups[-1])
         if brace == b"{":
-            if len(groups) >= MOST_GROUPS:
+            if len(groups) >= 10_000:
                 raise Enough
             groups.append(replace(groups[-1], first=True, starred=False))
         else:
@@ -234,7 +225,6 @@ class _Reader:
             self._tell(group, chr(code))
 
     def _flush(self, group: _Group) -> None:
-        """Bytes that came so far, as text."""
         if self.raw:
             self._tell(group, bytes(self.raw).decode(group.charset or self.charset, "replace"))
             self.raw.clear()
@@ -257,7 +247,6 @@ class _Reader:
             self.end_paragraph()
 
     def end_paragraph(self) -> None:
-        """The paragraph is complete."""
         while self.pieces and not self.pieces[-1][0].strip(" |"):
             self.pieces.pop()
         self.sheet.add(self.pieces, self.level)
@@ -266,7 +255,6 @@ class _Reader:
             raise Enough
 
     def describe(self, document: Document) -> None:
-        """What the information group tells."""
         told = {name: "".join(pieces) for name, pieces in self.info.items()}
         made, changed = (_date(self.dates.get(name, {})) for name in ("creatim", "revtim"))
         describe(

@@ -11,29 +11,19 @@ from operator import itemgetter
 from lycosa.web.declared import LONGEST, href_of, mentions
 from lycosa.web.html import CLOSE, OPEN, Document, extract
 
-MOST_TEXT = 2_500_000
-"""Characters of a document that are read, markup included: less than of a page, so that none is cut twice."""
+MOST_TEXT = 2_500_000  # characters with markup: less than html.MOST_SOURCE, so that no text is cut twice
 
-MOST_LINES = 100_000
-"""Headings and paragraphs of a document that are read."""
-
-LEAD = 600
-"""Characters of the first paragraphs that tell what a document is about."""
-
-CUT = "truncated:document"
-"""The flag of a document of which only the beginning was read."""
-
+LEAD = 600  # characters
+CUT = "truncated:document"  # flag of documents of which only the beginning was read
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ufffe\uffff\ue000\ue001\ud800-\udfff]")
-Piece = tuple[str, str]
-"""Some text, and where it links to: mostly nowhere."""
+Piece = tuple[str, str]  # a text and its link, mostly empty
 
 
 class Sheet:
     """Takes what a document says, line by line, as long as it is not too much."""
 
     def __init__(self) -> None:
-        self.full = False
-        """Whether no more is taken."""
+        self.full = False  # nothing more is taken
         self.headings: list[str] = []
         self._markup: list[str] = []
         self._main: list[str] = []
@@ -55,7 +45,7 @@ class Sheet:
         tag = f"h{min(level, 6)}" if level else "p"
         self._markup.append(f"<{tag}>{_linked(told)}</{tag}>")
         self._size += len(self._markup[-1])
-        self.full = self._size > MOST_TEXT or len(self._markup) >= MOST_LINES
+        self.full = self._size > MOST_TEXT or len(self._markup) >= 100_000
         if not text or not main:
             return
         self._main.append(text)

@@ -12,8 +12,7 @@ from lycosa.web.sources.source import Source, brief, folders
 
 NETSCAPE = re.compile(r"<!doctype\s+netscape-bookmark-file", re.IGNORECASE)
 
-MOST_FOLDERS = 100
-"""Folders within folders: deeper ones count as this deep."""
+MOST_FOLDERS = 100  # deeper ones count as this deep
 
 
 def read_bookmarks(text: str, source: Source) -> None:

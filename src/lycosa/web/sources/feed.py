@@ -56,13 +56,11 @@ def _link(record: Record, told: Mapping[str, str]) -> str:
 
 
 def _about(record: Record) -> str:
-    """Categories, and the summary."""
     terms = [text or attributes(rest).get("term", "") for name, rest, text in record.fields if name == "category"]
     return " ".join([*terms[:5], record.text(*_ABOUT)])
 
 
 def _join(base: str, more: str) -> str:
-    """A base within a base."""
     if not more:
         return base
     return resolve(base or more, [more])[0] or base

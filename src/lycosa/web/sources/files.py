@@ -12,9 +12,7 @@ from lycosa.web.sources.lists import LONGEST_LINE, read_list, seed_lines, starts
 from lycosa.web.sources.source import Source
 from lycosa.web.urls import check_seed, host
 
-NAMED = 5
-"""Lines that are named if they are left out."""
-
+NAMED = 5  # lines left out that are named
 _NOWHERE = "http://nowhere.invalid/"
 
 

@@ -15,16 +15,8 @@ import html
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from html.entities import html5
 
-LONGEST = 5_000
-"""Characters of an element's text that are kept."""
-
-MOST_PIECES = 3_000_000
-"""Tags and texts that are read: 50,000 entries with ten translations each have 1.6 million."""
-
-MOST_FIELDS = 100
-"""Fields of a record that are kept."""
+LONGEST = 5_000  # characters of an element's text
 
 _MOST = 4 * LONGEST  # as much as that is in entities, more or less
 
@@ -38,12 +30,7 @@ _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1
 
 def unescape(text: str) -> str:
     """Text without entities; a bare ampersand is an ampersand, `&copy=1` in an address is no sign of copyright."""
-    return _ENTITY.sub(_expand, text) if "&" in text else text
-
-
-def _expand(entity: re.Match[str]) -> str:
-    # Most by far are `&lt;` and `&amp;`: a look into a dictionary costs a third of what html.unescape does.
-    return html5.get(entity[1] + ";") or html.unescape(entity[0])
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text
 
 
 def attributes(rest: str) -> dict[str, str]:
@@ -56,7 +43,6 @@ def attributes(rest: str) -> dict[str, str]:
 
 
 def local(name: str) -> str:
-    """A name without its prefix."""
     return name.rpartition(":")[2]
 
 
@@ -66,7 +52,7 @@ def pieces(text: str) -> Iterator[tuple[str, str, str]]:
     Names are in lower case and keep their prefix. A tag that closes itself is an open and a close.
     """
     at = 0
-    for _ in range(MOST_PIECES):
+    for _ in range(3_000_000):  # 50,000 entries with ten translations each have 1.6 million
         start = text.find("<", at)
         if start < 0:
             if at < len(text):
@@ -96,7 +82,6 @@ def _behind(text: str, end: str, start: int) -> int:
 
 
 def _tag(slash: str, name: str, rest: str) -> Iterator[tuple[str, str, str]]:
-    """An open, a close, or both."""
     name = name.lower()
     if not slash:
         yield "open", name, rest
@@ -110,13 +95,11 @@ class Record:
 
     name: str
     rest: str
-    fields: list[tuple[str, str, str]] = field(default_factory=list)
-    """Name, attributes and text of each."""
+    fields: list[tuple[str, str, str]] = field(default_factory=list)  # name, attributes, text
 
     def take(self, elements: list[_Open], wanted: Set[str]) -> None:
-        """Elements that have ended."""
         for element in elements:
-            if element.path in wanted and len(self.fields) < MOST_FIELDS:
+            if element.path in wanted and len(self.fields) < 100:
                 self.fields.append((element.path, element.rest, "".join(element.text)[:LONGEST].strip()))
 
     def text(self, *names: str) -> str:

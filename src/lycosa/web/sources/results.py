@@ -17,20 +17,13 @@ from lycosa.web.sources import decode, read_source
 from lycosa.web.sources.markup import attributes, local, pieces
 from lycosa.web.urls import canonical, resolve, site
 
-MOST_BYTES = 2_000_000
-"""Of an answer or a description that are read."""
-
-MOST_PAGE = 500_000
-"""Of a page: as much as is read in the process."""
+MOST_BYTES = 2_000_000  # of an answer or a description
 
 MOST_RESULTS = 1000
-MOST_VALUES = 200_000
-"""Of an answer in JSON that are looked at."""
-
+MOST_VALUES = 200_000  # of an answer in JSON
 DESCRIPTION = "application/opensearchdescription+xml"
+# the one whose results are told from its furniture best comes first
 _FORMS = ("application/rss+xml", "application/atom+xml", "application/json", "text/html", "application/xhtml+xml")
-"""What an engine may answer, the form that is told from its furniture best first."""
-
 _PARAMETER = re.compile(r"\{([\w:.-]*)(\?)?\}")
 _KNOWN = {"startindex": "1", "startpage": "1", "language": "*", "inputencoding": "UTF-8", "outputencoding": "UTF-8"}
 _KEYS = ("url", "link", "href", "uri", "unescapedUrl", "permalink", "html_url", "web_url")
@@ -117,7 +110,6 @@ def results(body: bytes, url: str, content_type: str, furniture: Collection[str]
 
 
 def furniture_of(body: bytes, url: str, content_type: str) -> set[str]:
-    """What a page of results links to anyway."""
     return {link for link, _ in _links(body[:MOST_BYTES], url, content_type)}
 
 
@@ -131,7 +123,7 @@ def is_page(body: bytes, content_type: str) -> bool:
 def _links(body: bytes, url: str, content_type: str) -> Iterator[tuple[str, str]]:
     """The links of a page that lead to no further search."""
     asked = urlsplit(url)
-    links = extract(body[:MOST_PAGE], url, charset_of(content_type)).links
+    links = extract(body[:500_000], url, charset_of(content_type)).links  # as much as is read in this process
     for link, anchor in zip(links.urls, links.anchors, strict=True):
         parts = urlsplit(link)
         if site(link) == site(url) and (through := _through(parts.query, url)):
@@ -158,7 +150,7 @@ def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
         return
     suggests = isinstance(data, list) and len(data) == 4 and isinstance(data[0], str) and isinstance(data[3], list)
     for link, title in _suggested(data) if suggests else _listed(data):
-        yield _resolved(link, url), title
+        yield resolve(url, [link])[0] or "", title
 
 
 def _suggested(data: list[Any]) -> Iterator[tuple[str, str]]:
@@ -182,10 +174,6 @@ def _listed(data: Any) -> Iterator[tuple[str, str]]:
                 yield link, str(value.get("title") or value.get("name") or "")
             else:
                 waiting += ((each, False) for each in reversed(list(value.values())))
-
-
-def _resolved(link: str, url: str) -> str:
-    return resolve(url, [link])[0] or ""
 
 
 def _absolute(link: str, url: str) -> str:

@@ -14,15 +14,9 @@ from lycosa.web.dates import http_time
 from lycosa.web.sources.markup import unescape
 from lycosa.web.urls import canonical, is_http, resolve, site
 
-MOST_BYTES = 50 * 1024 * 1024
-"""Bytes of a source that are read, inflated: what the sitemap protocol allows."""
-
-MOST_LINKS = 50_000
-"""Addresses taken from one source: again the protocol's number."""
-
-WINDOW = 40
-"""Words of a description that are kept as a link's context."""
-
+MOST_BYTES = 50 * 1024 * 1024  # inflated; the sitemap protocol's limit
+MOST_LINKS = 50_000  # the sitemap protocol's limit
+WINDOW = 40  # words of a description
 NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
 TOO_LONG = "too long together"
 
@@ -39,30 +33,21 @@ _NUMBERED = re.compile(r"(?=\D*\d)[0-9a-f]{8,}", re.IGNORECASE)
 class Source:
     """Addresses that a file names, in its order, each once."""
 
-    form: str
-    """What it is: sitemap, sitemap index, feed, opml, bookmarks, list, html page."""
-    url: str = ""
-    """Where it was fetched; relative addresses are relative to this. Empty for a file."""
+    form: str  # sitemap, sitemap index, feed, opml, bookmarks, list, html page
+    url: str = ""  # where it was fetched and what relative addresses are relative to; empty for a file
     title: str = ""
+    # anchors are titles or words of the address; contexts are descriptions and folder names
     links: Links = field(default_factory=Links)
-    """Anchors are titles, or the address's own words; contexts are descriptions and folder names."""
-    modified: list[str] = field(default_factory=list)
-    """For each link, when its page last changed, as far as it is told: 2026-03-01 or longer."""
-    nested: list[str] = field(default_factory=list)
-    """Further sources: the sitemaps of an index, the feeds of an OPML file."""
-    lines: list[str] = field(default_factory=list)
-    """What a person wrote in a seed file, one seed a line; `links` is then empty."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    """How many entries were left out, by reason."""
-    note: str = ""
-    """What a person should know: that it breaks off, say."""
-    entries: int = 0
-    """How many entries were looked at."""
+    modified: list[str] = field(default_factory=list)  # of each link, like 2026-03-01 or longer; empty if unknown
+    nested: list[str] = field(default_factory=list)  # sitemaps of an index, feeds of an OPML file
+    lines: list[str] = field(default_factory=list)  # of a seed file, as written; `links` is then empty
+    left_out: Counter[str] = field(default_factory=Counter)  # number of entries, by reason
+    note: str = ""  # for the user, such as "breaks off"
+    entries: int = 0  # looked at
     _seen: set[str] = field(default_factory=set, repr=False)
 
     @property
     def skipped(self) -> int:
-        """How many entries were left out."""
         return self.left_out.total()
 
     @property
@@ -105,7 +90,6 @@ class Source:
         self.modified.append(_date(modified))
 
     def follow(self, href: str, *, base: str = "", at_home: bool = False) -> None:
-        """Take a further source."""
         url = self._address(href, base, at_home, len(self.nested))
         if url is not None:
             self.nested.append(url)
