@@ -19,9 +19,8 @@ from lycosa.store.cdxj import REVISIT as REVISITS
 from lycosa.store.cdxj import Entry
 from lycosa.web.urls import canonical, lane, parse
 
+# flags: its body lies elsewhere; its address is https; it is HTML that was found; it has any content
 REVISIT, SECURE, PAGE, CONTENT = 1, 2, 4, 8
-"""Flags of a capture: its body lies elsewhere; its address is https; it is HTML that was found; it has any content."""
-
 RESPONSE, RESOURCE, REQUEST, REVISITED = 4, 8, 16, 64  # fastwarc's record types, as plain numbers
 
 
@@ -68,10 +67,8 @@ class Captures:
             "exact": array("I"), "host": array("I"), "flags": array("B"),
         }  # fmt: skip
         self.hosts: dict[str, int] = {}
-        self.starts: list[str] = []
-        """For each host its page with the shortest address: where to start looking."""
+        self.starts: list[str] = []  # of each host, its page with the shortest address
         self.records = 0
-        """Records of any kind."""
         self._open = False
         self._ids = array("Q")
         self._partners = array("Q")
@@ -127,7 +124,6 @@ class Captures:
         self.records += 1
 
     def close(self, end: int) -> None:
-        """The last record ends here."""
         if self._open:
             self.columns["length"][-1] = end - self.columns["offset"][-1]
             self._open = False

@@ -27,7 +27,6 @@ from lycosa.replay.places import data_directory
 
 YEARS = 5
 MOST_HOSTS = 1_000
-"""Hosts whose certificates are kept at hand."""
 
 
 class Authority:
@@ -36,7 +35,6 @@ class Authority:
     def __init__(self, directory: Path | None = None) -> None:
         directory = directory or data_directory()
         self.path = directory / "replay-ca.pem"
-        """The certificate that clients have to trust."""
         try:
             self._key, self._certificate = _kept(directory / "replay-ca.key")
             self.public = self._certificate.public_bytes(serialization.Encoding.PEM)

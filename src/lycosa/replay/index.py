@@ -42,9 +42,7 @@ COLUMNS = {
     "key": "<u8", "date": "<i8", "offset": "<u8", "length": "<u8", "digest": "<u8",
     "by_digest": "<u4", "exact": "<u4", "host": "<u4", "flags": "|u1",
 }  # fmt: skip
-SEALED = 65_536
-"""Bytes at the start and at the end of what was read that tell whether a file has only grown."""
-
+SEALED = 65_536  # bytes at the start and at the end of what was read that tell whether a file has only grown
 Columns = Mapping[str, NDArray[Any]]
 
 
@@ -54,8 +52,7 @@ class Index:
     def __init__(self, columns: Columns, facts: dict[str, Any], hosts: bytes | tuple[Path, int] = b"") -> None:
         self.columns = columns
         self.facts = facts
-        self.note = ""
-        """What a person should know of where it is kept."""
+        self.note = ""  # for the user: where it is kept
         self._hosts = hosts
         self.key, self.date, self.flags = columns["key"], columns["date"], columns["flags"]
 

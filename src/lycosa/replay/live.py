@@ -30,15 +30,12 @@ from lycosa.replay.trail import Trail
 from lycosa.web.fetch import HttpTransport, LenientResponse
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
-MOST_PAGE = 4_000_000
-"""Bytes and characters of a page that are recorded; whoever looks at it gets all of it."""
-
+MOST_PAGE = 4_000_000  # bytes and characters that are recorded; the browser gets all of it
+# between two neighbours and not passed on, or written by this proxy
 _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
     b"proxy-authorization alt-svc host content-length".split()
 )
-"""Headers that are between two neighbours, and not passed on; and those that are written anew."""
-
 _CONDITIONS = ("if-none-match", "if-modified-since")
 _PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 _TITLE = re.compile(r"<title[^>]*>([^<]{0,1000})", re.IGNORECASE)
@@ -61,8 +58,7 @@ class Recorder:
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path, self.clock = path, clock
-        self.opened: list[Opened] = []
-        """The visits of this run."""
+        self.opened: list[Opened] = []  # in this run
         self._trail = Trail()
         try:
             broken_off = _broken_off(path)
@@ -116,8 +112,7 @@ class RecordingProxy(LocalProxy):
     def __init__(self, recorder: Recorder, transport: HttpTransport, authority: Authority, port: int = 0) -> None:
         super().__init__(authority, port)
         self.recorder, self.transport = recorder, transport
-        self.token = secrets.token_urlsafe(16)
-        """Known to our own page only: other pages can't say what is relevant."""
+        self.token = secrets.token_urlsafe(16)  # known to our own page only: no other page can label visits
 
     def connection(self) -> Connection:
         """Who answers one client; the tally counts what was `passed` on, `recorded`, `unwritten`, or `failed`."""

@@ -12,12 +12,8 @@ if TYPE_CHECKING:
     from lycosa.replay.live import RecordingProxy
     from lycosa.replay.proxy import LocalProxy, Proxy
 
-SHOWN = 100
-"""Hosts on the start page, and visits on that of a recording proxy."""
-
-NOWHERE = "http://example.org/"
-"""An address for commands where no page is recorded to name."""
-
+SHOWN = 100  # hosts on the start page, and visits on that of a recording proxy
+NOWHERE = "http://example.org/"  # stands in commands where no page is recorded
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;"
     "color:#222;background:#fff}"

@@ -9,11 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-TABLES = Path("/proc/net")
-"""Directory of the tables `tcp` and `tcp6`. Other systems have none: they do not say whose a connection is."""
-
-_MAPPED = bytes(10) + b"\xff\xff"
-"""Prefix of an IPv4 address in an IPv6 socket."""
+TABLES = Path("/proc/net")  # has the tables `tcp` and `tcp6`; other systems do not say whose a connection is
 
 
 def users_are_known() -> bool:
@@ -29,7 +25,7 @@ def is_own_user(transport: asyncio.BaseTransport) -> bool:
     without an inode. Takes 4 ms a table where the kernel has room for 262,144 connections.
     """
     ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
-    for table, prefix in (("tcp", b""), ("tcp6", _MAPPED)):
+    for table, prefix in (("tcp", b""), ("tcp6", bytes(10) + b"\xff\xff")):  # as IPv4 addresses stand in IPv6
         wanted = [_listed(prefix + socket.inet_aton(address), port) for address, port in ends]
         with suppress(OSError):  # a system without IPv6
             for line in (TABLES / table).read_text().splitlines():

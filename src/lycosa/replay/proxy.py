@@ -31,16 +31,9 @@ from lycosa.replay.peers import is_own_user, users_are_known
 from lycosa.replay.recording import Recording, Spot
 from lycosa.replay.records import Answer, Damaged
 
-AT_ONCE = 200_000
-"""A record of so many bytes in the file is read without a thread: in a millisecond or two."""
-
-LARGEST_HEAD = 65_536
-LARGEST_BODY = 10_000_000
-"""Of a request. It is read and thrown away."""
-
-USERNAME = "lycosa"
-"""The name that goes with a proxy's password."""
-
+AT_ONCE = 200_000  # bytes in the file: a smaller record is read without a thread, in a millisecond or two
+LARGEST_BODY = 10_000_000  # of a request; it is read and thrown away
+USERNAME = "lycosa"  # goes with a proxy's password
 Headers = list[tuple[bytes, bytes]]
 
 _STRANGER = b"This proxy serves only the user who started it: start one of your own.\n"
@@ -56,9 +49,8 @@ class LocalProxy:
     def __init__(self, authority: Authority, port: int = 0) -> None:
         self.authority = authority
         self.port = port
+        # answers by kind; clients that `distrusted` our certificates; requests of `strangers`, other users
         self.tally: Counter[str] = Counter()
-        """Answers by kind, `refused` ones included; clients that `distrusted` our certificates; `strangers`: requests
-        of other users."""
         self.password = "" if users_are_known() else new_password()
         self.connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
@@ -144,8 +136,7 @@ class Connection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.buffer = bytearray()
         self.to_skip = 0
-        self.tunnel = ""
-        """`https://host:port` once a CONNECT has named it."""
+        self.tunnel = ""  # https://host:port, from a CONNECT
         self.blocked = False
         self.is_stranger = True
         self.working: asyncio.Task[None] | None = None
@@ -191,7 +182,7 @@ class Connection(asyncio.Protocol):
             self.to_skip -= skipped
             end = self.buffer.find(b"\r\n\r\n")
             if end < 0:
-                if len(self.buffer) > LARGEST_HEAD:
+                if len(self.buffer) > 65_536:
                     self._refuse(431)
                 return
             request = Request(bytes(self.buffer[:end]).lstrip(b"\r\n"))
@@ -369,7 +360,6 @@ class Request:
         self.headers = {name.strip().lower(): value.strip() for name, _, value in fields}
         asked = f"{self.headers.get('connection', '')},{self.headers.get('proxy-connection', '')}".lower()
         self.keep = "close" not in asked and (self.version != "HTTP/1.0" or "keep-alive" in asked)
-        """Whether the connection stays open."""
 
     @property
     def sane(self) -> bool:

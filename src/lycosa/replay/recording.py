@@ -71,13 +71,8 @@ class Archive:
             if data.startswith(ZSTD):
                 data = self._dictionary(offset) + data
             return read(data)
-        except (
-            OSError,
-            OverflowError,
-            MemoryError,
-            Damaged,
-            StoreError,
-        ) as error:  # the index itself may be what is damaged
+        # The index itself may be what is damaged.
+        except (OSError, OverflowError, MemoryError, Damaged, StoreError) as error:
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
 
     def _dictionary(self, offset: int) -> bytes:
@@ -111,11 +106,9 @@ class Recording:
         at: int | None = None,
         tell: Callable[[Path, int, int], None] = lambda path, reached, captures: None,
     ) -> None:
-        self.at = at
-        """The moment to show where nobody asks for another, in microseconds since 1970; None: the newest."""
+        self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
         self.archives: list[Archive] = []
-        self.earlier: list[Archive] = []
-        """Those of earlier crawls, to which these refer: only bodies are taken from there."""
+        self.earlier: list[Archive] = []  # of earlier crawls, to which these refer: only for bodies
         self._left_out: list[str] = []
         try:
             named = list(named)
@@ -254,5 +247,4 @@ class Recording:
 
 
 def _target(answer: Answer) -> str | None:
-    """Where a redirect leads."""
     return resolve(canonical(answer.url) or answer.url, [answer.header(b"location")])[0]

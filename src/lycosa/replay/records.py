@@ -17,9 +17,6 @@ with warnings.catch_warnings():  # importing fastwarc gives a warning about its 
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import ArchiveIterator as ArchiveIterator
 
-LARGEST = 200_000_000
-"""Bytes of a record that are read at most."""
-
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?: +([^\r\n]*))?\s*$")
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
@@ -41,22 +38,18 @@ class Answer:
     """A recorded answer."""
 
     url: str
-    date: int
-    """When it was recorded, in microseconds since 1970."""
+    date: int  # microseconds since 1970
     status: int = 200
     reason: bytes = b"OK"
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
-    refers_to: str = ""
-    """For a revisit: the address and the date of the record that has the body, and the digest of that."""
+    refers_to: str = ""  # of a revisit: address, date and digest of the record that has the body
     refers_to_date: int = 0
     digest: str = ""
     revisit: bool = False
-    unchanged: bool = False
-    """The server said that nothing had changed: the whole answer is the earlier one."""
+    unchanged: bool = False  # "not modified": the whole answer is the earlier one
 
     def header(self, name: bytes) -> str:
-        """The first header of that name, or empty."""
         return next((value.decode("latin-1") for key, value in self.headers if key.lower() == name), "")
 
 
@@ -77,7 +70,7 @@ def read(data: bytes) -> Answer:
             unchanged="not-modified" in (headers.get("WARC-Profile") or ""),
         )
         length = int(headers.get("Content-Length") or 0)
-        if length > LARGEST:
+        if length > 200_000_000:
             raise Damaged(f"it says to have {length:,} bytes")
         block = record.reader.read()
     except (OSError, ValueError) as error:

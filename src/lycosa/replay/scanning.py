@@ -29,8 +29,7 @@ BLOCK = 1 << 20
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _LENGTH = re.compile(rb"\nContent-Length:[ \t]*(\d{1,18})[ \t]*(?=\r|\n|\Z)", re.IGNORECASE)
 
-Tell = Callable[[int, int], None]
-"""Told now and then: the byte that was reached, and how many captures there are."""
+Tell = Callable[[int, int], None]  # progress callback: the byte that was reached, and the number of captures
 
 
 def segments(path: Path, size: int) -> list[tuple[int, int]]:
@@ -164,7 +163,6 @@ class _Walk:
 
 
 def _end_of_plain(part: _Part, start: int) -> int:
-    """Where a record that is not compressed ends; -1 if not all of it is there."""
     begun = part.read(start, BLOCK)
     head = _BLANK_LINE.search(begun)
     length = _LENGTH.search(begun, 0, head.start()) if head is not None else None
