@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -19,14 +20,8 @@ from .prose import slug, subject_name, title, topic_label, topic_slug
 
 _NUMBER = re.compile(r"(?:-|/|=)(\d{1,9})(?:\.html|\.pdf|\.docx|\.odt|\.epub|\.rtf|\.md|/)?$")
 
-ENDINGS = ("pdf", "pdf", "pdf", "pdf", "pdf", "docx", "odt", "epub", "rtf", "md")
-"""Kinds of documents, as often as they are."""
-
-EVERY = 8
-"""One in so many pages is a document, in a web that has some."""
-
-REMEMBERED = 1 << 16
-"""Names that are kept: each page that links to another asks for them."""
+ENDINGS = ("pdf", "pdf", "pdf", "pdf", "pdf", "docx", "odt", "epub", "rtf", "md")  # as often as they occur
+EVERY = 8  # one page in so many is a document
 
 
 class AddressBook:
@@ -36,16 +31,14 @@ class AddressBook:
         self, graph: Graph, port: int, documents: bool = False, apps: Mapping[int, str] = MappingProxyType({})
     ) -> None:
         self.graph = graph
-        self.apps = apps
-        """Hosts whose pages only a browser can read, and in which way."""
+        self.apps = apps  # hosts whose pages only a browser can read, and in which way
         self.port = port
         self.documents = documents
         self._index = {name: number for number, name in enumerate(graph.names)}
-        self._names: dict[int, tuple[str, str]] = {}
+        self._name = lru_cache(maxsize=1 << 16)(self._made_up)  # each page that links to another asks for its name
         self._style = [(0, 0, 0, 1, 2, 3)[stir(graph.seed, "style", h) % 6] for h in range(graph.host_count)]
 
     def base(self, name: str) -> str:
-        """Give the scheme and authority of a host."""
         return f"http://{name}" if self.port in (0, 80) else f"http://{name}:{self.port}"
 
     def host(self, name: str) -> int | None:
@@ -69,21 +62,12 @@ class AddressBook:
         return ENDINGS[code // EVERY % len(ENDINGS)]
 
     def path(self, page: int) -> str:
-        """Give a page's path, with its query if it has one."""
         return self.name(page)[0]
 
     def name(self, page: int) -> tuple[str, str]:
         """Give a page's path and its title together, since the one is made of the other."""
         path, head = self._name(page)
         return (route(path) if self.apps.get(self.graph.section(page).host) == "hash" else path), head
-
-    def _name(self, page: int) -> tuple[str, str]:
-        known = self._names.get(page)
-        if known is None:
-            if len(self._names) == REMEMBERED:
-                self._names.clear()
-            known = self._names[page] = self._made_up(page)
-        return known
 
     def _made_up(self, page: int) -> tuple[str, str]:
         section = self.graph.section(page)

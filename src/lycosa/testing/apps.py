@@ -49,8 +49,7 @@ SCRIPTS = {
 }
 SCRIPTS["shell404"] = SCRIPTS["fetch"]
 _STYLE = b"body { font: 16px/1.5 Georgia, serif; margin: 1em auto; max-width: 46em } h1 { color: #064 }"
-_AT_ONCE = 4
-"""Links that a list shows at a time."""
+_AT_ONCE = 4  # links that a list shows at a time
 
 
 def shell(kind: str, html: str) -> str:
@@ -126,7 +125,6 @@ def asked(path: str) -> tuple[str, str, int]:
 
 
 def _unlinked(body: str) -> str:
-    """The words of links without the links."""
     return _LINK.sub(r"\1", body)
 
 

@@ -21,13 +21,9 @@ from .reply import ALLOW_ALL, Document
 
 HOST = "old-library.localhost"
 RECORDS = 2000
-SHELF = 20
-"""Records on a page of results."""
-
+SHELF = 20  # records on a page of results
 _WORD = re.compile(r"[a-z]+")
-_SNIPPET = 24
-"""Words of an abstract that the results show."""
-
+_SNIPPET = 24  # words
 _FIRST = """
     ada anna bela bruno carla clara cyril dora edith emil erik flora franz greta hanna hugo ida igor irma ivan jana
     karl lena leo lola lucas mara max mina nora olga oscar otto paula peter rosa ruth sara theo vera
@@ -58,7 +54,6 @@ class Catalogue:
         return title(self._topic(number), self.seed, "record", number)
 
     def abstract(self, number: int) -> str:
-        """Give a record's text, some sixty words."""
         rng = dice(self.seed, "abstract", number)
         return paragraphs(rng, self._topic(number), 30 + int(rng.random() * 60))[0]
 
@@ -134,7 +129,6 @@ class Catalogue:
 
 
 def _name(seed: int, *key: object) -> str:
-    """Make up a name that goes with the key."""
     code = stir(seed, *key)
     head, code = _HEADS[code % len(_HEADS)], code // len(_HEADS)
     return (head + _MIDS[code % len(_MIDS)] + _TAILS[code // len(_MIDS) % len(_TAILS)]).title()

@@ -28,7 +28,6 @@ class Life:
     moves: tuple[tuple[float, int], ...] = ()  # when, and to which host
 
     def absent(self, at: float) -> bool:
-        """Tell whether the page is nowhere to be found."""
         return self.what in ("gone", "soft-404", "returns") and self.at <= at < self.back
 
 
@@ -73,12 +72,10 @@ class History:
         return self._fold(subject, month, bisect_right(self._month(subject, month), t, key=lambda e: self.when(e.at)))
 
     def births(self, subject: Subject, t: float) -> tuple[Birth, ...]:
-        """List the pages that were born of a page until a time."""
         linked = subject.part == 0 and any(edit.how == "link" for edit in self.edits(subject, t))
         return self.state(subject, t).births if linked else ()
 
     def when(self, at: float) -> float:
-        """Give the time by the clock of a time in days."""
         return self.start + at * self.day
 
     def minute(self, t: float) -> int:
@@ -86,7 +83,6 @@ class History:
         return int((t - self.start) / self.day * 1440 // 1)
 
     def origin(self, subject: Subject) -> float:
-        """Say when a page was made, in days: at its birth, or some time before the web began."""
         return subject.born if subject.part else -1 - 300 * roll(self.key, "origin", *subject.key)
 
     # -- drawing --------------------------------------------------------------------------------------
@@ -139,8 +135,6 @@ class History:
 
 # -- when pages change -------------------------------------------------------------------------------------
 
-# When pages change: one process for each page, each of its changes a function of the seed, the page and the time.
-#
 # Time is counted in days since the web began. It is cut into months of 32 days, and what happens in a month is drawn
 # from a key of its own: to know about day 1000 one need not have lived through the days before.
 #
@@ -151,12 +145,9 @@ class History:
 #
 # Each change is real with a chance of its page's own (`share`), and otherwise cosmetic.
 
-MONTH = 32
-"""Days that are drawn together."""
-
-PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}
-"""What share of the pages each process has, unless told otherwise."""
-
+MONTH = 32  # days that are drawn together
+PROCESSES: Mapping[str, float] = {"never": 0.3, "constant": 0.4, "daily": 0.15, "bursty": 0.15}  # shares of the pages
+# of real edits; all others are cosmetic
 KINDS: Mapping[str, str] = {
     "add": "text",
     "replace": "text",
@@ -167,8 +158,6 @@ KINDS: Mapping[str, str] = {
     "link": "link",
     "topic": "topic",
 }
-"""Of what kind each real edit is; all others are cosmetic."""
-
 COSMETICS = ("stamp", "views", "ago", "teaser", "token", "attributes", "whitespace", "charset")
 
 _WEIGHTS = {"add": 18, "replace": 24, "drop": 8, "table": 20, "title": 6, "structure": 9, "link": 16, "topic": 0.7}
@@ -184,7 +173,6 @@ class Edit(NamedTuple):
 
     @property
     def real(self) -> bool:
-        """Whether a reader would call it a change."""
         return self.how in KINDS
 
 
@@ -193,20 +181,13 @@ class Process:
     """How a page changes. Rates are per day and leave the page's fate out."""
 
     name: str
-    pace: float
-    """Changes a day, of both sorts, in the long run."""
-    share: float = 1.0
-    """What part of them is real."""
-    moving: str = ""
-    """What never rests besides: "minute" or "fetch", if a counter moves with each; not in the rates."""
-    phase: float = 0.0
-    """The hour of daily changes, as a part of a day."""
+    pace: float  # changes a day, of both sorts, in the long run
+    share: float = 1.0  # of them, real ones
+    moving: str = ""  # "minute" or "fetch": a counter moves with each; not in the rates
+    phase: float = 0.0  # of daily changes, as a part of a day
     weekends: bool = True
-    """Whether daily changes come on weekends, too."""
-    stretch: int = MONTH
-    """Days for each burst."""
-    real_edits: tuple[tuple[float, str], ...] = ()
-    """What is done in a real change, with cumulative chances."""
+    stretch: int = MONTH  # days for each burst
+    real_edits: tuple[tuple[float, str], ...] = ()  # with cumulative chances
     cosmetic_edits: tuple[str, ...] = COSMETICS[:1]
 
     @property
@@ -312,9 +293,7 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
 # A reader may compare any two versions, so none may come back: paragraphs have a number of their own and are not
 # written twice, what is dropped is the oldest, numbers in tables only grow, titles are used once.
 
-MOST_LINKS = 8
-"""Added links on a page; with one more, the oldest goes."""
-
+MOST_LINKS = 8  # added to a page; one more replaces the oldest
 _FEWEST, _GROWTH = 3, 6  # paragraphs a page keeps at least, and may have more than at first
 _NEW = 0.15  # of the added links, those to pages that did not exist before
 
@@ -348,7 +327,6 @@ class Subject:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What everything about it is drawn by."""
         return self.page, self.part
 
 
@@ -358,27 +336,19 @@ class State:
 
     topic: int
     blocks: tuple[Block, ...]
-    first: int
-    """How many paragraphs it began with."""
-    table: tuple[int, ...] = ()
-    """How much has been added to each number."""
+    first: int  # number of paragraphs at the beginning
+    table: tuple[int, ...] = ()  # what was added to each number
     title: str = ""
-    used: frozenset[str] = frozenset()
-    """Titles it has had."""
+    used: frozenset[str] = frozenset()  # titles
     layout: int = 0
-    links: tuple[int, ...] = ()
-    """Pages that links were added to; a negative number -n: the page born with change n."""
+    links: tuple[int, ...] = ()  # pages that links were added to; -n: the page born with change n
     births: tuple[Birth, ...] = ()
-    turns: int = 0
-    """Times that it turned to another topic, or back."""
+    turns: int = 0  # to another topic, and back
     real: int = 0
     every: int = 0
-    changed: float | None = None
-    """When it last changed in earnest, in days; None for never."""
-    touched: float | None = None
-    """The same for changes of any sort."""
-    looks: tuple[int, ...] = (0,) * len(COSMETICS)
-    """How often each cosmetic change was made."""
+    changed: float | None = None  # time of the last real change, in days
+    touched: float | None = None  # the same for changes of any sort
+    looks: tuple[int, ...] = (0,) * len(COSMETICS)  # number of cosmetic changes of each kind
 
 
 def apply(state: State, edit: Edit, subject: Subject, graph: Graph, links: Links) -> State:

@@ -50,10 +50,8 @@ class Sheet:
 class Dress:
     """What is on a page besides what it says."""
 
-    cosmetics: tuple[str, ...]
-    """Which cosmetic changes it has: the places for them are always there."""
-    inside: bool
-    """Whether the line with dates and counters stands in the main part."""
+    cosmetics: tuple[str, ...]  # the places for them are always there
+    inside: bool  # the line with dates and counters stands in the main part
     stamp: str
     views: int
     minutes: int

@@ -43,11 +43,7 @@ from lycosa.testing.prose import TOPICS
 from lycosa.testing.reply import Document, Response, finish
 from lycosa.testing.web import _NO_HEADERS, Web
 
-START = 1_700_000_000.0
-"""When such a web begins, by its clock, unless told otherwise: where virtual time begins, too."""
-
-MOST_ENTRIES = 5_000
-"""Pages that a sitemap names."""
+START = 1_700_000_000.0  # by its clock; virtual time begins then, too
 
 _FEED_ENTRIES, _FEED_DAYS = 20, 14
 _NEW = re.compile(r"/[a-z0-9-]+/new-(\d{1,9})-(\d{1,9})\.html")
@@ -123,7 +119,7 @@ class ChangingWeb(Web):
 
     def process(self, url: str) -> Process:
         """Say how a page changes: its name, and how many real and cosmetic changes a day, its fate left out."""
-        return self.history.process(*self._known(url, self._now()).key)
+        return self.history.process(*self._known(url, self.clock()).key)
 
     def rate(self, url: str) -> float:
         """Give the true mean number of real changes a day, as long as the page is there: its fate is left out."""
@@ -158,20 +154,18 @@ class ChangingWeb(Web):
         return same and self.status(url, fetched_at) == self.status(url, now)
 
     def fate(self, url: str) -> Fate:
-        """Say what becomes of a page, and when."""
-        subject = self._known(url, self._now())
+        subject = self._known(url, self.clock())
         life = self.history.life(subject.page) if subject.part == 0 else Life()
         return Fate(life.what, self.history.when(life.at))
 
     def moves(self, url: str) -> list[tuple[float, str]]:
-        """List when a page moves, and to where."""
-        page = self._known(url, self._now()).page
+        page = self._known(url, self.clock()).page
         moves = self.history.life(page).moves
         return [(self.history.when(at), self._address(page, step)) for step, (at, _) in enumerate(moves, 1)]
 
     def returns(self, url: str) -> float | None:
         """Say when a page that vanishes is there again; None for never."""
-        back = self.history.life(self._known(url, self._now()).page).back
+        back = self.history.life(self._known(url, self.clock()).page).back
         return None if back == NEVER else self.history.when(back)
 
     def newcomers(self, start: float, end: float) -> list[tuple[float, str]]:
@@ -192,12 +186,11 @@ class ChangingWeb(Web):
         return self._sources[self._book._index[host]]
 
     def soft(self, host: str) -> bool:
-        """Tell whether a host says 200 for pages that it does not have."""
         return self._soft[self._book._index[host]]
 
     def topic(self, url: str, t: float | None = None) -> str | None:
         """Say what a page is about, now or at `t`."""
-        t = self._now() if t is None else t
+        t = self.clock() if t is None else t
         place = self._find(*self._book.split(url), t)
         if place is None or self._status(place, t) == "unborn":
             return None
@@ -208,7 +201,7 @@ class ChangingWeb(Web):
 
     def canonical(self, url: str) -> str | None:
         """Find the page behind a URL: where it lived first, or itself if it was born later."""
-        place = self._find(*self._book.split(url), self._now())
+        place = self._find(*self._book.split(url), self.clock())
         if place is None:
             return super().canonical(url)
         subject = place.subject
@@ -222,13 +215,13 @@ class ChangingWeb(Web):
         host = self._book.host(name)
         if host is None:
             return super().counts(url)
-        place = self._find(name, path, self._now())
+        place = self._find(name, path, self.clock())
         if place is None:
             return False
         return self._validators[host] == "restless" or self.history.process(*place.subject.key).moving == "fetch"
 
     def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
-        return self.response_at(url, self._now(), headers=headers, version=version)
+        return self.response_at(url, self.clock(), headers=headers, version=version)
 
     def response_at(
         self, url: str, t: float, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0
@@ -256,7 +249,7 @@ class ChangingWeb(Web):
     def _clean(self, page: int) -> Document:
         """Serve the page as it is now: a copy of it, say."""
         host = self._graph.section(page).host
-        place, t = _Place(self._clean_subject(page)), self._now()
+        place, t = _Place(self._clean_subject(page)), self.clock()
         return self._printed_at(host, place, t, 0, self._told(host, place, t, 0))
 
     def _other(self, host: int, name: str, path: str, version: int) -> Document:
@@ -273,7 +266,6 @@ class ChangingWeb(Web):
         return Document(b"Moved", "text/plain", status, (("Location", self._address(page, step)),))
 
     def _listing(self, host: int, path: str, t: float) -> Document | None:
-        """robots.txt, sitemap.xml and feed.xml."""
         base, sources = self._book.base(self._graph.names[host]), self._sources[host]
         if path == "/robots.txt":
             lines = ["User-agent: *", "Allow: /"]
@@ -284,7 +276,7 @@ class ChangingWeb(Web):
             entries = self._entries(host, t)
             if "lying sitemap" in sources:
                 entries = (entry._replace(modified=t) for entry in entries)
-            named = [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+            named = [entry for entry, _ in zip(entries, range(5_000), strict=False)]
             return Document(sitemap(named), "application/xml")
         if path == "/feed.xml" and "feed" in sources:
             recent = [entry for entry in self._entries(host, t) if entry.modified > t - _FEED_DAYS * self.day]
@@ -348,7 +340,6 @@ class ChangingWeb(Web):
         return replace(plain, tag=tag, modified=int(modified.get(way, 0)), weak=way == "weak")
 
     def _printed_at(self, host: int, place: _Place, t: float, version: int, document: Document) -> Document:
-        """The document with its body."""
         subject = place.subject
         state = self.history.state(subject, t)
         process = self.history.process(*subject.key)
@@ -396,14 +387,10 @@ class ChangingWeb(Web):
         return self._press.newborn(subject, parent, 3 + stir(self.key, "length", *subject.key) % 4)
 
     def _beginning(self, subject: Subject) -> tuple[int, str]:
-        """How many paragraphs a page has at first, and its title."""
         sheet = self._sheet(subject, self.port)
         return len(sheet.body), unescape(sheet.title)
 
     # -- addresses ------------------------------------------------------------------------------------
-
-    def _now(self) -> float:
-        return self.clock()
 
     def _clean_subject(self, page: int) -> Subject:
         return Subject(page, 0, self._graph.topic(page))
@@ -460,7 +447,6 @@ class ChangingWeb(Web):
         return "there"
 
     def _address(self, page: int, step: int) -> str:
-        """Where a page lives after so many moves."""
         if step == 0:
             return self._book.url(page)
         _, host = self.history.life(page).moves[step - 1]
@@ -477,6 +463,7 @@ class ChangingWeb(Web):
 #
 # Each is dealt from a deck, so that a web of a dozen hosts has about all of them.
 
+# what hosts say in headers, in the order in which it is dealt
 VALIDATORS = (
     "honest",  # ETag and Last-Modified change with the bytes, and only with them
     "none",  # neither
@@ -490,8 +477,6 @@ VALIDATORS = (
     "frozen",  # Last-Modified never changes: 304 although the page has changed
     "future",  # Last-Modified changes with the bytes, but lies in the future
 )
-"""What hosts say in headers, in the order in which it is dealt."""
-
 SOURCES: tuple[tuple[str, ...], ...] = (
     ("sitemap",),  # lastmod is the time of the last real change
     (),

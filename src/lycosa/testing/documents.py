@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
 
-Run = tuple[str, str]
-"""Some words, and the address that they link to; empty for none."""
-
+Run = tuple[str, str]  # words, and the address that they link to
 WORD = "http://schemas.openxmlformats.org"
 _COLUMNS, _ROWS = 88, 56
 _SIZE, _LEADING, _LEFT, _TOP = 9.0, 13.0, 60.0, 780.0
@@ -25,11 +23,9 @@ class Paper:
 
     title: str
     author: str
-    date: str
-    """As 2021-05-03."""
+    date: str  # 2021-05-03
     paragraphs: Sequence[Sequence[Run]]
-    headings: frozenset[int] = field(default=frozenset())
-    """Which of the paragraphs are headings."""
+    headings: frozenset[int] = field(default=frozenset())  # numbers of paragraphs
 
 
 def write(kind: str, paper: Paper) -> tuple[bytes, str]:
@@ -140,7 +136,6 @@ def packed(members: Sequence[tuple[str, str]]) -> bytes:
 
 
 def docx(paper: Paper) -> bytes:
-    """A DOCX file: document, relationships, core properties."""
     relations: list[str] = []
     body = [f'<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:r><w:t>{escape(paper.title)}</w:t></w:r></w:p>']
     for number, paragraph in enumerate(paper.paragraphs):
@@ -182,7 +177,6 @@ def docx(paper: Paper) -> bytes:
 
 
 def odt(paper: Paper) -> bytes:
-    """An ODT file: content and metadata."""
     base = "urn:oasis:names:tc:opendocument:xmlns"
     names = (
         f'xmlns:office="{base}:office:1.0" xmlns:text="{base}:text:1.0" xmlns:meta="{base}:meta:1.0" '
@@ -214,7 +208,6 @@ def odt(paper: Paper) -> bytes:
 
 
 def epub(paper: Paper) -> bytes:
-    """An EPUB file of one chapter."""
     chapter = "".join(
         f"<{tag}>{_markup(paragraph)}</{tag}>"
         for number, paragraph in enumerate(paper.paragraphs)
@@ -247,7 +240,6 @@ def _markup(paragraph: Sequence[Run]) -> str:
 
 
 def rtf(paper: Paper) -> bytes:
-    """An RTF file, with what is no ASCII as numbers."""
     year, month, day = paper.date.split("-")
     told = f"{{\\title {_rich(paper.title)}}}{{\\author {_rich(paper.author)}}}"
     told += f"{{\\creatim\\yr{year}\\mo{int(month)}\\dy{int(day)}}}"
@@ -280,7 +272,6 @@ def _rich(text: str) -> str:
 
 
 def markdown(paper: Paper) -> bytes:
-    """A Markdown file with a block of fields."""
     blocks = [f"---\ntitle: {paper.title}\nauthor: {paper.author}\ndate: {paper.date}\n---", f"# {paper.title}"]
     for number, paragraph in enumerate(paper.paragraphs):
         text = "".join(f"[{words}]({href})" if href else words for words, href in paragraph)
@@ -296,6 +287,7 @@ def text(paper: Paper) -> bytes:
     return ("\n\n".join("\n".join(wrap(block, 78, break_long_words=False)) for block in blocks) + "\n").encode()
 
 
+# by file ending
 KINDS: dict[str, tuple[Callable[[Paper], bytes], str]] = {
     "pdf": (pdf, "application/pdf"),
     "docx": (docx, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
@@ -305,4 +297,3 @@ KINDS: dict[str, tuple[Callable[[Paper], bytes], str]] = {
     "md": (markdown, "text/markdown; charset=utf-8"),
     "txt": (text, "text/plain; charset=utf-8"),
 }
-"""How documents are written, by the ending of their addresses, and their content types."""

@@ -21,8 +21,6 @@ from .reply import ALLOW_ALL, Document
 KINDS = ("keywords", "phrases", "markov", "quotes")
 
 _PATH = re.compile(r"/([a-z0-9-]+)/([a-z0-9-]+)-(\d{1,12})\.html$")
-_RATE = 0.01
-"""The share of clean pages that carry a link into the farm."""
 
 _LINKS = 16
 _PRAISE = "best top cheap free guide tips online official review expert deals world complete ultimate".split()
@@ -46,16 +44,14 @@ class Farm:
         """List the links by which a clean page leads into the farm: few pages have one."""
         code = stir(self.graph.seed, "into the farm", page)
         topic = self.graph.topic(page)
-        if not self.names or topic < 0 or code % 1000 >= 1000 * _RATE:
+        if not self.names or topic < 0 or code % 1000 >= 10:  # one page in a hundred has links
             return []
         return [self._link(topic, stir(code, way)) for way in range(2)]
 
     def into(self, topic: str, ways: int = 1) -> list[str]:
-        """List some URLs of the farm on a topic."""
         return [self._link(by_name(topic), stir("way", way)).href for way in range(ways)]
 
     def kind(self, url: str) -> str:
-        """Say how a page of the farm is stuffed."""
         return KINDS[stir(self.graph.seed, "stuffing", *self.book.split(url)) % len(KINDS)]
 
     def document(self, name: str, path: str) -> Document | None:
@@ -80,12 +76,10 @@ class Farm:
         return Aside(f"{self.book.base(host)}/{topic_slug(topic)}/{slug(text)}-{code // 64 % 10**9}.html", text)
 
     def _keywords(self, rng: Random, topic: int) -> list[str]:
-        """Write lists of the topic's words, the query's most of all."""
         words = [*_words(topic), *(query(topic).split() * 8)]
         return [", ".join(rng.choices(words, k=60 + int(rng.random() * 80))) for _ in range(2 + int(rng.random() * 4))]
 
     def _phrases(self, rng: Random, topic: int) -> list[str]:
-        """Praise the query's words again and again."""
         asked = [query(topic), topic_label(topic).lower(), *rng.sample(_words(topic), 3)]
         lines = [f"{rng.choice(_PRAISE)} {rng.choice(asked)} {rng.choice(_PRAISE)}" for _ in range(60)]
         return [" - ".join(lines[at : at + 20]) for at in range(0, 60, 20)]
@@ -116,7 +110,6 @@ def _headline(rng: Random, topic: int) -> str:
 
 @lru_cache(maxsize=64)
 def _source(topic: int) -> str:
-    """Write what a topic's words and their order are learned from."""
     return " ".join(paragraphs(dice("farm source", topic), topic, 3000, dense=True)).lower()
 
 
@@ -128,7 +121,6 @@ def _words(topic: int) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _chain(topic: int) -> dict[str, list[str]]:
-    """Tell which words follow each word of a topic."""
     words = re.findall(r"[a-z]+", _source(topic))
     follows: dict[str, list[str]] = defaultdict(list)
     for one, other in pairwise(words):

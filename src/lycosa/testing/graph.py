@@ -209,13 +209,11 @@ class Graph:
         return last.start + last.length - self.front(host)
 
     def is_hub(self, page: int) -> bool:
-        """Tell whether a page is rich in links to its topic."""
         section = self.section(page)
         first = page == section.start and not section.directory and section.topic != NOWHERE
         return first or roll(self.seed, "hub", page) < 0.04
 
     def on_topic(self, topic: int) -> Iterator[int]:
-        """Stream the pages on a topic, mainland and islands."""
         for section in self.sections:
             if section.topic == topic:
                 yield from range(section.start + int(section.directory), section.start + section.length)
@@ -253,11 +251,9 @@ class Graph:
         return starts[which] + at - (sums[which - 1] if which else 0)
 
     def _anything(self, rng: Random) -> int:
-        """Draw a mainland page on any topic."""
         return self._of_topic(rng, self._filled[int(rng.random() * len(self._filled))])
 
     def stray(self, rng: Random, topic: int) -> int:
-        """Draw a mainland page of another subject."""
         others = [t for t in self._filled if subject_of(t) != subject_of(topic)] or self._filled
         return self._of_topic(rng, others[int(rng.random() * len(others))])
 

@@ -102,11 +102,9 @@ class Mischief:
         return serve[trap](place, version)
 
     def counts(self, name: str, path: str) -> bool:
-        """Tell whether the answer depends on the number of fetches."""
         return name in _COUNTING and self._place(name, path) is not None
 
     def forbidden(self, name: str, path: str) -> bool:
-        """Tell whether a crawler must not come here."""
         if name == "robots-error.localhost":
             return path != "/robots.txt"
         return path.startswith(_FORBIDDEN.get(name, ()))
@@ -203,7 +201,6 @@ class Mischief:
         return Document(sheet(f"All on {topic_label(topic)}", self._banner(name, topic), links).encode())
 
     def _banner(self, name: str, topic: int) -> list[str]:
-        """Write what a host has on all its pages on a topic."""
         return paragraphs(dice(self.graph.seed, "banner", name, topic), topic, 60, dense=True)
 
     def _session(self, place: Place, version: int) -> Document:
@@ -356,8 +353,6 @@ class Mischief:
 
 
 # -- other languages ---------------------------------------------------------------------------------------
-
-# Sentences in other languages, and the ways in which pages get their character encoding wrong.
 
 SENTENCES: dict[str, tuple[str, ...]] = {
     "fr": (

@@ -136,7 +136,6 @@ class Composer:
         return list(_text(graph.seed, page, topic, -1 if about else graph.subject[section.host]))
 
     def site(self, host: int) -> str:
-        """Give the name a host goes by on its pages."""
         return self.graph.names[host].removesuffix(".localhost").replace("-", " ").title()
 
     def _navigation(self, host: int) -> str:

@@ -18,15 +18,12 @@ from lycosa.testing.chance import stir
 
 # -- the words ---------------------------------------------------------------------------------------------
 
-# The words of the embedded web: general filler, a dozen subjects, and three sub-topics in each.
-#
 # The text of a page is sentences cut to simple patterns and filled from these lists, so that two pages on one sub-topic
 # share words, siblings share the words of their parent subject, and everything shares the filler.  They stand in
 # vocabulary.toml.
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Turn a block of words into a tuple of entries."""
     return tuple(word.replace("_", " ") for word in text.split())
 
 
@@ -143,12 +140,10 @@ Pools = dict[str, tuple[str, ...]]
 
 
 def subject_of(topic: int) -> int:
-    """Give the parent subject's number, or NOWHERE."""
     return _SUBJECT[topic] if topic >= 0 else NOWHERE
 
 
 def siblings(topic: int) -> list[int]:
-    """List the other sub-topics of the same subject."""
     return [t for t, subject in enumerate(_SUBJECT) if subject == _SUBJECT[topic] and t != topic]
 
 
@@ -161,7 +156,6 @@ def by_name(name: str) -> int:
 
 
 def query(topic: int) -> str:
-    """Give the words somebody looking for the topic would type."""
     return _SUBS[topic].query
 
 
@@ -180,11 +174,9 @@ def topic_slug(topic: int) -> str:
 
 
 BY_SLUG = {topic_slug(number): number for number in range(len(TOPICS))}
-"""Topics by the path segments of their names."""
 
 
 def topic_label(topic: int) -> str:
-    """Give the sub-topic's name as a heading."""
     return _SUBS[topic].name.capitalize() if topic >= 0 else "General"
 
 

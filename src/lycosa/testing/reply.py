@@ -33,7 +33,6 @@ class Document:
 
 
 ALLOW_ALL = Document(b"User-agent: *\nAllow: /\n", "text/plain; charset=utf-8", codec="")
-"""A robots.txt that forbids nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -136,7 +135,7 @@ class _Connection(asyncio.Protocol):
             return
         lines = [f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Unknown')}"]
         lines += [f"{key}: {value}" for key, value in response.headers]
-        lines.append(f"Date: {self.server.date()}")
+        lines.append(f"Date: {formatdate(usegmt=True)}")
         body = response.body
         bodiless = head_only or response.status == 304
         if not bodiless and response.chunked and response.cut is None:
@@ -182,7 +181,6 @@ class Server:
         self.numbers = count()
         self.connections: set[_Connection] = set()
         self._fetches: dict[str, int] = {}
-        self._date = (0, "")
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Server:
@@ -206,13 +204,6 @@ class Server:
 
     def url(self, host: str, path: str = "/") -> str:
         return f"http://{host}:{self.port}{path}"
-
-    def date(self) -> str:
-        """Give the Date header, computed once a second."""
-        now = int(time.time())
-        if self._date[0] != now:
-            self._date = (now, formatdate(now, usegmt=True))
-        return self._date[1]
 
     def answer(self, host: str, path: str, method: str, headers: dict[str, str]) -> Response:
         """Find the response to a request, counting the fetches of the few URLs that change with them."""

@@ -18,12 +18,7 @@ from .reply import ALLOW_ALL, Document
 
 HOST = "town-square.localhost"
 PEOPLE = 600
-STATUSES = 12
-"""That each has written."""
-MOST = 40
-"""Statuses and people of one answer."""
-SUBJECTS = 12
-"""Topics of the web that people write on."""
+STATUSES = 12  # that each person has written
 
 _FIRST = "ada bela carla dora emil flora greta hugo ida jana karl lena mara nora otto paula rosa sara theo vera".split()
 
@@ -39,7 +34,6 @@ class Square:
         return self.people
 
     def topic(self, person: int) -> str:
-        """What someone writes on, mostly."""
         return TOPICS[self._subject(person)]
 
     def name(self, person: int) -> str:
@@ -68,7 +62,6 @@ class Square:
         return None
 
     def statuses(self, person: int) -> list[dict[str, Any]]:
-        """What someone has written, the newest first."""
         return [self._status(person, which) for which in reversed(range(STATUSES))]
 
     @cached_property
@@ -77,7 +70,6 @@ class Square:
 
     @cached_property
     def _alike(self) -> dict[int, list[int]]:
-        """Of each subject those who write on it."""
         people: dict[int, list[int]] = {}
         for person in range(self.people):
             people.setdefault(self._subject(person), []).append(person)
@@ -89,14 +81,14 @@ class Square:
 
     def _subject(self, person: int) -> int:
         """One of a few topics of all, the same few for all people of a web."""
-        return stir(self.seed, "subject", stir(self.seed, "writes on", person) % SUBJECTS) % len(TOPICS)
+        return stir(self.seed, "subject", stir(self.seed, "writes on", person) % 12) % len(TOPICS)
 
     def _with(self, words: str) -> list[dict[str, Any]]:
         wanted = words.lower().split()
         matching = (
             status for status in self._all if wanted and all(word in status["content"].lower() for word in wanted)
         )
-        return [status for status, _ in zip(matching, range(MOST), strict=False)]
+        return [status for status, _ in zip(matching, range(40), strict=False)]
 
     def _account(self, person: int) -> dict[str, Any]:
         name = self.name(person)

@@ -64,9 +64,7 @@ class Web:
         self._mischief = Mischief(self._book, self.traps, slowness)
         self._catalogue = Catalogue(seed)
         self.square = Square(seed)
-        """People behind Mastodon's API."""
         self.farm = Farm(self._composer, farm)
-        """Spam: hosts of stuffed pages."""
         self._salt = stir(seed, pages, hosts, sorted(self.traps))
 
     def __len__(self) -> int:
@@ -97,7 +95,6 @@ class Web:
         return self._apps.get(host, "") if host is not None and self._book.find(name, path) is not None else ""
 
     def query(self, topic: str) -> str:
-        """Give the words a user would type for a topic."""
         return query(by_name(topic))
 
     def seeds(self, topic: str, n: int = 3, on_topic: bool = False) -> list[str]:
@@ -125,7 +122,6 @@ class Web:
         return None if page is None else self._book.url(page)
 
     def relevant(self, topic: str) -> Iterator[str]:
-        """Stream the URLs of all clean pages on a topic."""
         return (self._book.url(page) for page in self._graph.on_topic(by_name(topic)))
 
     def document(self, url: str) -> str:
@@ -141,7 +137,6 @@ class Web:
                 yield from (self._book.url(section.start + i) for i in range(section.length))
 
     def urls(self) -> Iterator[str]:
-        """Stream the URLs of all clean pages."""
         return (self._book.url(page) for page in range(self._graph.pages))
 
     def records(self, topic: str = "") -> list[str]:
@@ -181,7 +176,6 @@ class Web:
         return Trap.SESSION if "PHPSESSID=" in path else None
 
     def spam(self, url: str) -> bool:
-        """Tell whether a URL is of the spam farm."""
         return self._book.split(url)[0] in self.farm
 
     def forbidden(self, url: str) -> bool:
@@ -189,7 +183,6 @@ class Web:
         return Trap.ROBOTS in self.traps and self._mischief.forbidden(*self._book.split(url))
 
     def counts(self, url: str) -> bool:
-        """Tell whether the answer depends on how often the URL was fetched."""
         return self._mischief.counts(*self._book.split(url))
 
     def response(self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, version: int = 0) -> Response:
@@ -271,7 +264,6 @@ class Web:
         return name.removeprefix("mirror.") if mirror and Trap.DUPLICATES in self.traps else None
 
     def _copied(self, name: str, path: str) -> int | None:
-        """Find the page of which a URL is a copy."""
         original = self._mirrored(name)
         if original is not None:
             return self._book.find(original, path)
