@@ -18,15 +18,13 @@ on what input, what went wrong and what to do. `CHECKS` lists them, each with a 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeAlias
 
-from lycosa.checks.estimators import ESTIMATOR_CHECKS
+from lycosa.checks.estimators import ESTIMATOR_CHECKS, MakeEstimator
 from lycosa.checks.failing import GROWTH, SECONDS, CheckFailed, passed, passed_async
 from lycosa.checks.spaces import SPACE_CHECKS
-from lycosa.checks.strategies import STRATEGY_CHECKS
-from lycosa.checks.topics import TOPIC_CHECKS
-from lycosa.core.protocols import Estimator, Space, Strategy, Topic
+from lycosa.checks.strategies import STRATEGY_CHECKS, MakeStrategy
+from lycosa.checks.topics import TOPIC_CHECKS, MakeTopic
+from lycosa.core.protocols import Space
 
 __all__ = [
     "CHECKS",
@@ -38,10 +36,6 @@ __all__ = [
     "check_strategy",
     "check_topic",
 ]
-
-MakeTopic: TypeAlias = Callable[[], Topic]
-MakeEstimator: TypeAlias = Callable[[], Estimator]
-MakeStrategy: TypeAlias = Callable[[], Strategy]
 
 
 def check_topic(make: MakeTopic) -> list[str]:
@@ -74,6 +68,7 @@ def check_space(space: Space, node: str) -> list[str]:
     return asyncio.run(run())
 
 
+# names and descriptions, by kind
 CHECKS: dict[str, dict[str, str]] = {
     kind: {check.__name__: (check.__doc__ or "").strip() for check in checks}
     for kind, checks in (
@@ -83,4 +78,3 @@ CHECKS: dict[str, dict[str, str]] = {
         ("space", SPACE_CHECKS),
     )
 }
-"""Every check by kind and name, and the sentence that says what it asks for."""

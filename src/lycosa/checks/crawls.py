@@ -17,8 +17,6 @@ from lycosa.core.protocols import Keeper, Strategy
 from lycosa.core.types import Event, Pick, Seed, Visit
 from lycosa.store.log import MemoryLog
 
-IN_FLIGHT = 8
-
 
 def engine(
     strategy: Strategy,
@@ -35,7 +33,7 @@ def engine(
         strategy,
         log,
         clock=lambda: 0.0,
-        concurrency=IN_FLIGHT,
+        concurrency=8,
         host_budget=host_budget,
         patience=10.0,
         keeper=keeper,
@@ -62,7 +60,6 @@ def run(made: Engine, most: int = 0) -> list[Event]:
 
 
 def visits_of(events: Iterable[Event]) -> list[Visit]:
-    """The visits among the events."""
     return [event for event in events if isinstance(event, Visit)]
 
 

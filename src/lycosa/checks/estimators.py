@@ -100,9 +100,8 @@ def learned_rows_are_in_the_table(make: MakeEstimator) -> None:
         wrong = rows[(rows < 0) | (rows >= len(table))]
         want(
             not len(wrong),
-            f"learn() returned row {wrong[:1]} of a table with {len(table)} rows: return rows of "
-            "step.children, "
-            "or others that exist already",
+            f"learn() returned row {wrong[:1]} of a table with {len(table)} rows: return rows of step.children, or "
+            "others that exist already",
         )
 
 
@@ -167,9 +166,8 @@ def a_redirect_hands_on_its_score(make: MakeEstimator) -> None:
     got = float(estimator.score(step.children, table)[0])
     want(
         math.isclose(worth, got, rel_tol=1e-6, abs_tol=1e-12) or _by_number(make, row, worth),
-        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.outcome "
-        "is 'redirect', "
-        "give the child what its source (step.row) had",
+        f"a row that scored {worth:.6g} redirects, and its target scores {got:.6g}: when step.visit.outcome is "
+        "'redirect', give the child what its source (step.row) had",
     )
 
 

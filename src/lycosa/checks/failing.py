@@ -10,11 +10,8 @@ import numpy as np
 
 from lycosa.core.protocols import Space
 
-SECONDS = 5.0
-"""Of CPU time: what judging or learning one page may take at most, however large it is."""
-
-GROWTH = 16_384
-"""Bytes that an estimator or a strategy may grow by when it learns again and again what it knows already."""
+SECONDS = 5.0  # CPU time for judging or learning one page, however large it is
+GROWTH = 16_384  # bytes by which an estimator or strategy may grow when it learns the same pages again and again
 
 
 class CheckFailed(AssertionError):

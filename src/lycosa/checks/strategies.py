@@ -21,8 +21,7 @@ from lycosa.core.types import Links, Pick, Visit
 
 MakeStrategy: TypeAlias = Callable[[], Strategy]
 
-BREAKS = (1, 9, 40, 97, 150)
-"""Visits after which a crawl is broken off."""
+BREAKS = (1, 9, 40, 97, 150)  # visits after which a crawl is broken off
 
 
 def _frontier(strategy: Strategy, table: Table) -> Frontier:

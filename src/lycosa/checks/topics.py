@@ -21,7 +21,6 @@ from lycosa.text.vocabulary import Reading, Vocabulary
 MakeTopic: TypeAlias = Callable[[], Topic]
 
 FACETS = ("context", "url")
-"""All that a strategy may want to know of a link, beside its alpha."""
 
 
 def _page(text: str, anchors: Iterable[str] = (), *, marked: str | None = None, title: str = "A page") -> Page:
@@ -49,9 +48,8 @@ def _judged(topic: Topic, page: Page, what: str, reading: Reading | None = None)
     )
     want(
         isinstance(alphas, np.ndarray) and alphas.shape == (len(page.links),),
-        f"alphas are {shape(alphas)} for {what}, which has {len(page.links)} links: return one number "
-        "per link, "
-        "as a numpy array in the order of page.links",
+        f"alphas are {shape(alphas)} for {what}, which has {len(page.links)} links: return one number per link, as a "
+        "numpy array in the order of page.links",
     )
     want(
         np.issubdtype(alphas.dtype, np.floating), f"alphas are of type {alphas.dtype} for {what}: make them np.float32"

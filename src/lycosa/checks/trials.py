@@ -20,6 +20,7 @@ from lycosa.topics.given import Given
 
 START = "n0"
 
+# with contexts
 ANCHORS = (
     ("", ""),  # a picture
     ("coral reefs", "the bleaching of coral reefs in warm seas"),
@@ -29,7 +30,6 @@ ANCHORS = (
     (" ", "read more about it here " * 20),
     ("обесцвечивание", "обесцвечивание кораллов"),
 )
-"""Anchors and contexts in several languages, and none at all."""
 
 
 def name(number: int) -> str:
@@ -76,7 +76,6 @@ def facets(node: str, alphas: NDArray[np.float32]) -> dict[str, NDArray[np.float
 
 
 def page_visit(node: str, targets: Iterable[str], beta: float, alphas: Iterable[float], pick: int = 1) -> Visit:
-    """The visit of a page that was judged."""
     links = written(targets)
     links.alphas = np.array(list(alphas), np.float32)
     links.facets = facets(node, links.alphas)
@@ -150,8 +149,7 @@ def _worded(id_of: dict[str, int], stems: list[str]) -> Terms:
     return Terms(np.array(ids, np.uint32), np.ones(len(ids), np.uint16), list(id_of)[known:])
 
 
-PROBED = "no-such-page"
-"""What was asked for to see what a host says to nonsense."""
+PROBED = "no-such-page"  # requested to see what a host says to nonsense
 
 
 class Shuffled(GraphSpace):
@@ -165,11 +163,9 @@ class Shuffled(GraphSpace):
         self.chance = random.Random(11)
 
     def lane(self, node: str) -> str:
-        """As many lanes as wanted, by the name alone."""
         return f"lane {sum(node.encode()) % self.lanes}"
 
     async def visit(self, task: Task) -> Page:
-        """The node's page, after a while."""
         for _ in range(self.chance.randrange(12)):
             await asyncio.sleep(0)
         turn = sum(task.node.encode()) % 13 if self.trouble and task.node != START else 0
@@ -194,7 +190,6 @@ class Aging(Shuffled):
     """
 
     async def visit(self, task: Task) -> Page:
-        """The node's page, as it was or as it is now."""
         page = await super().visit(task)
         turn = sum(task.node.encode()) % 4
         if not task.follows or page.outcome != "ok" or turn == 0:
@@ -219,24 +214,19 @@ class Again(Keeper):
         self.visits = 0
 
     def wants_turn(self) -> bool:
-        """Every third time."""
         return self.visits % 3 == 2
 
     def pick(self, number: int, now: float) -> Task | None:
-        """The page that was visited first."""
         return replace(self.due.pop(0), pick=number) if self.due else None
 
     def give_back(self, task: Task, until: float = 0.0) -> None:
-        """Unless it was recorded, it has to be visited yet."""
         if task.node not in self.done:
             self.due.insert(0, task)
 
     def next_due(self, now: float) -> float:
-        """At once."""
         return 0.0 if self.due else NEVER
 
     def learn(self, visit: Visit, table: Table) -> None:
-        """Pages are due when they were visited once."""
         self.visits += 1
         if visit.is_page:
             self.due.append(Task(visit.node, "revisit", table.row_of[visit.node], follows=1.0, due=True))
@@ -248,7 +238,6 @@ class Judge(Given):
     """The judge of such graphs, who sometimes says more of a link than its alpha."""
 
     def judge(self, page: Page, reading: object) -> Judgement:
-        """Read the scores off the page."""
         judgement = super().judge(page, reading)
         judgement.facets = facets("x" * len(page.links), judgement.alphas)
         return judgement

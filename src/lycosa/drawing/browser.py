@@ -13,9 +13,6 @@ from lycosa.core.errors import InputError
 from lycosa.drawing.figure import Curve, Figure, Look, looks
 from lycosa.drawing.formats import clean
 
-UNIFIED = 8
-"""Curves whose values are shown together under the pointer; of more, only the nearest one's."""
-
 
 def plotly_script() -> str:
     found = find_spec("plotly")
@@ -43,7 +40,8 @@ def plot(figure: Figure) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "xaxis": _axis(figure.x_label, figure.log_x and not figure.bars),
         "yaxis": _axis(figure.y_label, figure.log_y),
-        "hovermode": "x unified" if len(figure.curves) <= UNIFIED else "closest",
+        # Of more than 8 curves, only the nearest one's value is shown.
+        "hovermode": "x unified" if len(figure.curves) <= 8 else "closest",
         "showlegend": len(figure.curves) > 1,
         "barmode": "group",
     }

@@ -11,12 +11,9 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+# Okabe and Ito's; yellow and black replaced by colours that show on white and on black
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#737373")
-"""After Okabe and Ito; their yellow and black are replaced by what is seen on white and on black paper alike."""
-
-STYLES = ("solid", "dash", "dot", "dashdot")
-"""As plotly names them."""
-
+STYLES = ("solid", "dash", "dot", "dashdot")  # plotly's names
 _STEPS = [hours * 3600 for hours in (1, 3, 6, 12)] + [days * 86_400 for days in (1, 2, 7, 14, 28, 91, 182, 364)]
 
 
@@ -40,8 +37,7 @@ class Curve:
 class Figure:
     """Curves over the same axes; with `bars` the y of each curve are bars over the labels in `ticks`."""
 
-    key: str
-    """Short and unique among the figures around it: files and anchors are named by it."""
+    key: str  # short and unique among figures shown together: for files and anchors
     title: str
     x_label: str
     y_label: str
@@ -100,8 +96,7 @@ class Histogram:
     top: int
     x_ticks: list[Tick]
     y_ticks: list[Tick]
-    mark: float = -1.0
-    """Where a line is drawn across, if anywhere."""
+    mark: float = -1.0  # where a line is drawn across; below 0: nowhere
     breaks: list[float] = field(default_factory=list)
 
 
@@ -172,7 +167,6 @@ def _round_step(least: float, whole: bool) -> float:
 
 
 def times(length: float) -> list[Tick]:
-    """Round times from 0 to a length in seconds."""
     unit, name = next(
         (size, name) for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")) if length >= size or size == 1
     )
@@ -198,8 +192,6 @@ def dates(start: float, end: float, most: int = 6) -> list[Tick]:
 
 
 # -- in a terminal -----------------------------------------------------------------------------------------
-
-# Charts of block characters, for terminals: text only, whoever prints it gives it colours.
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 EIGHTHS = "▏▎▍▌▋▊▉"

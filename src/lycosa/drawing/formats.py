@@ -6,9 +6,6 @@ import math
 import unicodedata
 from datetime import UTC, datetime
 
-LONGEST = 300
-"""Letters of any text by a stranger that are shown."""
-
 _JOINERS = "\u200c\u200d"  # words of some languages need them
 
 
@@ -61,7 +58,7 @@ def visible(text: str) -> str:
     return "\n".join([line.translate(_VISIBLE) for line in text.split("\n")])
 
 
-def clip(text: str, most: int = LONGEST) -> str:
+def clip(text: str, most: int = 300) -> str:
     """Text of a bearable length.
 
     >>> clip("abcdef", 4)
@@ -145,7 +142,6 @@ def size(number: int) -> str:
 
 
 def when(at: float) -> str:
-    """A day and a time, in UTC."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%-d %B %Y, %H:%M UTC")
     except (ValueError, OverflowError, OSError):
@@ -171,4 +167,3 @@ def iso(at: float) -> str:
 FILTERS = {shown.__name__: shown for shown in (
     clean, clip, href, count, many, percent, score, seconds, pause, size, when, day, iso,
 )}  # fmt: skip
-"""All of them, for templates."""

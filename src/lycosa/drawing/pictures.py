@@ -17,8 +17,6 @@ from lycosa.drawing.figure import Figure, looks
 from lycosa.drawing.formats import clean
 
 LINES = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.6)), "dashdot": (0, (5, 1.6, 1.2, 1.6))}
-LEGEND_BELOW = 4
-"""Curves whose legend has room inside the picture; that of more stands below it."""
 
 SETTINGS = {
     "svg.hashsalt": "lycosa",
@@ -85,7 +83,7 @@ def _drawn(figure: Figure, badge: str) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
-    below = len(figure.curves) > LEGEND_BELOW or figure.bars
+    below = len(figure.curves) > 4 or figure.bars  # no room inside
     sheet = Sheet(figsize=(6.4, 4.0), layout="constrained")
     FigureCanvasAgg(sheet)
     axes = sheet.add_subplot()
