@@ -239,7 +239,7 @@ def test_one_reads_the_rules_for_all(time: Time) -> None:
     one.pass_on("http://b.example/robots.txt", b" " * 50_001, 100.0)
     assert (b"Disallow:", 100.0) == other.heard("http://a.example/robots.txt")
     assert other.heard("http://b.example/robots.txt") is None
-    time.now = 100.0 + module.RULES_KEEP
+    time.now = 100.0 + 3600.0
     assert other.heard("http://a.example/robots.txt") is None
 
 
