@@ -112,9 +112,6 @@ class Glossary:
         self._words[language] = words
         return words
 
-    def knows(self, language: str) -> bool:
-        return self.ontology.language in ("", language)
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_words": {}}  # they are only remembered
 
@@ -124,7 +121,7 @@ class Words:
 
     def __init__(self, glossary: Glossary, language: str) -> None:
         self.glossary, self.language = glossary, language
-        self.known = glossary.knows(language)
+        self.known = glossary.ontology.language in ("", language)
         self.terms: list[str] = []  # in first-seen form, a phrase as in the ontology
         self.stems: list[tuple[str, ...]] = []  # one for a word, several for a phrase
         self._rows: NDArray[np.float32] = np.zeros((0, len(glossary.topic)), np.float32)

@@ -92,7 +92,7 @@ class Looking:
         self.meaning = meaning
         self._words, self._against = dict(words), tuple(against)
         self._background = Background.load()
-        self._length = 0.0  # words of all pages
+        self.length = 0.0  # words of all pages
         self._slot_of = np.zeros(1024, np.int32)
         self.names: list[str] = []  # words of the crawl, by id
         self._common = np.full(SLOTS, 0.5, np.float32)  # both combined; read for every word of a page
@@ -118,10 +118,6 @@ class Looking:
         self.share[slots] = share
         # Of several words in one slot the last one has left its share there.
         self._recount(slots, self.frequency.take(slots), self.share.take(slots))
-
-    @property
-    def length(self) -> float:
-        return self._length
 
     def _recount(self, slots: NDArray[np.int32], frequency: Column, share: Column) -> None:
         self._common[slots] = frequency + BACKGROUND * share + 0.5
@@ -175,7 +171,7 @@ class Looking:
     def count(self, evidence: Evidence, words: float, times: int = 1) -> None:
         """The page, or so many like it, is one of the crawl's: what is on it is more common now."""
         self.pages += times
-        self._length += words * times
+        self.length += words * times
         slots = evidence.slots
         frequency = self.frequency.take(slots)
         frequency += (slots != 0) * np.float32(times)
@@ -225,7 +221,7 @@ class Looking:
             own = [slot_of(stem) for stem in stems(title, language)]
             marks = np.where(np.isin(found, own), np.uint8(TITLE), np.uint8(0))
         length = float(terms.counts.sum())
-        mean = self._length / self.pages if self.pages else length or 1.0
+        mean = self.length / self.pages if self.pages else length or 1.0
         damp = SATURATION * (1.0 - LENGTH + LENGTH * length / (mean or 1.0))
         answers = evidence.answers
         asked = [(place_of[slot], weight) for slot, weight in zip(wanted, weights, strict=True) if slot in place_of]
@@ -324,21 +320,16 @@ class Pages:
         return row
 
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:
-        """What each feature of some rows weighs."""
-        return values(self.slots[rows], self.amounts[rows], idf)
+        """Return tf times idf of some rows' features, each kind scaled to its share; empty slots count 0."""
+        weights: Column = self.amounts[rows].astype(np.float32) * (idf[self.slots[rows]] / np.float32(TENTHS))
+        for part, share in zip(PARTS, SHARES, strict=True):
+            lengths = np.sqrt((weights[:, part] ** 2).sum(axis=1, keepdims=True))
+            weights[:, part] *= np.float32(share**0.5) / np.where(lengths > 0.0, lengths, np.float32(1.0))
+        return weights
 
     def placed(self, rows: NDArray[np.intp], mean: Column) -> Column:
         """The vectors of some rows, seen from the mean page."""
         return placed(self.vectors[rows], mean)
-
-
-def values(slots: NDArray[np.int32], amounts: NDArray[np.uint8], idf: Column) -> Column:
-    """tf times idf, each kind of features of the length that it counts. What is no feature has an amount of 0."""
-    weights: Column = amounts.astype(np.float32) * (idf[slots] / np.float32(TENTHS))
-    for part, share in zip(PARTS, SHARES, strict=True):
-        lengths = np.sqrt((weights[:, part] ** 2).sum(axis=1, keepdims=True))
-        weights[:, part] *= np.float32(share**0.5) / np.where(lengths > 0.0, lengths, np.float32(1.0))
-    return weights
 
 
 def placed(vectors: NDArray[np.int8], mean: Column) -> Column:
