@@ -282,7 +282,7 @@ ENTRIES = {
     ),
 }  # fmt: skip
 STRATEGIES = Registry("strategy", __name__, ENTRIES, "lycosa strategies")
-
+# As `lycosa strategies` lists them, the default first.
 GROUPS = {
     "Recommended": ("scent", "best-first", "breadth-first"),
     "Relevance of pages and link texts": (
@@ -303,25 +303,12 @@ GROUPS = {
     ),
     "Baselines and upper bounds": ("random", "oracle", "craw4llm"),
 }  # fmt: skip
-"""Strategies as they are listed for people: by what they go by, the default first."""
-
-PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")
-"""What a bandit plays unless it is told otherwise."""
-
-STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")
-"""What mab_discounted plays, the bandit of our own."""
-
-
-STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")
-"""Parameters of every strategy that is greedy over an estimator."""
-
-
+PAPERS_ARMS = ("fl_deg", "fl_n", "fl_e", "fl_ne", "lr_fl")  # arms of a bandit by default
+STRONG_ARMS = ("scent", "best-first", "fl_n", "link-context")  # arms of mab_discounted
+STEERING = ("batch", "dry", "q", "zeta", "ties", "spread")  # parameters of strategies that are greedy over an estimator
+# Arguments that tell entries of one class apart: not to be typed.
 _NAMED = ("kind", "level", "policy", "clusters", "anchors")
-"""Arguments that tell entries of the same class apart, so that nobody has to type them."""
-
-
-_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")
-"""What a strategy gets from the crawl, if it asks for it."""
+_FACTS = ("seed", "budget", "threshold", "probability", "exact", "words", "stems", "ontology")  # what the crawl passes
 
 
 def estimator(text: str, **known: Any) -> Estimator:

@@ -36,8 +36,7 @@ class ByMeaning(SaidByParents):
     ontology: str | Ontology = field(default="", repr=False)
     priority_: Parents = learned()
     glossary_: Glossary = learned()
-    vocabulary_: Vocabulary = learned(Vocabulary)
-    """The words of the pages so far, for idf that is learned."""
+    vocabulary_: Vocabulary = learned(Vocabulary)  # of the pages so far, for learned idf
 
     @property
     def notes(self) -> list[str]:

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from lycosa.core.table import Table
 
 Policy = Literal["epsilon", "first", "reset", "var", "window", "discounted"]
-
-HORIZON = 10_000
-"""The budget that `first` reckons with when a crawl has none."""
-
+HORIZON = 10_000  # pulls, where a crawl has no budget
 WINDOW = 1000
 RESET = {"reset": 1000, "var": 200}
 EPSILON = {"var": 0.2}
+# The policies that use each parameter.
 MEANS_TO = {
     "epsilon": ("epsilon", "first", "reset", "var", "window"),
     "reset": ("reset", "var"),
@@ -37,7 +35,6 @@ MEANS_TO = {
     "discount": ("discounted",),
     "width": ("discounted",),
 }
-"""The policies that each parameter says something to."""
 
 
 @dataclass

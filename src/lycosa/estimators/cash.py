@@ -12,14 +12,8 @@ from lycosa.core.table import DONE, OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.estimators.redirects import Redirects
 
-BLOCK = 1024
-"""Rows that share one bound on their riches."""
-
-MOST = 2.0**400
-"""Cash that moves at once; beyond it, all cash is counted in larger coins."""
-
-PERIOD = 10
-"""Steps from one second giving to the next. Our choice: the papers say no more than that there is a period."""
+BLOCK = 1024  # rows that share one bound on their cash
+MOST = 2.0**400  # beyond it, all cash is counted in larger units
 
 
 @dataclass(kw_only=True)
@@ -43,26 +37,20 @@ class CashFlow:
     Invariant: rows + pool + shares of seeds not yet fetched = number of seeds + sum of the revisions.
     """
 
-    period: int = PERIOD
+    period: int = 10  # steps between second givings: the papers leave it open
     cash_: NDArray[np.float64] = column()
-    giver_: NDArray[np.bool_] = column(np.bool_)
-    """Fetched, and has links."""
+    giver_: NDArray[np.bool_] = column(np.bool_)  # fetched, and has links
+    # Has had its share as a seed, or passed the claim to the target of its redirect.
     paid_: NDArray[np.bool_] = column(np.bool_)
-    """Has had its share as a seed, or has handed the claim to it to the target of its redirect."""
     redirects_: Redirects = learned(Redirects)
-    most_: NDArray[np.float64] = column()
-    """Of each block of rows, a bound on the cash of its givers."""
-    seeds_: Rows = column(np.int32)
-    """The seeds among the givers."""
+    most_: NDArray[np.float64] = column()  # bound on the cash of the givers of each block
+    seeds_: Rows = column(np.int32)  # those among the givers
     pool_: float = learned(float)
-    unit_: float = learned(lambda: 1.0)
-    """What a seed brings."""
+    unit_: float = learned(lambda: 1.0)  # what a seed brings
     brought_: float = learned(float)
     """What the seeds fetched so far have brought."""
-    revised_: float = learned(float)
-    """The sum of all revisions."""
-    coins_: int = learned(int)
-    """How often larger coins were taken."""
+    revised_: float = learned(float)  # sum of all revisions
+    coins_: int = learned(int)  # how often larger units were taken
     steps_: int = learned(int)
 
     def __post_init__(self) -> None:

@@ -65,10 +65,8 @@ class ContextGraph(SaidByParents):
     fewest: int = 3
     merge: MaxOrLast = "max"
     notes: list[str] = learned(list)
-    """What a person should know before the crawl starts."""
     words_: ModelWords = learned()
-    layer_: list[int] = learned()
-    """The layer of each class of the classifier; OTHER for the pages beyond."""
+    layer_: list[int] = learned()  # of each class of the classifier; OTHER beyond the last layer
     last_: int = learned()
     model_: NaiveBayes = learned()
     priority_: Parents = learned()

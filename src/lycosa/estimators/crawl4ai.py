@@ -15,8 +15,7 @@ from lycosa.core.frontier import PRUNED
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
-NEARER = 1e-9
-"""What one link more from a seed costs: less than any keyword, so that it decides among equals alone."""
+NEARER = 1e-9  # cost of each link from a seed: less than any keyword, so it only breaks ties
 
 
 @dataclass

@@ -16,34 +16,17 @@ from lycosa.core.strategies import GOLDEN
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 
-SLOTS = 1 << 18
-"""N-grams of anchors share so many slots, by their hash, and those of addresses as many."""
-
-SAME_HOST = 2 * SLOTS
-"""The slot of the feature that a link stays on its host."""
-
-MOST_LETTERS = 200
-"""Letters that are read of an anchor, and of an address."""
-
+SLOTS = 1 << 18  # hash buckets for n-grams of anchors, and as many for addresses
+SAME_HOST = 2 * SLOTS  # slot of the feature "stays on its host"
 ANCHOR_GRAMS, ADDRESS_GRAMS = (3, 4, 5), (4, 5)
-
-MOST_LINKS = 256
-"""Links of a page among which the next action is looked for: the first ones."""
-
-MEMORY = 100_000
-"""Pages in the replay memory; then each new one takes the place of any other."""
-
-LEARNING_RATE, PENALTY, INTERCEPT_DECAY = 0.1, 1e-4, 0.01
-"""Of the stochastic gradient: constant; L1, cumulative; and by how much less the intercept moves, as features are
-sparse."""
-
-INITIAL = 0.05
-"""What every link is worth before the first model is in use."""
+MEMORY = 100_000  # pages; then each new one replaces a random one
+LEARNING_RATE, PENALTY, INTERCEPT_DECAY = 0.1, 1e-4, 0.01  # constant; L1, cumulative; features are sparse
+INITIAL = 0.05  # score of every link before the first model is in use
 
 
 def _grams(texts: list[str], sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The n-grams of letters of some texts, each once a text: the number of the text, and the slot."""
-    whole = "\0".join(text[:MOST_LETTERS].replace("\0", " ") for text in texts)
+    whole = "\0".join(text[:200].replace("\0", " ") for text in texts)
     letters = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     number = np.cumsum(letters == 0)
     grams = [np.zeros(0, np.int64)]
@@ -109,24 +92,19 @@ class DeepDeep:
     online_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     target_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
     due_: NDArray[np.float64] = learned(lambda: np.zeros(SAME_HOST + 1))
-    intercept_: NDArray[np.float64] = learned(lambda: np.array([0.0, INITIAL]))
-    """Of the online and of the target Q."""
+    intercept_: NDArray[np.float64] = learned(lambda: np.array([0.0, INITIAL]))  # of the online and of the target Q
     steps_: int = learned(int)
-    rest_: int = learned(int)
-    """Pages to come before all links may be ranked again."""
-    memory_: NDArray[np.int32] = column(np.int32)
-    """The rows of the experiences."""
+    rest_: int = learned(int)  # pages until all links may be ranked again
+    memory_: NDArray[np.int32] = column(np.int32)  # rows of the experiences
     size_: int = learned(int)
-    place_: NDArray[np.int32] = column(np.int32)
-    """Of each row its place in the memory, from 1; 0: none."""
+    place_: NDArray[np.int32] = column(np.int32)  # of each row in the memory, from 1; 0: none
     reward_: NDArray[np.float64] = column()
     score_: NDArray[np.float64] = column()
     slots_: NDArray[np.uint32] = column(np.uint32)
     filled_: int = learned(int)
-    start_: NDArray[np.int64] = column(np.int64)
-    """Of each row where its slots begin."""
+    start_: NDArray[np.int64] = column(np.int64)  # where the slots of each row begin
+    # Slots of each row's anchor, address and host (0 or 1).
     count_: NDArray[np.uint16] = learned(lambda: np.zeros((0, 3), np.uint16))
-    """Of each row how many are of its anchor, of its address, and of its host (0 or 1)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma < 1:
@@ -298,7 +276,7 @@ def first_links(rows: Rows, table: Table) -> tuple[Rows, NDArray[np.intp]]:
     """The first links of some pages, and of each link whose it is, by the page's place among these."""
     degree = table.edges.out_degree(rows).astype(np.int64)
     edges, whose = table.edges.leaving(rows), np.repeat(np.arange(len(rows)), degree)
-    near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < MOST_LINKS
+    near = np.arange(len(edges)) - (np.cumsum(degree) - degree)[whose] < 256
     return table.edges.child[edges[near]], whose[near]
 
 

@@ -15,25 +15,10 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step, Terms
 
 FORWARD, BACKWARD, KEYWORD, RELATED = OPERATORS = ("forward", "backward", "keyword", "related")
-AWAKE = (FORWARD, BACKWARD)
-"""The operators that have a source: what was crawled. The others ask a search engine, and none can be asked while a
-crawl goes on: they sleep."""
-
-
-RATIO = 2
-"""Counterexamples for each example, at most."""
-
-SPREAD = 0.1
-"""Share of the pages that have a word, at least; and two of them."""
-
-CONCENTRATION = 2.0
-"""Bayesian Sets: how much the mean of all pages counts, in examples."""
-
-MOST = 2000
-"""Words of a page that are kept."""
-
-DIGITS = 9
-"""Scores are rounded, so that the numbers which words happen to have decide nothing."""
+AWAKE = (FORWARD, BACKWARD)  # the others ask a search engine, which a running crawl cannot do
+RATIO = 2  # counterexamples per example, at most
+CONCENTRATION = 2.0  # Bayesian Sets: weight of the mean of all pages, in examples
+MOST = 2000  # words kept of a page
 
 
 class Ucb1:
@@ -316,7 +301,7 @@ class Likeness:
         """The mean of the four, of each page; 0 while there is no example."""
         parts = np.array([np.zeros(self.size_), *self.parts().values()])
         scores: Scores = parts.sum(axis=0) / max(1, len(parts) - 1)
-        return scores.round(DIGITS)
+        return scores.round(9)  # so that the order of words does not decide
 
     def parts(self) -> dict[str, Scores]:
         """Each of the four, of each page; none while there is no example."""
@@ -338,7 +323,7 @@ class Likeness:
     def _words_of(self, pages: list[int], examples: int) -> NDArray[np.uint32]:
         """Words that enough of these pages have."""
         ids, often = np.unique(np.concatenate([self._ids(page) for page in pages]), return_counts=True)
-        return ids[often >= min(max(2.0, SPREAD * len(pages)), examples)]
+        return ids[often >= min(max(2.0, 0.1 * len(pages)), examples)]
 
     def _ids(self, page: int) -> NDArray[np.uint32]:
         return self.ids_[self.start_[page] : self.start_[page + 1]]

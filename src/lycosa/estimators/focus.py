@@ -20,9 +20,6 @@ from lycosa.estimators.parents import Merge, Parents, SaidByParents
 from lycosa.estimators.redirects import Redirects, check_rounds
 from lycosa.text.tokens import OPEN_TOKEN, fold, stem_all, words_of
 
-LEAST = 0.5
-"""The paper's limit for a classifier's score."""
-
 
 @dataclass
 class HardFocus(SaidByParents):
@@ -70,7 +67,7 @@ class HardFocus(SaidByParents):
         wanted = visit.data.get("target")
         least = self.least
         if least is None:
-            least = LEAST if wanted is not None or self.threshold is None else self.threshold
+            least = 0.5 if wanted is not None or self.threshold is None else self.threshold
         return wanted is not False and visit.beta >= least
 
 
@@ -109,10 +106,8 @@ class Distiller:
     iterations: int = 10
     least: float = 0.1
     same_host: Literal["auto", "keep", "drop"] = "auto"
-    hub: NDArray[np.float64] = column()
-    """Of each row how good a hub it is, from 0 to 1; at least as long as the table was when `learn` last saw it."""
-    authority: NDArray[np.float64] = column()
-    """Of each row how good an authority it is, from 0 to 1."""
+    hub: NDArray[np.float64] = column()  # from 0 to 1
+    authority: NDArray[np.float64] = column()  # from 0 to 1
     steps_: int = learned(int)
     beta_: NDArray[np.float64] = column()
     redirects_: Redirects = learned(Redirects)
@@ -156,27 +151,13 @@ def _scaled(column: NDArray[Any]) -> NDArray[np.float64]:
     return column / (column.max(initial=0.0) or 1.0)
 
 
-SLOTS = 1 << 16
-"""Features share so many slots, by their hash; slot 0 is none's."""
-
-MOST_FEATURES = 24
-"""Features that are kept of an open row, 48 bytes."""
-
-NEAR, FAR = 2, 6
-"""Words on each side of a link that are close to it (stop words don't count), and those that are looked at."""
-
-CHUNK = 10_000
-"""Rows that are judged at once."""
-
-ANCHOR, BEFORE, AFTER, ADDRESS, FARTHER, CLASS = range(6)
-"""Where a word stands, the first four in the order of `_words`."""
-
-_RANK = np.array([0, 3, 3, 2, 4, 1])
-"""Which places come first when there are too many words."""
-
-_SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])
-"""The same word in two places is two features, but before and after a link are one place."""
-
+SLOTS = 1 << 16  # hash buckets for features; 0: none
+MOST_FEATURES = 24  # kept of an open row: 48 bytes
+NEAR, FAR = 2, 6  # words on each side of a link: close to it (without stop words), and looked at
+CHUNK = 10_000  # rows judged at once
+ANCHOR, BEFORE, AFTER, ADDRESS, FARTHER, CLASS = range(6)  # where a word stands; the first four as in `_words`
+_RANK = np.array([0, 3, 3, 2, 4, 1])  # places that come first when there are too many words
+_SALT = np.array([0, 0x3A5D, 0x3A5D, 0x95B7, 0xC8E9, 0x6C33])  # before and after a link are one place
 _CUT = -1
 
 
@@ -236,12 +217,9 @@ class Apprentice:
     n_: NDArray[np.float64] = learned(lambda: np.zeros(SLOTS))
     good_: float = learned(float)
     pages_: int = learned(int)
-    again_: int = learned(int)
-    """The number of pages at which all rows are judged anew; 0: no row was judged yet."""
-    probability_: NDArray[np.float64] = column()
-    """Of each row what it promises, NaN if that is not known."""
-    place_: NDArray[np.int32] = column(np.int32)
-    """Where the features of a row are kept, 0: nowhere."""
+    again_: int = learned(int)  # pages at which all rows are judged again; 0: none was judged yet
+    probability_: NDArray[np.float64] = column()  # NaN: unknown
+    place_: NDArray[np.int32] = column(np.int32)  # where a row's features are kept; 0: nowhere
     features_: NDArray[np.uint16] = learned(lambda: np.zeros((1024, MOST_FEATURES), np.uint16))
     free_: list[int] = learned(lambda: list(range(1023, 0, -1)))
 
@@ -403,8 +381,7 @@ def _words(links: Links, numbers: list[int]) -> tuple[NDArray[np.int64], NDArray
     return text[word > 0], word[word > 0]
 
 
-RAISED = 1e6
-"""What a link of a good hub is worth beside its score: more than any sum of betas."""
+RAISED = 1e6  # of a link of a good hub: more than any sum of betas
 
 
 @dataclass
@@ -442,8 +419,7 @@ class SoftFocus:
     parents_: Parents = learned()
     distiller_: Distiller | None = learned()
     apprentice_: Apprentice | None = learned()
-    raised_: NDArray[np.bool_] = column(np.bool_)
-    """Whether a row is a link of one of the best hubs."""
+    raised_: NDArray[np.bool_] = column(np.bool_)  # linked from one of the best hubs
 
     def __post_init__(self) -> None:
         if self.hubs < 1:

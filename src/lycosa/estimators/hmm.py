@@ -18,8 +18,7 @@ from lycosa.estimators.parents import MaxOrLast
 from lycosa.text.browsing import Browsing
 
 _BELOW_ONE = 1.0 - 2.0**-30
-_NARROWEST = 1e-6
-"""Buckets: in narrower ones there would be no room for the second probability in a number of 64 bits."""
+_NARROWEST = 1e-6  # narrower buckets leave no room for the second probability in 64 bits
 
 
 @dataclass(kw_only=True)
@@ -275,10 +274,8 @@ class Trail:
     chain: Chain = field(repr=False)
     merge: MaxOrLast = "max"
     literal: bool = False
-    now_: NDArray[np.float64] = learned()
-    """a(., t) of each page that was visited."""
-    giver_: NDArray[np.int32] = column(np.int32)
-    """The parent that gave each row its priority, -1 for none."""
+    now_: NDArray[np.float64] = learned()  # a(., t) of each visited page
+    giver_: NDArray[np.int32] = column(np.int32)  # parent that gave each row its priority; -1: none
     value_: NDArray[np.float64] = column()
 
     def __post_init__(self) -> None:

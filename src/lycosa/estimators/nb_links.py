@@ -16,15 +16,10 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 from lycosa.text.tokens import fold, stem_all, words_of
 
-ROWS_A_PAGE = 2000
-"""Rows that are scored anew for each page learned, on average and at most: large frontiers wait longer."""
-
-MOST_WORDS = 24
-"""Words that are kept of a link, 48 bytes a row; half of them may come from its address."""
-
+ROWS_A_PAGE = 2000  # rows scored again for each page learned, on average and at most: large frontiers wait longer
+MOST_WORDS = 24  # of a link, at most half of them from its address: 48 bytes a row
 NO_WORD = 0
-SLOTS = 1 << 16
-"""Words share so many slots, by their hash. Slot 0 is no word's."""
+SLOTS = 1 << 16  # hash buckets for words; 0: none
 
 
 @lru_cache(maxsize=SLOTS)
@@ -91,14 +86,10 @@ class NaiveBayesLinks:
     smoothing: float = 1.0
     period: int = 50
     threshold: float = 0.1
-    words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MOST_WORDS), np.uint16))
-    """Of each open row the slots of its words."""
-    counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))
-    """Of each class (irrelevant, relevant) and word the links that had it."""
-    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))
-    """Of each class the pages."""
-    speaks_for_: NDArray[np.float64] = column()
-    """log P(w | relevant) - log P(w | irrelevant) of each word, as of the last period; empty: no classes yet."""
+    words_: NDArray[np.uint16] = learned(lambda: np.zeros((0, MOST_WORDS), np.uint16))  # slots
+    counts_: NDArray[np.float64] = learned(lambda: np.zeros((2, SLOTS)))  # links of each class (irrelevant, relevant)
+    pages_: NDArray[np.int64] = learned(lambda: np.zeros(2, np.int64))  # of each class
+    speaks_for_: NDArray[np.float64] = column()  # log P(w | relevant) - log P(w | irrelevant) as of the last period
     prior_: float = learned(float)
 
     def __post_init__(self) -> None:

@@ -23,9 +23,6 @@ from lycosa.text.tokens import stems
 
 Clusters = Literal["kmeans", "xmeans"]
 
-_MOST_ANCHOR = 500
-"""Characters of an anchor that count."""
-
 
 class Vector(NamedTuple):
     """The words of a page that the training pages have, weighed; and the length of the whole vector."""
@@ -152,7 +149,7 @@ class Neighbours:
         """For each child the largest such cosine among the anchors of the links to it."""
         visit = step.visit
         language = code_of(visit.language, code_of(self.browsing.language, "en"))
-        return step.strongest(self._anchors([anchor[:_MOST_ANCHOR] for anchor in visit.links.anchors], language))
+        return step.strongest(self._anchors([anchor[:500] for anchor in visit.links.anchors], language))
 
     def _anchors(self, anchors: list[str], language: str) -> NDArray[np.float64]:
         """The cosine of each anchor with the centroid."""
@@ -179,8 +176,7 @@ class LiteralNeighbours(Neighbours):
     for X-Means, where a word that no training page has counts as met once.
     """
 
-    idf_: NDArray[np.float64] = column()
-    """Of each word of the crawl."""
+    idf_: NDArray[np.float64] = column()  # of each word of the crawl
     size_: int = learned(int)
 
     def _rarity(self) -> NDArray[np.float64]:

@@ -16,9 +16,6 @@ from lycosa.core.files import read_input
 from lycosa.core.table import Table
 from lycosa.core.types import Rows, Scores, Step
 
-LARGEST = 1_000_000_000
-"""Bytes of a file of scores."""
-
 
 @dataclass
 class Oracle:
@@ -85,7 +82,8 @@ def _check(scores: Mapping[str, float]) -> None:
 
 def read_scores(path: Path) -> dict[str, float]:
     """Read nodes and their scores, one of each a line with a tab in between; empty lines are skipped."""
-    lines = read_input(path, LARGEST, "the scores").split(b"\n")  # a node may have any other line break in its name
+    # A node may have any other line break in its name.
+    lines = read_input(path, 1_000_000_000, "the scores").split(b"\n")
     scores: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         line = line.removesuffix(b"\r")

@@ -126,10 +126,8 @@ class Otie(CashFlow):
     scale: Literal["running", "none"] = "running"
     lift: bool = False
     beta_: NDArray[np.float64] = column()
-    predicted_: NDArray[np.float64] = column()
-    """The largest similarity that any page predicted for a row."""
-    _said: NDArray[np.float64] = column()
-    """What the page just noted predicts for its links."""
+    predicted_: NDArray[np.float64] = column()  # largest similarity predicted for each row
+    _said: NDArray[np.float64] = column()  # predicted by the page just noted for its links
     largest_: float = learned(float)
 
     def __post_init__(self) -> None:

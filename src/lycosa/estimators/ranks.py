@@ -47,10 +47,8 @@ class PageRank:
     period: int = 100
     iterations: int = 20
     steps_: int = learned(int)
-    base_: float = learned(float)
-    """What every node has, linked to or not."""
-    gain_: NDArray[np.float64] = column()
-    """What each row has by the links to it."""
+    base_: float = learned(float)  # of every node
+    gain_: NDArray[np.float64] = column()  # of each row, by the links to it
     redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:
@@ -138,10 +136,8 @@ class NavigationalRank:
     beta_: NDArray[np.float64] = column()
     crawled_: NDArray[np.bool_] = column(np.bool_)
     nr1_: NDArray[np.float64] = column()
-    into_: NDArray[np.int64] = column(np.int64)
-    """d_i of each row."""
-    share_: NDArray[np.float64] = column()
-    """Of each row the sum of NR1(u) / d_o(u) over the links (u, v) to it."""
+    into_: NDArray[np.int64] = column(np.int64)  # d_i
+    share_: NDArray[np.float64] = column()  # sum of NR1(u) / d_o(u) over the links (u, v) to row v
     redirects_: Redirects = learned(Redirects)
 
     def __post_init__(self) -> None:

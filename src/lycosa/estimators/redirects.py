@@ -14,9 +14,7 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Step
 
 _STAYS = -1
-
-MOST_ROUNDS = 1000
-"""More would make a crawl stand still; far fewer are as good."""
+MOST_ROUNDS = 1000  # more would stall a crawl; far fewer are as good
 
 
 def check_rounds(iterations: int, period: int) -> None:

@@ -16,11 +16,11 @@ from lycosa.estimators.first_level import Siblings
 
 FIRST_LEVEL = ("in_degree", "beta_sum", "alpha_sum", "product_sum")
 SECOND_LEVEL = ("n", "e", "ne")
+# Of the features, where a score is explained.
 NAMES = (
     "pages that link to it", "their relevance", "the links' promise", "relevance times promise", "siblings' relevance",
     "promise of links to siblings", "siblings' relevance times promise",
 )  # fmt: skip
-"""What the features are called where a score is explained, in their order."""
 
 
 @dataclass
@@ -63,10 +63,8 @@ class Regression:
     smooth: bool = True
     ridge: float = 1e-3
     literal: bool = False
-    weights_: NDArray[np.float64] = column()
-    """w, and c at the end."""
-    inverse_: NDArray[np.float64] = learned(lambda: np.zeros((0, 0)))
-    """P."""
+    weights_: NDArray[np.float64] = column()  # w, then c
+    inverse_: NDArray[np.float64] = learned(lambda: np.zeros((0, 0)))  # P
     siblings_: Siblings | None = learned(lambda: None)
 
     def __post_init__(self) -> None:

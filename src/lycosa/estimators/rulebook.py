@@ -13,19 +13,7 @@ from lycosa.core.files import read_input, replacing
 
 HEADER = "# Lycosa interclass rules, version 1"
 _COLUMNS = "from\tto\tprobability\tcount"
-
-MOST_PATHS = 2_000_000
-"""Paths that are walked: some seconds of work."""
-
-DEEPEST = 5
-"""Links in a path at most; the number of paths grows by a factor with each."""
-
-LARGEST = 100_000_000
-"""Bytes of a file of rules."""
-
-MOST_CASES = 1e15
-"""Cases of one rule: sums of more are no numbers."""
-
+DEEPEST = 5  # links in a path; the number of paths grows by a factor with each
 Paths = Literal["sum", "max"]
 
 
@@ -174,7 +162,8 @@ class RuleBook:
     def deepest(self, wanted: set[str], depth: int) -> int:
         """As many links as asked for, or as few as can be walked in reasonable time."""
         ways = _Ways(self, wanted, "sum")
-        return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= MOST_PATHS)
+        # Two million paths take some seconds.
+        return next(deep for deep in range(depth, 0, -1) if deep <= 2 or ways.count(deep) <= 2_000_000)
 
     # -- on disk -----------------------------------------------------------------------------------------------
 
@@ -189,7 +178,7 @@ class RuleBook:
     def load(cls, path: Path) -> RuleBook:
         """Read such a table. The probability is what counts; the counts say how firmly it stands when refined."""
         try:
-            lines = read_input(path, LARGEST, "the rules in").decode("utf-8-sig").split("\n")
+            lines = read_input(path, 100_000_000, "the rules in").decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the rules in {path} are not UTF-8 text: is it a file of 'lycosa train rules'?"
@@ -234,11 +223,11 @@ class _Ways:
                 elif to in self.rows and to != source:
                     self.rows[source][to] = probability
         self.direct = {source: math.fsum(several) for source, several in last.items()}
+        # Chance in two links, by the class in between.
         self.second = {
             source: {to: p * self.direct[to] for to, p in row.items() if self.direct[to]}
             for source, row in self.rows.items()
         }
-        """What leads there in two links, by the class in between."""
         self.total = {source: math.fsum(row.values()) for source, row in self.second.items()}
         self.order = {source: sorted(row, key=lambda to: -row[to]) for source, row in self.second.items()}
 
@@ -283,6 +272,6 @@ def _rule(line: str, where: str) -> Rule:
         probability, count = float(fields[2]), float(fields[3]) if len(fields) == 4 else 1.0
     except ValueError:
         probability = count = math.nan
-    if not 0 <= probability <= 1 or not 0 <= count <= MOST_CASES:
+    if not 0 <= probability <= 1 or not 0 <= count <= 1e15:  # sums of more lose cases
         raise InputError(f"{where}: {str(fields[2:])[:100]} must be a probability between 0 and 1, and a count")
     return Rule(fields[0], fields[1], probability, count)

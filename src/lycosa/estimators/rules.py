@@ -49,10 +49,8 @@ class Rules(SaidByParents):
     refine: bool = False
     period: int = 100
     notes: list[str] = learned(list)
-    """What a person should know before the crawl starts."""
     book_: RuleBook = learned()
-    wanted_: set[str] = learned()
-    """The classes that the targets stand for."""
+    wanted_: set[str] = learned()  # classes that the targets stand for
     chance_: dict[str, float] = learned()
     priority_: Parents = learned()
     class_: NDArray[np.int32] = column(np.int32)

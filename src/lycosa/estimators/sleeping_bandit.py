@@ -18,30 +18,12 @@ from lycosa.core.columns import column, fit, learned
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores, Step
 
-PRIME, M, W = 766_245_317, 12, 15
-"""Of the hash that takes numbers of n-grams to 2^M dimensions: the high M bits of the low W bits of a product."""
-
-MOST_GROUPS = 1024
-"""Beyond it, a path joins the nearest group whatever its similarity."""
-
-MOST_GRAMS = 1 << 16
-"""Pairs of tags that have a number; later ones count for nothing."""
-
-LETTERS = range(32, 127)
-"""Characters of an address that count."""
-
-MOST_LETTERS = 300
-"""Characters that are read of an address."""
-
-BATCH = 10
-"""Pages between two lessons of the classifier."""
-
-DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0
-"""Of the classifier: its L2 penalty, by how much less the intercept moves, and the rate of the first step."""
-
-TARGET = 1e6
-"""What an address that looks relevant has more than all others: it is fetched at once."""
-
+PRIME, M, W = 766_245_317, 12, 15  # hash of n-grams to 2^M dimensions: the high M bits of the low W bits of a product
+MOST_GROUPS = 1024  # then a path joins the nearest group whatever its similarity
+LETTERS = range(32, 127)  # characters of an address that count
+BATCH = 10  # pages between two lessons of the classifier
+DECAY, INTERCEPT_DECAY, FIRST_RATE = 1e-4, 0.01, 10.0  # L2 penalty; the intercept moves less; rate of the first step
+TARGET = 1e6  # an address that looks relevant comes before all others
 EPSILON = 1e-6
 
 
@@ -57,7 +39,7 @@ def hashed(number: int) -> int:
 @lru_cache(maxsize=1 << 14)
 def bigrams(address: str) -> NDArray[np.intp]:
     """The pairs of letters of an address, by number, as often as they are there."""
-    codes = np.frombuffer(address[:MOST_LETTERS].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
+    codes = np.frombuffer(address[:300].lower().encode("ascii", "replace"), np.uint8).astype(np.intp)
     known = (codes >= LETTERS.start) & (codes < LETTERS.stop)
     both = known[:-1] & known[1:]
     pairs: NDArray[np.intp] = ((codes[:-1] - LETTERS.start) * len(LETTERS) + codes[1:] - LETTERS.start)[both]
@@ -71,8 +53,7 @@ class AddressClassifier:
         self.weights = np.zeros(len(LETTERS) ** 2)
         self.intercept = 0.0
         self.steps = 0
-        self.waiting: list[tuple[str, bool]] = []
-        """Addresses of the next batch, and whether each was relevant."""
+        self.waiting: list[tuple[str, bool]] = []  # the next batch: address, relevant
 
     def decision(self, address: str) -> float:
         """Above 0: relevant. Before the first lesson it says no to everything."""
@@ -103,16 +84,14 @@ class Groups:
 
     def __init__(self, theta: float) -> None:
         self.theta = theta
-        self.names: list[str] = []
-        """Of each group the path that it began with."""
+        self.names: list[str] = []  # paths that the groups began with
         self.centres = np.zeros((0, 1 << M), np.float32)
         self.lengths = np.zeros(0)
         self.members = np.zeros(0)
         self.pulls = np.zeros(0)
         self.rewards = np.zeros(0)
         self._grams: dict[tuple[str, str], int] = {}
-        self._shared = np.zeros(1 << M, np.int64)
-        """How many n-grams each dimension has."""
+        self._shared = np.zeros(1 << M, np.int64)  # n-grams in each dimension
 
     def __len__(self) -> int:
         return len(self.names)
@@ -125,7 +104,7 @@ class Groups:
         pairs = list(pairwise(["[SOS]", *path.split(" "), "[EOS]"]))
         values: dict[int, float] = {}
         for pair in pairs:
-            if pair not in self._grams and len(self._grams) < MOST_GRAMS:
+            if pair not in self._grams and len(self._grams) < (1 << 16):
                 self._shared[hashed(len(self._grams))] += 1
                 self._grams[pair] = len(self._grams)
             if pair in self._grams:
@@ -216,10 +195,8 @@ class SleepingBandit:
     threshold: float = 0.1
     groups_: Groups = learned()
     addresses_: AddressClassifier = learned(AddressClassifier)
-    group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))
-    """Of each row its group, from 1; 0: none."""
-    foretold_: NDArray[np.bool_] = column(np.bool_)
-    """Whether the address of a row was taken for relevant."""
+    group_: NDArray[np.int32] = learned(lambda: np.zeros(0, np.int32))  # from 1; 0: none
+    foretold_: NDArray[np.bool_] = column(np.bool_)  # address was taken for relevant
     requests_: int = learned(int)
 
     def __post_init__(self) -> None:

@@ -24,20 +24,12 @@ FEATURES = (
     "parent relevant", "closeness", "path relevant", "address", "anchor", "context", "host", "unknown host", "promise",
 )  # fmt: skip
 PARENT, CLOSENESS, PATH, ADDRESS, ANCHOR, CONTEXT, HOST, UNKNOWN, PROMISE = range(9)
-
-DEPTH, TO_SPLIT = 18, 5
-"""How deep the tree may get, and how many pages a leaf needs to be split."""
-
+DEPTH, TO_SPLIT = 18, 5  # greatest depth of the tree; pages needed to split a leaf
 HIDDEN = (30, 15)
-SLOPE = 0.1
-"""Of the leaky ReLU."""
-
+SLOPE = 0.1  # of the leaky ReLU
 GAMMA, LEARNING_RATE, CLIP = 0.99, 1e-3, 1.0
-BATCH, EVERY = 60, 3
-"""Pages in a batch, and pages between two batches."""
-
-MEMORY = 20_000
-"""Pages in the replay memory: the last ones."""
+BATCH, EVERY = 60, 3  # pages in a batch, and between two batches
+MEMORY = 20_000  # pages in the replay memory, the last ones
 
 
 def quantized(share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -167,23 +159,19 @@ class Tres:
     network_: Network = learned()
     steps_: int = learned(int)
     x_: Matrix = learned(lambda: np.zeros((0, len(FEATURES)), np.float32))
-    leaf_: NDArray[np.int32] = column(np.int32)
-    """Of each row that waits its node of the tree."""
-    fetched_: NDArray[np.int32] = column(np.int32)
-    """Of each page in the tree its node, from 1; 0: none."""
+    leaf_: NDArray[np.int32] = column(np.int32)  # of each waiting row
+    fetched_: NDArray[np.int32] = column(np.int32)  # node of each page in the tree, from 1; 0: none
     reward_: NDArray[np.float32] = column(np.float32)
+    # Relevant and irrelevant pages on the path to each row; links since the last relevant one.
     path_: NDArray[np.int32] = learned(lambda: np.zeros((0, 3), np.int32))
-    """Of each row: relevant and irrelevant pages on the path to it, and links since the last relevant one."""
-    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))
-    """Of each host the pages, and those that are relevant."""
+    host_: NDArray[np.int64] = learned(lambda: np.zeros((0, 2), np.int64))  # of each host: pages, relevant ones
     memory_: NDArray[np.int32] = column(np.int32)
-    known_: NDArray[np.bool_] = column(np.bool_)
-    """Whether a row is in the replay memory."""
+    known_: NDArray[np.bool_] = column(np.bool_)  # in the replay memory
     size_: int = learned(int)
     next_: int = learned(int)
+    # The tree, node by node: the feature it is split by (-1: a leaf), the value, the left child (the right one is the
+    # next), the depth; number of its pages and sum of their rewards.
     feature_: list[int] = learned(lambda: [-1])
-    """The tree, node by node: what it is split by (-1: a leaf), at which value, the left child (the right one is the
-    next), how deep it is, and of its pages the number and the sum of rewards."""
     value_: list[float] = learned(lambda: [0.0])
     child_: list[int] = learned(lambda: [0])
     depth_: list[int] = learned(lambda: [0])

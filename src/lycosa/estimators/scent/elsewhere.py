@@ -14,16 +14,11 @@ from lycosa.estimators.scent.sharpening import OWN_BESIDE, likely
 if TYPE_CHECKING:
     from lycosa.estimators.scent.estimator import Scent
 
+# Pages and the sum of their outcomes; the same of positive ones; finds; and the sums of Sharpening.
 PAGES, OUTCOMES, POSITIVES, POSITIVE_OUTCOMES, FINDS, READ, READ_TOTAL, BETAS, OWNS = range(9)
-"""Of pages as such: how many, the sum of their outcomes; of the positive ones the same; finds; and what Sharpening sums
-up: pages, parts of the query, what the judge and what our own reading say."""
-
+# Summed again when the judge has learned.
 _BY_OUTCOME = (OUTCOMES, POSITIVES, POSITIVE_OUTCOMES, FINDS, READ_TOTAL, BETAS, OWNS)
-"""Those that are summed up anew when the judge has learned."""
-
-OF_PAGES = 9
-"""How many that are. Behind them comes what the terms of links were worth (Mixing)."""
-
+OF_PAGES = 9  # how many those are; behind them stand the sums of Mixing
 Numbers = NDArray[np.float64]
 
 
@@ -38,12 +33,10 @@ class Elsewhere:
         self.sums = np.zeros((0, 2), np.float32)
         self.pages = np.zeros(OF_PAGES)
         self._count = 0
-        self._rows = np.zeros(0, np.int32)
-        """Of others' pages that link to rows of ours; and what they said of each: its outcome, and what it is worth."""
+        self._rows = np.zeros(0, np.int32)  # others' pages that link to rows of ours, and what they said of each
         self._outcome = np.zeros(0, np.float32)
         self._beta = np.zeros(0, np.float32)
-        self._heard = np.zeros(FINDS + 1)
-        """Of those pages what others say of all of theirs."""
+        self._heard = np.zeros(FINDS + 1)  # what others say of all of those pages
 
     def hear(self, row: int, outcome: float, visit: Visit, scent: Scent) -> None:
         """A page of others has turned out so."""

@@ -46,6 +46,7 @@ from lycosa.estimators.scent.trails import (
 from lycosa.estimators.scent.words import SLOTS, LinkWords, Meaning, meaning_of
 from lycosa.text.tokens import stems as stems_of
 
+# The terms of a score and their weights at first.
 WEIGHTS = {
     "pages": 0.4,
     "popularity": -0.1,
@@ -62,63 +63,28 @@ WEIGHTS = {
     "new places": 0.6,
     "place": 0.6,
 }
-"""The terms of a score, and how much each counts at first."""
-
 TERMS = tuple(WEIGHTS)
-
-SHRINK = 3.0
-"""A group of so many pages is half known: lifts and means are shrunk towards what is known without them."""
-
-AT_ONCE = 1 << 14
-"""Pages that are credited at once, when all of them are: it takes memory."""
-
-ANCESTORS = 3
-"""Pages on the way that get credit for where it led."""
-
+SHRINK = 3.0  # a group of so many pages is half known: lifts and means are shrunk towards what is known without it
+AT_ONCE = 1 << 14  # pages credited at once: it takes memory
+ANCESTORS = 3  # pages on the way that get credit
 PAGES_SHRINK, NEIGHBOURS_SHRINK, PLACE_SHRINK = 2.0, 0.7, 10.0
-
+# Score of any link. It changes no order, but keeps a choosy crawl from waiting for the sake of small differences
+# between small scores.
 ANY = 0.5
-"""What any link is worth. It changes no order; but a choosy crawl waits for a host only if what it would get there is
-worth much more than what it could have now, and not for the sake of small differences between small scores."""
-
-RISK = "no page"
-"""What a score loses as the request may give no page."""
-
-SMELT = 3
-"""Finds after which looking at new places counts half."""
-
-BY_AGE, BY_TOPIC = "turn of the oldest", "turn by topic"
-"""What a score has more as it is its turn: as the oldest link, or as the one of which the topic says most."""
-
-UNSMELT = 3
-"""Pages without a find before the oldest link has a turn."""
-
-WEAK, CERTAIN = 6, 10
-"""Finds are doubtful while fewer than one page in so many is one, and they are no more than that many."""
-
-SECOND = 4
-"""While finds are doubtful, one page in so many goes by the topic alone."""
-
-CANDIDATES = 32
-"""Links of which the topic says most, before it counts whether they lead to a page."""
-
-LEAD = 0.05
-"""How much better than the best the link is whose turn it is."""
-
+RISK = "no page"  # what a score loses as the request may give no page
+BY_AGE, BY_TOPIC = "turn of the oldest", "turn by topic"  # what a score has more in its turn
+WEAK, CERTAIN = 6, 10  # finds are doubtful while fewer than one page in so many is one, and no more than that many
+CANDIDATES = 32  # links of which the topic says most, before their risk counts
 Column = NDArray[np.float64]
-Groups = NDArray[np.float32]
-"""Of each slot the sum of the outcomes of its pages, and how many they are."""
-
-OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)
-"""Of the groups those of pages, by their words."""
-
+Groups = NDArray[np.float32]  # of each slot: sum of the outcomes of its pages, their number
+OF_TEXT = slice(IN_TEXT, IN_TEXT + SLOTS)  # groups of pages, by their words
+# Columns that are groups of links.
 _GROUPS = np.array([*range(OF_ANCHOR.start, OF_ANCHOR.stop), *range(DIRECTORY, TAGS + 1)])
-"""Of a line of words the groups of links."""
-
+# Terms by which the topic judges a link, as `SAID` has them after the first.
 _OF_TOPIC = TERMS.index("anchor"), slice(TERMS.index("context"), TERMS.index("anchor meaning") + 1)
-"""Terms by which the topic says something of a link: those after the first one as `SAID` has them."""
-
 _EIGHT = 8
+# Columns of words (begin, end), the groups in which their lift is looked up, and its shrinkage. The first three are
+# eight words each, in the order of the terms that they are summed up for.
 _LOOKED_UP = (
     (OF_ANCHOR.start, OF_ANCHOR.stop, 0, SHRINK),
     (OF_ANCHOR.start, OF_ANCHOR.stop, IN_TEXT, SHRINK),
@@ -127,10 +93,7 @@ _LOOKED_UP = (
     (DIRECTORY, HOST + 1, 0, SHRINK),
     (PATH, TAGS + 1, 0, PLACE_SHRINK),
 )
-"""Of which words of a line the lift is looked up, in which groups, and how it is shrunk. The first three are eight
-words each, in the order of the terms that they are summed up for."""
-_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS])
-"""Of each of those terms the number of words."""
+_ROOTS_OF = np.array([ROOTS + 1, ROOTS + 1, ROOTS])  # number of words of each of those terms
 _COLUMNS = np.concatenate([np.arange(begin, end) for begin, end, _, _ in _LOOKED_UP])
 _GROUPS_OF = np.concatenate([np.full(end - begin, first, np.int32) for begin, end, first, _ in _LOOKED_UP])[:, None]
 _SHRINKS = np.concatenate([np.full(end - begin, shrink, np.float32) for begin, end, _, shrink in _LOOKED_UP])[:, None]
@@ -311,7 +274,7 @@ class Scent:
             scores[np.isin(rows, moved)] = self.elite_.score[row]
         if self.turn_ >= 0:
             at = int(rows.searchsorted(self.turn_))
-            self.lead_ = float(scores.max()) + LEAD - float(scores[at])
+            self.lead_ = float(scores.max()) + 0.05 - float(scores[at])  # ahead of the best
             scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
@@ -346,11 +309,11 @@ class Scent:
         that link and the one before, which may still be open: both have another score now.
         """
         before, self.turn_ = self.turn_, -1
-        if self.pages_ > UNSMELT:
+        if self.pages_ > 3:
             doubtful = self.probability and self.finds_ <= CERTAIN and WEAK * self.finds_ < self.pages_
             if not self.finds_ and self.pages_ % 2 == 0:
                 self.turn_ = self._oldest(table)
-            elif self.finds_ and doubtful and self.pages_ % SECOND == 0:
+            elif self.finds_ and doubtful and self.pages_ % 4 == 0:
                 self.turn_ = self._most_topical(table, before)
             elif before >= 0 and table.state[before] == OPEN and self.by_topic_ == bool(self.finds_ and doubtful):
                 self.turn_ = before
@@ -652,7 +615,7 @@ class Scent:
         of_host = (sums[-3] + SHRINK * mean) / (host + SHRINK)
         features[8] = (sums[-4] + SHRINK * of_host) / ((directory + SHRINK) * scale)
         np.divide(_summed(lifts), np.maximum(known.take(_ROOTS_OF, axis=0), 1.0) * scale, out=features[9:12])
-        curiosity = 1.0 / (1.0 + self.finds_ / SMELT)
+        curiosity = 1.0 / (1.0 + self.finds_ / 3)
         unknown = 1.0 / np.sqrt(1.0 + counts[-4:-2])
         features[12] = 0.5 * curiosity * (unknown[0] + unknown[1])
         features[12] += curiosity * (1.0 - known[DEPTH].astype(np.float64) / DEEPEST)

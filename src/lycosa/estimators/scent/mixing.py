@@ -14,18 +14,8 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 from lycosa.estimators.scent.trails import DEAD, DIRECTORY, HOST, NEIGHBOUR_WEIGHT, OF_ANCHOR, Lines
 
-RIDGE = 50.0
-"""How firmly the fixed weights are believed in: a prior variance of .02, if outcomes have 1."""
-
-DISCOUNT = 0.99
-"""What a comparison keeps of what it knew, with every page."""
-
-TRIAL = 20
-"""Pages before the shifted weights may be used at all."""
-
-MOST = 3.0
-"""Outcomes, as multiples of the mean of the positive ones, above which a page is as good as any."""
-
+DISCOUNT = 0.99  # of what a comparison knew, with every page
+TRIAL = 20  # pages before the shifted weights may be used
 Column = NDArray[np.float64]
 
 
@@ -50,7 +40,7 @@ class Mixing:
     (False, True)
     """
 
-    def __init__(self, fixed: Column, ridge: float = RIDGE) -> None:
+    def __init__(self, fixed: Column, ridge: float = 50.0) -> None:
         self.fixed = fixed
         n = len(fixed)
         self._free = (fixed != 0.0).astype(np.float64)
@@ -58,8 +48,7 @@ class Mixing:
         self.shifted = fixed.copy()
         self.ahead = False
         self.pages = 0
-        self.elsewhere = 0
-        """Pages that other shards have learned from; of those the sums of terms, and the referee's."""
+        self.elsewhere = 0  # pages that other shards have learned from; their sums of terms, and the referee's
         self._terms_elsewhere, self._sums_elsewhere = np.zeros(n), np.zeros((2, 3))
         self._inverse: Column = np.eye(n) / ridge
         self._said = np.zeros(n)
@@ -75,7 +64,7 @@ class Mixing:
 
     def learn(self, terms: Column, outcome: float) -> None:
         """A link of these terms, not weighted, has led to a page of this outcome."""
-        y = min(outcome, MOST)
+        y = min(outcome, 3.0)  # in means of the positive outcomes: beyond it, a page is as good as any
         self.pages += 1
         rate = max(1.0 / self.pages, 1 - DISCOUNT)
         dy = y - self._outcome
@@ -139,22 +128,12 @@ class Mixing:
 # Which rows to score again: those that look best, and a few of the others in turn.
 
 TOP, SLICE = 64, 32
-PERIOD, ROWS_A_PAGE = 16, 4096
-"""All scores are looked through after every 16 pages, or with many rows after one page for every 4,096."""
-
-
-NOTICEABLE = 0.01
-"""A row whose score has changed by less keeps the one it has: the best rows change a little with every page."""
-
+PERIOD, ROWS_A_PAGE = 16, 4096  # all scores are looked through after 16 pages, or one page for every 4,096 rows
+# Pages after which one of the best rows that was not fetched makes room: it is held back as a likely trap, or its host
+# is not available. It is scored again with its neighbours, and in its turn.
 PATIENCE = 128
-"""Pages after which a row that is among the best, and was not fetched all the while, makes room for others: it is held
-back as a likely trap, or its host is not to be had. It is scored again with its neighbours, and in its turn."""
-
-
 _EVER = np.iinfo(np.int32).max
-
-FOREMOST = 8192
-"""Rows that are scored again when all scores have changed at once."""
+FOREMOST = 8192  # rows scored again when all scores have changed at once
 
 
 class Elite:
@@ -162,8 +141,7 @@ class Elite:
 
     def __init__(self) -> None:
         self.score = np.zeros(1024, np.float32)
-        self._until = np.full(1024, _EVER, np.int32)
-        """Of each row that was ever among the best: the page after which it no longer is."""
+        self._until = np.full(1024, _EVER, np.int32)  # page after which a row is no longer among the best
         self._best: NDArray[np.intp] = np.zeros(0, np.intp)
         self._cursor = 0
         self._pages = 0
@@ -214,7 +192,7 @@ class Elite:
 
         The rows are sorted. Those that are `told` are among them, however little has changed.
         """
-        changed = np.abs(scores - self.score.take(rows)) > NOTICEABLE
+        changed = np.abs(scores - self.score.take(rows)) > 0.01  # the best rows change a little with every page
         changed[rows.searchsorted(told)] = True
         places = changed.nonzero()[0]
         self.score[rows.take(places)] = scores.take(places)
@@ -243,25 +221,17 @@ def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:
 
 # How likely a request gives no page: dead links, redirects to nowhere, files of unwanted types, soft 404s.
 
-PLACES = 1 << 17
-"""Room for what is known of words and places, by a hash: 1 MB."""
-
-USUAL = -3.5
-"""The log odds before anything is known: 3 %."""
-
+PLACES = 1 << 17  # hash buckets for words and places: 1 MB
+USUAL = -3.5  # log odds before anything is known: 3 %
+# Step size of words and places, and what it is divided by at first (AdaGrad, Duchi et al. 2011): a page where one was
+# expected moves hardly anything.
 RATE, CALM = 1.0, 1.0
-"""How far a word or a place moves at first; the more often it was wrong, the less (AdaGrad, Duchi et al. 2011), as if
-it had been wrong so often before: a page where one was expected moves hardly anything."""
-
-MOST_RISKED = 30.0
-"""Log odds beyond which nothing is more certain: so that whatever happens was not impossible."""
-
+MOST_RISKED = 30.0  # log odds: nothing is more certain
+# Log odds of a link all of whose neighbours gave no page; number of neighbours that is half believed.
 NEAR, SHRINK = 2.0, 0.7
-"""Log odds that a link has more if all its neighbours gave no page; and how many of them are half believed."""
-
 _LINK = slice(OF_ANCHOR.start, HOST + 1)
+# Keeps directories and hosts apart from words of the same number.
 _APART = np.array([*(1 for _ in range(OF_ANCHOR.start, DIRECTORY)), 3, 5], np.int32)
-"""Directories and hosts are kept among words, at other places than words of the same number."""
 
 
 class Risk:

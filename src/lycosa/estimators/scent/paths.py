@@ -7,9 +7,7 @@ from zlib import crc32
 
 from lycosa.estimators.scent.trails import IN_PATHS
 
-PATHS = 1 << 16
-"""Places for paths, chosen by a hash, and as many for the same without ids and classes: 1 MB in all."""
-
+PATHS = 1 << 16  # hash buckets, and as many for paths without ids and classes: 1 MB in all
 _REMEMBERED = 10_000
 _NAMES = re.compile(r"[.#][^ ]*")
 

@@ -15,31 +15,17 @@ from lycosa.core.table import Table
 from lycosa.core.types import Rows, Visit
 from lycosa.estimators.scent.words import SLOTS, LinkWords, slot_of
 
-UNLIKELY = 0.2
-"""Below this probability a page is taken for one that is worth nothing: it is noise, and there is much of it."""
-
+UNLIKELY = 0.2  # a less probable page is worth nothing: it is noise, and there is much of it
+# Share of our own reading in what the query says of a page; less beside a judge that gives probabilities.
 OWN, OWN_BESIDE = 0.8, 0.2
-"""The share of our own reading in what the query says of a page; the rest is the judge's. It is less beside one that
-gives probabilities."""
-
+# Weight of feedback beside the query, which has 1; its limit, as a multiple of the query's usual.
 FEEDBACK, CAP = 0.5, 1.5
-"""The weight of feedback beside the query, which has 1; and how large it may be, as a multiple of the query's usual."""
-
-SHRINK = 3.0
-"""A word that was on so many pages is half known."""
-
+SHRINK = 3.0  # a word on so many pages is half known
+# Feedback has to agree with the query on the last fifty pages or so: a correlation of .2.
 DISCOUNT, TRUST, TRIAL = 0.98, 0.2, 5
-"""Feedback counts while it agrees with the query on new pages: a correlation of .2 over the last fifty or so."""
-
-IN_MEMORY = 1 << 23
-"""Words of pages that are; those of some 65,000 pages."""
-
-AT_ONCE = 4096
-"""Pages whose words are read at once."""
-
-_FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))
-"""1 + log tf of every count that a visit can have."""
-
+IN_MEMORY = 1 << 23  # words, those of some 65,000 pages
+AT_ONCE = 4096  # pages whose words are read at once
+_FREQUENCY = 1.0 + np.log(np.maximum(np.arange(1 << 16), 1.0))  # 1 + log tf of every count
 Column = NDArray[np.float64]
 
 
@@ -58,10 +44,8 @@ class _Kept:
         self.count = 0
         self.rows = np.zeros(0, np.int32)
         self.own = np.zeros(0)
-        self.quality = np.zeros(0)
-        """0 for a copy of another page."""
-        self.words = np.zeros(0, np.int32)
-        """How many each has."""
+        self.quality = np.zeros(0)  # 0: a copy
+        self.words = np.zeros(0, np.int32)  # how many each page has
         self.slots = Spilled((), np.int32, IN_MEMORY)
 
     def add(self, row: int, own: float, quality: float, slots: NDArray[np.integer[Any]]) -> None:
@@ -140,9 +124,9 @@ class Sharpening:
     ) -> None:
         self.probability = probability
         self.feedback = feedback and not probability and not exact
+        # Of each word: sum of the query's parts of pages that have it, and their number. Belongs to the groups of
+        # scent, not to our state.
         self.lifts = lifts
-        """Of each word: sum of the query's parts of pages that have it, and how many pages that are. A part of what
-        scent knows of groups, which is no part of our state."""
         self.pages = 0
         self.total = 0.0
         self._topic = np.zeros(SLOTS)

@@ -16,53 +16,34 @@ from lycosa.core.table import Edges
 from lycosa.core.types import Rows
 from lycosa.estimators.scent.words import SLOTS, Slots
 
-ANCHOR, CONTEXT, ADDRESS = 8, 12, 8
-"""Words that are kept of each."""
-
+ANCHOR, CONTEXT, ADDRESS = 8, 12, 8  # words kept of each
 OF_CONTEXT, OF_ANCHOR = slice(0, CONTEXT), slice(CONTEXT, CONTEXT + ANCHOR)
+# The anchor's are in the middle, as they are read together with either.
 OF_ADDRESS = slice(CONTEXT + ANCHOR, CONTEXT + ANCHOR + ADDRESS)
-"""Where they stand in a line of words: anchors in the middle, as they are read together with either."""
-
+# Groups: where the link leads, and where it stands on its page.
 DIRECTORY, HOST, PATH, TAGS = range(OF_ADDRESS.stop, OF_ADDRESS.stop + 4)
-"""What stands behind them, as numbers of groups as well: where the link leads, and where it stands on its page."""
-
+# Where the numbers of these groups begin, behind those of anchor words. IN_TEXT: groups of pages by their words.
 IN_DIRECTORIES, IN_HOSTS, IN_TEXT, IN_PATHS = SLOTS, 2 * SLOTS, 3 * SLOTS, 4 * SLOTS
-"""Where the numbers of these groups begin: behind those of the words of anchors. In between are groups of pages: those
-that have a word in their text."""
-
 _WIDTH = np.array([CONTEXT, ANCHOR, ADDRESS])
 _BEGIN = np.array([0, CONTEXT, CONTEXT + ANCHOR])
 _ROOT = np.sqrt(np.arange(CONTEXT + 1, dtype=np.float32))
-
-PARENTS = 8
-"""Links to a row that are kept: the first ones."""
-
-NEAR = 4
-"""Links that stand so near are neighbours."""
-
+PARENTS = 8  # links to a row that are kept: the first ones
+NEAR = 4  # links this near are neighbours
 DECAY = 0.6
-BLOCK = 1 << 18
-"""Links that are summed anew at once: what that takes, 75 bytes each, is not to grow with the crawl."""
-
+BLOCK = 1 << 18  # links summed at once, 75 bytes each
 _OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.intp)
 _WEIGHTS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
+# Columns of `known`: sum and weight of the neighbours' outcomes; sums over parents of their outcomes, and of those times
+# alpha; the most that the topic said of a context and of an address; the cosine of the anchor with the topic; the weight
+# of neighbours that gave no page; the roots of the numbers of words of context and anchor; the names in its path.
 (
     NEIGHBOURS, NEIGHBOUR_WEIGHT, OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, DEAD, ROOTS, _, DEPTH, _,
 ) = range(12)  # fmt: skip
-"""Columns of `known`: sum and weight of the neighbours' outcomes; sums over parents of their outcomes, and of those
-times alpha; the most that the topic said of a context and of an address; the cosine of the anchor with the topic; the
-weight of neighbours that gave no page; the roots of the numbers of words of context and anchor; the names in its path.
-The first two are added to as one number of eight bytes, so their number is even."""
-
 SAID, OF_ROOTS = slice(IN_CONTEXT, ANCHOR_NEAR + 1), slice(ROOTS, ROOTS + 2)
-
-BYTES = 4 * (TAGS + 1 + PARENTS + 12 + 1 + 2) + 3
-"""Of memory for each known link: 223."""
-
-DEEPEST = 8
-"""Names in the path of an address from which on it does not matter how many there are."""
+BYTES = 4 * (TAGS + 1 + PARENTS + 12 + 1 + 2) + 3  # of memory for each known link: 223
+DEEPEST = 8  # names in the path of an address: more make no difference
 
 
 class Lines(NamedTuple):

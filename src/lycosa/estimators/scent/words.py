@@ -17,13 +17,10 @@ from lycosa.text.languages import ENGLISH, code_of
 from lycosa.text.tokens import Tokens, new_among, words_of
 from lycosa.text.vocabulary import LinkTexts
 
+# Hash buckets for stems, so that memory does not grow with the crawl. Of 100,000 stems two thirds are alone in theirs;
+# the others are mostly rare.
 SLOTS = 1 << 18
-"""Places for stems, chosen by a hash: what is learned of words takes the same memory however long a crawl is. With
-100,000 stems two thirds are alone in their slot; those that are not are rare words, mostly."""
-
-NOWHERE = 0
-"""The slot of no word."""
-
+NOWHERE = 0  # the slot of no word
 LANGUAGES = 8
 _REMEMBERED, _BITS = 100_000, 17
 _SKIP, _UNMET = -1, -9
@@ -136,12 +133,7 @@ class LinkWords:
 
 # What words mean, in numbers: how near a link's words are to the topic.
 
-DIMENSIONS = 64
-"""Of the 256 that the vectors have, the first: they were trained so that the first ones say the most."""
-
-MOST_TERMS = 40
-"""Terms of example pages that make up the topic's vector."""
-
+DIMENSIONS = 64  # the first of 256: they were trained to say the most
 Matrix = NDArray[np.float32]
 
 
@@ -160,10 +152,8 @@ class Meaning:
 
         self._vectors, self._word_vectors = vectors, word_vectors
         self.topic = self._topic(words, terms or {})
-        self._words: dict[int, str] = {}
-        """The word of each slot that was met."""
-        self._place = np.zeros(SLOTS, np.int32)
-        """Of each slot the line of its vector; 0 where it was not looked up."""
+        self._words: dict[int, str] = {}  # word of each slot
+        self._place = np.zeros(SLOTS, np.int32)  # line of each slot's vector; 0: not looked up
         self._lines = np.zeros((1024, DIMENSIONS), np.float32)
         self._count = 1
 
@@ -225,7 +215,7 @@ class Meaning:
         if words:
             vector = self._vectors([words])[0]
         else:
-            heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:MOST_TERMS]
+            heavy = sorted(terms.items(), key=lambda term: (-term[1], term[0]))[:40]
             vector = np.zeros(DIMENSIONS, np.float32)
             if heavy:
                 vector = np.array([weight for _, weight in heavy]) @ self._vectors([term for term, _ in heavy])
