@@ -20,10 +20,8 @@ from lycosa.web.urls import is_http
 class Answers:
     """What is known, and what is to be recorded of it."""
 
-    learned: dict[str, Any] = field(default_factory=dict)
-    """The terms of example pages."""
-    searched: dict[str, list[str]] = field(default_factory=dict)
-    """What each search engine has named."""
+    learned: dict[str, Any] = field(default_factory=dict)  # terms of example pages
+    searched: dict[str, list[str]] = field(default_factory=dict)  # by search engine
     events: list[Event] = field(default_factory=list)
 
     @classmethod

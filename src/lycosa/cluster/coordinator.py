@@ -23,20 +23,12 @@ from lycosa.core.budget import (
 )
 from lycosa.version import SOFTWARE
 
-SECONDS = 10.0
-"""Of a lease: a shard that hears nothing for so long fetches nothing more."""
-
-SMALL = 2_000
-"""Pages of a crawl up to which nobody waits, and nothing is granted ahead: each choice counts."""
-
+SECONDS = 10.0  # of a lease: a shard that hears nothing for so long fetches nothing more
+SMALL = 2_000  # pages up to which no parcel waits and nothing is granted ahead: each choice counts
+# Beyond SMALL, for every 100 pages one more may be granted ahead, up to 3 times the slots: shards of a large crawl need
+# not report at each page.
 AHEAD = 100, 3
-"""Of how many pages of the crawl beyond these one more may be granted than can be under way at once, up to so many
-times as many: so shards of a large crawl need not report at each page."""
-
-FRESH = 3.0
-"""Seconds for which a shard's claims keep others from theirs: one that does not report by then may be dead, and the
-others go on."""
-
+FRESH = 3.0  # seconds for which a shard's claims keep others from theirs: one that is silent for longer may be dead
 SUPERSEDED = "another process has taken over"
 
 
@@ -47,10 +39,8 @@ class _Known:
     report: Report
     at: float
     pages: int
-    requests: int
-    """What it may spend in all."""
-    claims: list[float] = field(default_factory=list)
-    """Its promises for which nothing was granted yet, the best first."""
+    requests: int  # what it may spend in all
+    claims: list[float] = field(default_factory=list)  # promises without a grant, the best first
 
 
 class Coordinator:

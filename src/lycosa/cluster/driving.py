@@ -16,24 +16,14 @@ from lycosa.cluster.messages import Grant, Report, Sums
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
-TICK, LONGEST_TICK = 0.1, 0.5
-"""Seconds between two reports of a shard, at first and in a large crawl. One that was granted something and has used it
-up reports sooner."""
-
-SEND_EVERY, LONGEST_SENDING = 0.05, 1.0
-"""Seconds between two parcels for one receiver in a large crawl; links wait for others meanwhile."""
-
-RECEIVERS = 16
-"""With more of them it may be longer: a shard of a large crawl sends no more parcels a second than this."""
-
+TICK, LONGEST_TICK = 0.1, 0.5  # seconds between two reports of a shard, at first and in a large crawl
+SEND_EVERY, LONGEST_SENDING = 0.05, 1.0  # seconds between two parcels for one receiver in a large crawl
+RECEIVERS = 16  # a shard of a large crawl sends so many parcels a second, at most
+# Pages beyond SMALL for each second that reports and links may wait. A call costs more than what it carries. Early
+# pages matter most: with parcels every .05 to .1 s, crawls of 500 pages on eight shards found .04 less of what there
+# is.
 PAGES = 5_000
-"""Of the whole crawl, beyond the first (`SMALL`), for each second that may pass so. A call costs more than what it
-carries; and the more pages there are, the more links wait to be fetched, and the less does it matter when one more is
-heard of. Among the first it matters: with parcels every .05 to .1 s, crawls of 500 pages on eight shards found .04
-less of what there is."""
-
-AGAIN = 1.0
-"""Seconds after which somebody who did not answer is asked again."""
+AGAIN = 1.0  # seconds to the next attempt
 
 
 class Unreachable(Exception):

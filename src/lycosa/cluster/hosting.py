@@ -36,15 +36,11 @@ from lycosa.web.politeness import Authority
 
 ENDED = "it was ended"
 
-REMEMBERED = 1_000
-"""Sessions that are known to be over."""
-
 
 class Hosts(Protocol):
     """The processes, as the crawls of a server reach them."""
 
-    count: int
-    """How many host shards; 0 until they are open."""
+    count: int  # host shards; 0 until they are open
 
     async def open(self) -> None:
         """Start them, unless they run; an error says why that can't be done."""
@@ -118,7 +114,7 @@ class ShardHost:
     async def end(self, session: str) -> None:
         """End a shard at once; when this returns it writes nothing more."""
         self._over[session] = None
-        while len(self._over) > REMEMBERED:
+        while len(self._over) > 1_000:
             self._over.popitem(last=False)
         if (held := self._held.get(session)) is not None:
             held[1].cancel()
@@ -180,9 +176,7 @@ class HostsHere:
 # A crawl whose shards are hosted beside those of other crawls, seen from where it was started.
 
 T = TypeVar("T")
-
-PATIENCE = 5.0
-"""Seconds that a host has to answer in."""
+PATIENCE = 5.0  # seconds that a host has to answer
 
 
 class HostedCrawl(ClusterCrawl):

@@ -19,32 +19,13 @@ from lycosa.cluster.coordinator import SECONDS
 from lycosa.cluster.owning import Owners
 from lycosa.core.protocols import NEVER, Clock
 
-Want = tuple[str, int, float]
-"""An address, how many turns are wanted, and how many seconds a question and its answer take."""
-
-Term = tuple[float, float]
-"""In how many seconds a lease begins, and for how many it holds: none, if it can't be had now."""
-
-TURNS = 8
-"""Requests that are leased at once of an address that others want, at most."""
-
-LATELY = 30.0
-"""Seconds for which somebody who asked for an address counts as one who wants it."""
-
-WAITING = 2
-"""Requests of a shard that wait for a lease of one address, at most."""
-
-LOOK, LATER = 0.05, 0.25
-"""Seconds until a request that waits for a lease looks again; and a host whose address others wait for already."""
-
-AGAIN = 1.0
-"""Seconds until an owner is asked again that did not answer, or had nothing to lease."""
-
-ANSWER = 2.0
-"""Seconds in which an owner has to answer."""
-
-MOST = 100_000
-"""Addresses that are remembered, beyond those that are leased now."""
+Want = tuple[str, int, float]  # address, turns wanted, seconds that a question and its answer take
+Term = tuple[float, float]  # seconds until a lease begins, seconds that it holds: 0 if there is none now
+LATELY = 30.0  # seconds for which a shard that asked for an address counts as one that wants it
+LOOK, LATER = 0.05, 0.25  # seconds until a waiting request looks again, and a host whose address others wait for
+AGAIN = 1.0  # seconds until an owner is asked again that did not answer, or had nothing to lease
+ANSWER = 2.0  # seconds that an owner has to answer
+MOST = 100_000  # addresses remembered, beyond those leased now
 
 
 @dataclass(slots=True)
@@ -53,12 +34,9 @@ class _Address:
 
     holder: int = -1
     begin: float = 0.0
-    end: float = 0.0
-    """Of the last lease."""
-    asked: dict[int, float] = field(default_factory=dict)
-    """Who asked for it, and when last."""
-    next: int = -1
-    """Who was told that it is too soon: nobody else gets the next lease, as long as this one asks for it."""
+    end: float = 0.0  # of the last lease
+    asked: dict[int, float] = field(default_factory=dict)  # when each shard asked last
+    next: int = -1  # the shard that was refused as too early: it gets the next lease, as long as it asks
 
 
 class Ledger:
@@ -72,8 +50,7 @@ class Ledger:
 
     def __init__(self, pause: float = 0.0, made: float = NEVER) -> None:
         self.pause, self.made = pause, made
-        self.since = 0.0
-        """When the first lease may begin: an owner before us may have leased some."""
+        self.since = 0.0  # when the first lease may begin: an owner before us may have leased some
         self._known: dict[str, _Address] = {}
 
     def open(self, pause: float, free_from: float) -> None:
@@ -98,7 +75,7 @@ class Ledger:
             known.next = shard
             return 0.0, 0.0
         latest = until + self.pause  # the last request is sent a pause before that
-        end = latest if alone else min(latest, begin + min(turns, TURNS) * self.pause + slack)
+        end = latest if alone else min(latest, begin + min(turns, 8) * self.pause + slack)
         if known.holder == shard:  # another crawl there may use the lease that it has
             end = max(end, known.end)
         known.holder, known.begin, known.end, known.next = shard, begin, end, -1
@@ -108,8 +85,7 @@ class Ledger:
 @dataclass(slots=True)
 class _Lease:
     begin: float
-    last: float
-    """When the last request may be sent."""
+    last: float  # when the last request may be sent
     end: float
     pause: float
 
@@ -120,10 +96,8 @@ class Leases:
     def __init__(self, number: int, owners: Owners, clock: Clock, ledger: Ledger | None = None) -> None:
         self.number, self.owners, self.clock = number, owners, clock
         self.ledger = ledger or Ledger()
-        self.until = 0.0
-        """When the lease ends under which this shard fetches: no request under what it leases is sent later."""
-        self.over = False
-        """Whether nothing more is picked, and the lease not renewed: what is in flight still gets its turns."""
+        self.until = 0.0  # end of this shard's own lease: no request is sent later
+        self.over = False  # nothing more is picked, and the lease is not renewed
         self.wanted = {owner: asyncio.Event() for owner in range(owners.shards) if owner != number}
         self._wants: dict[int, dict[str, set[str]]] = {owner: {} for owner in self.wanted}
         self._held: dict[str, _Lease] = {}
@@ -145,7 +119,7 @@ class Leases:
         if held is not None and (begin := max(at, now, held.begin)) <= held.last:
             return begin
         waiting = self._waiting.get(address, {})
-        return at if sum(looked > now - AGAIN for looked in waiting.values()) < WAITING else now + LATER
+        return at if sum(looked > now - AGAIN for looked in waiting.values()) < 2 else now + LATER
 
     def turn(self, address: str, at: float, name: str) -> tuple[float, float, float]:
         """When a request may be sent, not before `at`: the moment, until when it may be late, and how long the address

@@ -9,27 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROUNDING = 1e-6
-"""What is left of a sum from which all was taken out."""
-
-
+# Pages of a crawl from which all judges learn. In a larger one each stands for others: there are as many again whenever
+# the crawl is e times as large.
 EXAMPLES = 500
-"""Pages of a crawl that all judges hear of. Of a larger one each stands for others: there are as many again whenever
-the crawl is e times as large."""
-
-AT_ONCE = 200
-"""Examples in one message, at most."""
-
-Example = tuple[str, bytes, int]
-"""A page for judges to learn from: what they need of it, and for how many pages it stands."""
+AT_ONCE = 200  # examples in one message
+Example = tuple[str, bytes, int]  # page, what judges need of it, for how many pages it stands
 
 
 @dataclass(slots=True)
 class Examples:
     """Some of somebody's examples, from a place of their list on; and how many of the other's list are known here."""
 
-    teller: str = ""
-    """Whose list it is, or was asked for: somebody who is new begins a new one."""
+    teller: str = ""  # owner of the list: a new one begins a new list
     begin: int = 0
     told: list[Example] = field(default_factory=list)
     known: int = 0
@@ -45,23 +36,16 @@ class Report:
     requests: int
     bytes: int
     granted_pages: int
-    granted_requests: int
-    """What it may spend in all by what it was granted, and has not given back."""
-    promises: list[float] = field(default_factory=list)
-    """The scores of the best rows that it could fetch at once, beyond what it was granted."""
-    soon: float = -math.inf
-    """The best score of a host that rests, but not for long."""
-    busy: bool = False
-    """Whether something is in flight, waits for a host, or is not confirmed by its receiver yet."""
+    granted_requests: int  # less what it has given back
+    promises: list[float] = field(default_factory=list)  # scores of the best rows that it could fetch beyond its grant
+    soon: float = -math.inf  # best score of a host that rests, but not for long
+    busy: bool = False  # requests are in flight, wait for a host, or are unconfirmed
     relevant: int = 0
-    alone: bool = False
-    """Whether what is left belongs to hosts that asked to be left alone for long."""
+    alone: bool = False  # what is left belongs to hosts that asked for a long pause
     version: str = ""
     examples: Examples = field(default_factory=Examples)
-    level: float = 0.0
-    """What was taken out of all of these scores, as shards weigh terms differently: it has more by so much itself."""
-    proportional: bool = True
-    """Whether a score that is half of another promises half as much, so that a choosy crawl can compare them."""
+    level: float = 0.0  # subtracted from all of these scores, as shards weigh terms differently
+    proportional: bool = True  # half the score promises half as much
 
 
 @dataclass(slots=True)
@@ -69,19 +53,14 @@ class Grant:
     """What a shard may do until it hears more."""
 
     pages: int = 0
-    requests: int = 0
-    """In all."""
-    seconds: float = 0.0
-    """For how long the lease holds, from when the shard asked."""
-    over: str = ""
-    """Why the crawl is over; empty while it goes on."""
-    total: int = 0
-    """Pages of all shards together."""
+    requests: int = 0  # in all
+    seconds: float = 0.0  # of the lease, from when the shard asked
+    over: str = ""  # why the crawl is over
+    total: int = 0  # pages of all shards
     examples: Examples = field(default_factory=Examples)
 
 
-Sums = dict[str, Any]
-"""What a part has learned, as sums: numbers of groups, a line of sums for each, and what is summed over all pages."""
+Sums = dict[str, Any]  # numbers of groups, a line of sums for each, and sums over all pages
 
 
 class Totals:
@@ -98,8 +77,7 @@ class Totals:
 
     def __init__(self) -> None:
         self._told: dict[int, Sums] = {}
-        self._groups = np.zeros(0, np.int32)
-        """Those that anybody has met, in order; and the sums of each."""
+        self._groups = np.zeros(0, np.int32)  # all that were met, in order
         self._sums: NDArray[np.float64] = np.zeros((0, 2))
 
     def tell(self, shard: int, sums: Sums) -> None:
@@ -124,7 +102,7 @@ class Totals:
         sums = self._sums.copy()
         if own := self._told.get(shard):
             sums[self._groups.searchsorted(own["groups"])] -= own["sums"]
-        some = np.abs(sums).max(axis=1, initial=0.0) > ROUNDING
+        some = np.abs(sums).max(axis=1, initial=0.0) > 1e-6  # rounding, where all was taken out of a sum
         pages = np.sum([told_of["pages"] for told_of in told], axis=0)
         groups = self._groups[some].astype(np.int32)
         return {"groups": groups, "sums": sums[some].astype(np.float32), "pages": pages}

@@ -33,15 +33,8 @@ from lycosa.store.directory import CONFIG
 from lycosa.web.politeness import Authority
 from lycosa.web.urls import Scope
 
-Call = Callable[..., Awaitable[Any]]
-"""Takes the number of a shard, the name of a method, and what that is given."""
-
-LOCKED = 60.0
-"""Seconds that a shard waits for the directory of one before it, whose process may not be gone yet."""
-
-
-COORDINATOR = -1
-"""Stands for the coordinator where shards are named by their numbers."""
+Call = Callable[..., Awaitable[Any]]  # given the number of a shard, the name of a method, and its arguments
+COORDINATOR = -1  # in place of a shard's number
 
 
 class Names:
@@ -138,13 +131,9 @@ class Start:
     shards: int
     options: dict[str, Any]
     labels: list[Label]
-    """What people have said of pages."""
-    learned: dict[str, Any]
-    """The terms of example pages, if these are on the web: they were read once, for all shards."""
-    over: dict[int, int]
-    """Of shards whose last lease need not be waited out: its epoch."""
-    judged: dict[int, Lesson] = field(default_factory=dict)
-    """Of each shard: what the judge says of its pages, if they were judged by another topic since."""
+    learned: dict[str, Any]  # terms of example pages on the web: read once, for all shards
+    over: dict[int, int]  # epoch of the last lease of shards for which it need not be waited out
+    judged: dict[int, Lesson] = field(default_factory=dict)  # of each shard: what another judge has said since
 
     @property
     def slots(self) -> int:
@@ -160,8 +149,7 @@ class ShardActor:
         self.call: Call = Actors(Names(crawl)).call
         self.clock = wall_clock()
         self.authority: Authority | None = None
-        self.ledger: Ledger | None = None
-        """Who is polite for the shards of several crawls in one process, and what that leases of its addresses."""
+        self.ledger: Ledger | None = None  # with `authority`, shared by the shards of several crawls in one process
         self.shard: Shard | None = None
         self._ready, self._over = asyncio.Event(), False
 
@@ -215,7 +203,7 @@ class ShardActor:
 
     async def _open(self) -> tuple[Crawl, Any]:
         """The crawl of this shard, where its log ends; once whoever was this shard before is gone."""
-        path, until = shard_path(Path(self.start.directory), self.number), self.clock() + LOCKED
+        path, until = shard_path(Path(self.start.directory), self.number), self.clock() + 60.0
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             request = Request(

@@ -22,18 +22,10 @@ from lycosa.core.types import Inbound, Links, Parcel, Place, Terms, Visit
 from lycosa.store.codec import encode_other
 from lycosa.store.log import VISITS, SqliteLog
 
-CURSORS = "cursors"
-"""The setting that says up to which number each receiver has confirmed."""
-
-MOST = 5_000
-"""Pages for one receiver that are kept in memory; the others wait in the log."""
-
-MOST_PAGES, MOST_LINKS = 200, 5_000
-"""In one parcel, which is sent once it is full. (The last page may bring more links.)"""
-
-LINKING = ("page", "redirect", "sitemap", "revisit")
-"""Kinds of visits whose links join the frontier."""
-
+CURSORS = "cursors"  # setting: up to which number each receiver has confirmed
+MOST = 5_000  # pages for one receiver kept in memory; the others wait in the log
+MOST_PAGES, MOST_LINKS = 200, 5_000  # in one parcel; the last page may bring more links
+LINKING = ("page", "redirect", "sitemap", "revisit")  # kinds of visits whose links join the frontier
 Scope = Callable[[str, int], bool]
 
 
@@ -41,15 +33,11 @@ Scope = Callable[[str, int], bool]
 class Queue:
     """What one receiver has not confirmed."""
 
-    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)
-    """Packed: the number of the last page, and how many there are."""
-    pages: list[Inbound] = field(default_factory=list)
-    """Those that wait for others to travel with, and how many links they have."""
+    parcels: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # packed: number of the last page, pages
+    pages: list[Inbound] = field(default_factory=list)  # waiting for others to travel with; and their links
     links: int = 0
-    count: int = 0
-    """Of all pages."""
-    filled: Event = field(default_factory=Event)
-    """Set while there is something to send."""
+    count: int = 0  # of all pages
+    filled: Event = field(default_factory=Event)  # set while there is something to send
 
     def add(self, page: Inbound) -> None:
         """One page more."""

@@ -8,9 +8,6 @@ import xxhash
 
 from lycosa.web.urls import is_http, site
 
-MOST_ORIGINS = 100_000
-"""Whose owners are kept at hand."""
-
 
 class Owners:
     """Rendezvous hashing: of all shards the one whose hash with the domain is largest. With one shard more, only the
@@ -37,7 +34,7 @@ class Owners:
             return owner
         if not is_http(node):
             return _best(node, self.shards)
-        if len(self._of) >= MOST_ORIGINS:
+        if len(self._of) >= 100_000:
             self._of.clear()
         owner = self._of[name] = _best(site(node), self.shards)
         return owner

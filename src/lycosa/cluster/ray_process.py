@@ -18,20 +18,7 @@ from typing import Any
 from lycosa.cluster.reaching import MISSING
 from lycosa.core.errors import InputError, StoreError
 
-STORE = 80_000_000
-"""Bytes of Ray's object store where we start it: messages are small."""
-
-STARTS = 3
-"""How often it is tried to start Ray on this machine."""
-
-START, SLOW = 120.0, 600.0
-"""Seconds in which all shards have to be started: on a cluster that has fewer cores, and on one that has enough."""
-
-CLOSED = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Where this is 0, Ray listens on the loopback address, whatever the system."""
-
-NEEDED = {"gcs_server", "raylet"}
-"""Processes of Ray that it does not start again."""
+START, SLOW = 120.0, 600.0  # seconds until all shards have started: with fewer cores than shards, and with enough
 
 
 def load(address: str = "") -> Any:
@@ -63,9 +50,9 @@ def join_ray(address: str, cpus: int, notes: list[str]) -> bool:
                 raise InputError(f"there is no cluster at {address}: {short(error)}") from None
             notes.append("no cluster is running here: the crawl runs on this machine alone")
     _close(ray)
-    for left in reversed(range(STARTS)):
+    for left in reversed(range(3)):
         try:
-            ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=STORE, **quiet)
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=80_000_000, **quiet)
             return True
         except Exception as error:  # it raises nothing more telling: on a busy machine it gives up after 30 seconds
             ray.shutdown()
@@ -84,8 +71,8 @@ def keep_signals() -> None:
 
 
 def _close(ray: Any) -> None:
-    """Have what is started here listen to nobody else."""
-    os.environ[CLOSED] = "0"
+    """Bind Ray to loopback."""
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the loopback address, whatever the system
     ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as if it had been so when Ray was loaded
 
 
@@ -117,7 +104,7 @@ def dead_processes(ray: Any) -> str:
     and then end ours. Empty: none."""
     node = ray._private.worker._global_node
     dead = {name for name, _ in node.dead_processes()} if node is not None else set()
-    lost = sorted(dead & NEEDED)
+    lost = sorted(dead & {"gcs_server", "raylet"})
     return f"{' and '.join(lost)} {'has' if len(lost) == 1 else 'have'} ended" if lost else ""
 
 

@@ -14,9 +14,6 @@ MOST_SHARDS = 999
 
 MISSING = "a cluster needs Ray, which is not installed: pip install 'lycosa[cluster]'"
 
-PATIENCE = 5.0
-"""Seconds in which a cluster has to answer."""
-
 
 @dataclass(frozen=True)
 class Where:
@@ -61,6 +58,6 @@ def check_cluster(text: str) -> None:
     if named is None or int(named[2]) > 65_535:
         raise InputError(f"--cluster {address} is not an address: write it as in 10.0.0.5:6379")
     try:
-        socket.create_connection((named[1], int(named[2])), PATIENCE).close()
+        socket.create_connection((named[1], int(named[2])), 5.0).close()
     except OSError as error:
         raise InputError(f"there is no cluster at {address}: {error.strerror or error}") from None

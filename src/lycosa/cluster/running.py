@@ -27,9 +27,7 @@ from lycosa.store.log import SqliteLog
 from lycosa.web.urls import Scope
 
 T = TypeVar("T")
-
-EVERY = 1.0
-"""Seconds between two looks at how it goes."""
+EVERY = 1.0  # seconds between two looks
 
 
 def checked(request: Request) -> Request:
@@ -55,10 +53,8 @@ class ClusterCrawl:
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
-        self.told: dict[str, Any] = {}
-        """How the run ended, as the log says it."""
-        self.budget = request.budget
-        """It may grow while the crawl runs."""
+        self.told: dict[str, Any] = {}  # how the run ended, as in the log
+        self.budget = request.budget  # may grow while the crawl runs
         self.shards: list[Any] = []
         self.coordinator: Any = None
         self._ray: Any = None

@@ -20,15 +20,11 @@ from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
 from lycosa.web.politeness import Politeness
 
-LEASE = "lease"
-"""The setting that says under which epoch a shard fetches, and until when."""
-
-PROMISES = 32
-"""Rows that a shard offers at once, at most."""
-
+LEASE = "lease"  # setting: under which epoch a shard fetches, and until when
+PROMISES = 32  # rows that a shard offers at once
+# Pages of the whole crawl after which shards first share what they have learned; then whenever there are so many times
+# as many, so that the logged sums stay within a few times the last.
 FIRST_SHARE, GROWTH = 4, 1.1
-"""Pages of the whole crawl after which shards tell what they have learned, and again whenever there are so many times
-as many: what is logged of it stays within a few times of what is known in the end."""
 
 
 def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
@@ -72,8 +68,7 @@ class Shard:
         self.number, self.engine = number, engine
         self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
         self.outbox.catch_up()
-        self.total = engine.tally.pages * owners.shards
-        """Pages of all shards together, as far as it is known."""
+        self.total = engine.tally.pages * owners.shards  # pages of all shards, as far as known
         self._examples: list[Example] = []
         self._shown: set[str] = set()  # their addresses
         self._labelled: set[str] = set()
@@ -85,9 +80,9 @@ class Shard:
         engine.recorded = self._recorded
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
+        # When the lease of the process before this one has run out; at once if that is known to fetch nothing more
+        # (`over` is its epoch). Nothing is fetched before.
         self.free_from = 0.0 if self.epoch - 1 == over else float(lease.get("until", 0.0))
-        """When the lease of whoever was this shard before has run out, or at once if it is known that nothing is
-        fetched under it any more (`over` is its epoch): nothing is fetched before."""
         self.allowance = engine.picker.allowance = Allowance(engine.tally.pages, engine.tally.requests)
         self.leases = Leases(number, owners, engine.clock, ledger)
         politeness = getattr(engine.space, "politeness", None)

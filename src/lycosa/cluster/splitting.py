@@ -41,12 +41,8 @@ from lycosa.topics.base import BETAS
 from lycosa.traps.copies import Copies
 
 NEW, OLD = f"{SHARDS}.new", f"{SHARDS}.old"
-
-BEFORE = "before"
-"""What says in `SPLIT` how many shards there were before they were joined."""
-
-Make = Callable[[Path], SqliteLog]
-"""A shard's directory, and its log."""
+BEFORE = "before"  # in SPLIT: number of shards before they were joined
+Make = Callable[[Path], SqliteLog]  # opens a shard's log in its directory
 
 
 def split(directory: Path, log: SqliteLog, shards: int, scope: Scope, make: Make) -> None:
@@ -222,20 +218,10 @@ def _gather(directory: Path) -> None:
 # shards say to each other is theirs alone, and so are their judges' lessons: what pages are worth by them is brought
 # over.
 
-MERGED = "merged"
-"""The setting that says how far each shard's log is brought over."""
-
-SPLIT = "split.json"
-"""The file that says how far shards' logs were made from the common one."""
-
-FEWEST = 20
-"""Visits after which it is looked again what pages are worth, at least."""
-
-AT_ONCE = 500
-"""Pages that are asked for in one go."""
-
-ONCE = ("learned", "threshold", "probability")
-"""Settings that are the same for all shards."""
+MERGED = "merged"  # setting: how far each shard's log is brought over
+SPLIT = "split.json"  # how far shards' logs were made from the common one
+AT_ONCE = 500  # pages per query
+ONCE = ("learned", "threshold", "probability")  # settings that are the same for all shards
 
 
 def shard_path(directory: Path, number: int) -> Path:
@@ -274,16 +260,13 @@ class Merger:
         self.cursors = {shard: int(cursors.get(str(shard), 0)) for shard in range(shards)}
         self._number: dict[str, int] = {}  # of each word
         self._words: dict[int, list[int]] = {}  # of each shard: the numbers of its words here
-        self._lost: list[str] = []
-        """Words that have a number, but no visit of this log has brought: the next one does."""
+        self._lost: list[str] = []  # words with a number that no visit of this log has brought: the next one does
         self._picks = 0
         self._linked: set[str] = set()
         self._settings: dict[str, Any] = {key: log.setting(key, None) for key in ONCE}
         self._copies = Copies() if traps else None
-        self._same: dict[str, str] = {}
-        """Of pages that repeat another one of any shard: which."""
-        self._twice: list[str] = []
-        """Those that their own shard takes for no copies."""
+        self._same: dict[str, str] = {}  # pages that repeat another one of any shard
+        self._twice: list[str] = []  # those that their own shard takes for originals
         for visit in log.visits(VISITS):
             self._picks = max(self._picks, visit.pick)
             for stem in visit.terms.new:
@@ -336,7 +319,7 @@ class Merger:
             self.settle()
 
     def _later(self) -> int:
-        return max(self._picks + FEWEST, math.ceil(1.1 * self._picks))
+        return max(self._picks + 20, math.ceil(1.1 * self._picks))
 
     def _news(self, shard: int, log: SqliteLog, end: int) -> Iterator[tuple[float, int, Event]]:
         """The events of a shard that are new, each with a time that goes up."""

@@ -178,8 +178,7 @@ class Crawl:
         self.together = False
         """Whether pages that arrive together are recorded together, which takes less time. For who listens to the end:
         what was recorded, and not given to who broke off, is given to nobody."""
-        self.lessons = 0
-        """Labels that the judge has heard."""
+        self.lessons = 0  # labels that the judge has learned from
         self.lost = ""
         """Why the crawl had to be stopped: its proxy is gone, or there is too little room on the disk."""
         self._files = Files(request)
@@ -189,8 +188,7 @@ class Crawl:
         self._follower: Follower | None = None
         self._room: Room | None = None
         self._is_open = self._stopping = self._working = False
-        self.for_program = False
-        """Whether a program called: errors then name keyword arguments, not options of the command line."""
+        self.for_program = False  # errors name keyword arguments, not options of the command line
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
 

@@ -37,14 +37,7 @@ from lycosa.traps.warden import Warden
 from lycosa.web.html import page_in
 from lycosa.web.urls import check_seed, is_http
 
-MANY = 100_000
-"""Pages from which on a crawl that keeps all addresses in memory says so, unless it was asked for fewer."""
-
-KNOWN = 500
-"""Bytes, or fewer, that a known address takes with most strategies."""
-
-AT_ONCE = 10
-"""Events of a log that are folded before others get a turn."""
+AT_ONCE = 10  # events folded before other tasks get a turn
 
 
 async def assemble(request: Request, files: Files) -> Assembly:
@@ -97,8 +90,8 @@ def _engine(request: Request, files: Files, learned: dict[str, Any]) -> tuple[En
     )
     if request.owns is not None:
         engine.owns = request.owns
-    large = f"this strategy needs every address that was ever seen: all stay in memory, about {KNOWN} bytes each"
-    if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= MANY):
+    large = "this strategy needs every address that was ever seen: all stay in memory, about 500 bytes each"
+    if options.hot and engine.cold is None and (options.hot != HOT or not 0 < options.budget <= 100_000):
         request.notes += [large] if large not in request.notes else []
     return engine, probability
 
@@ -109,16 +102,11 @@ class Assembly:
 
     request: Request
     files: Files
-    engine: Engine
-    """Another one after `take_up`, if the snapshot did not fit."""
-    learned: dict[str, Any]
-    """Terms of a file or of example pages."""
-    news: list[Event]
-    """What came of learning terms, not yet recorded."""
-    probability: bool
-    """Whether its judge gives probabilities."""
-    searched: list[str]
-    """Seeds that search engines named."""
+    engine: Engine  # another one after `take_up`, if the snapshot did not fit
+    learned: dict[str, Any]  # terms of a file or of example pages
+    news: list[Event]  # from learning terms, not yet recorded
+    probability: bool  # the judge gives probabilities
+    searched: list[str]  # seeds that search engines named
 
     async def take_up(self) -> None:
         """Bring the engine to where the log ends, and record what is new."""

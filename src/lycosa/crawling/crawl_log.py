@@ -41,19 +41,13 @@ from lycosa.store.log import VISITS, SqliteLog
 from lycosa.web.rendering import Asked
 
 NAME, NONE = "crawl.log", "none"
-
+# Heritrix's numbers for requests without an answer, or not sent.
 STATUS = {
     "unknown-host": -1, "unreachable": -2, "timeout": -4, "slow": -4, "crashed": -5, "invalid": -7, "refused": -5001,
     "denied": -9998,
 }  # fmt: skip
-"""Heritrix's numbers for requests that got no answer, or were not sent."""
-
-LONGEST_PATH = 50
-"""Letters of a path of discovery; of a longer one the last, behind the number of those left out."""
-
-BACK = 65_536
-"""Bytes at the end of a file among which a line is looked for that the crawl's log knows."""
-
+LONGEST_PATH = 50  # letters of a path of discovery; of a longer one the last, behind the number of those left out
+BACK = 65_536  # bytes at the end of a file searched for a line that the crawl's log knows
 _HOPS = {"robots": "P", "probe": "X", "requisite": "E", "search": "X", "example": "X"}
 _EVENT = re.compile(rb"(?:^|,)event:(\d+)(?:,|$)")
 
@@ -64,8 +58,7 @@ class CrawlLog:
     def __init__(self, options: Options, directory: Path, log: SqliteLog, table: Table) -> None:
         self.path = directory / (options.log_file or NAME)
         self.log, self.table, self.rotate = log, table, options.log_rotate
-        self.note: Callable[[str], None] = lambda text: None
-        """Hears of it if the log can't be written any more."""
+        self.note: Callable[[str], None] = lambda text: None  # called if the log cannot be written any more
         self._line = as_json if options.log_format == "json" else as_text
         self._file = -1
         self._size = 0

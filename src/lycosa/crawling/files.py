@@ -36,8 +36,7 @@ from lycosa.text.embeddings import digest
 from lycosa.topics.making import learning_key
 from lycosa.version import SOFTWARE
 
-COLD = "cold"
-"""The file of rows that are not in memory: a cache, made again from the log."""
+COLD = "cold"  # rows that are not in memory: a cache, rebuilt from the log
 
 
 class Files:
@@ -51,14 +50,10 @@ class Files:
         self.archive: WarcArchive | None = None
         self.mark = Mark()
         self.snapshots: Snapshots | None = None
-        self.until = math.inf
-        """The last event of which a snapshot may know."""
-        self.without: tuple[str, ...] = ()
-        """Parts of the engine that whoever only looks does without, where nothing is left to be folded."""
-        self.judged_by = ""
-        """The judge of the last page of an earlier run."""
-        self.cold_file: Path | None = None
-        """Where rows are that are not in memory; without one, in a temporary file."""
+        self.until = math.inf  # last event that a snapshot may know
+        self.without: tuple[str, ...] = ()  # parts of the engine left out by readers, where nothing is left to fold
+        self.judged_by = ""  # judge of the last page of an earlier run
+        self.cold_file: Path | None = None  # rows that are not in memory; None: a temporary file
         self._directory: Directory | None = None
         self._kept: Options | None = None
 
@@ -140,11 +135,8 @@ class Files:
 
 # How much of the disk a crawl takes, and whether there is enough left: it ends in order before there is not.
 
-SPARE = 100_000_000
-"""Bytes that have to be left on the disk: what is in flight still arrives, and the log is closed in order."""
-
-EVERY, EVERY_BYTES = 100, 20_000_000
-"""Visits, or bytes received, after which somebody looks."""
+SPARE = 100_000_000  # bytes left on the disk, for what is in flight and for closing the log
+EVERY, EVERY_BYTES = 100, 20_000_000  # visits, or bytes received, between two looks
 
 
 class Room:
@@ -205,15 +197,10 @@ def size_of(directory: Path) -> int:
 # used so far, all snapshots of the process together. In the end one is written, too, if whoever looks at the crawl, or
 # resumes it, would take longer to fold what the last one lacks.
 
-SHARE = 0.02
-"""Of the CPU time, for snapshots."""
-
-FEWEST = 250
-"""Visits from one to the next, at least."""
-
-FOLDING, CHEAP = 0.002, 0.2
-"""CPU seconds that folding a visit takes, about; and a snapshot at least, for who compares the two."""
-
+SHARE = 0.02  # of the CPU time, for snapshots
+FEWEST = 250  # visits between two snapshots
+FOLDING, CHEAP = 0.002, 0.2  # CPU seconds to fold a visit, about; and to write a snapshot, at least
+# Options that make no difference to what is learned from a log.
 ASIDE = frozenset(
     """
     documents render render_resources render_time render_requests render_bytes render_at_once render_more
@@ -225,7 +212,6 @@ ASIDE = frozenset(
     max_disk index feeds feed_url tell_kinds tell_at_least choosy identity respect_opt_outs
     """.split()
 )
-"""Options that make no difference to what is learned from a log. All others do, or might."""
 
 
 def bound_to(request: Request, engine: Engine) -> About:
@@ -304,8 +290,7 @@ def covered(directory: Path) -> int:
 class SnapshotWriter:
     """Writes snapshots of a crawl that runs."""
 
-    spent = 0.0
-    """CPU seconds that snapshots have taken, those of all crawls of the process."""
+    spent = 0.0  # CPU seconds of all snapshots of the process
 
     def __init__(
         self,

@@ -24,12 +24,6 @@ from lycosa.core.table import Table
 from lycosa.core.types import Judgement, Links, Page, Rows, Step, Task, Visit
 from lycosa.estimators.parents import Parents, SaidByParents
 
-THRESHOLD = 0.5
-"""What counts as relevant by a function, which says True and False or gives probabilities."""
-
-REMEMBERED = 20_000
-"""Links of which a function need not be asked again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -67,10 +61,9 @@ class FunctionTopic:
     exact = True
 
     def __init__(self, function: TopicFunction, threshold: float = 0.0) -> None:
-        self.function, self.threshold = function, threshold or THRESHOLD
+        self.function, self.threshold = function, threshold or 0.5  # it says True and False, or gives probabilities
         self.fingerprint = code_of(function)
-
-        self._of_link = lru_cache(REMEMBERED)(self._ask_of_link)
+        self._of_link = lru_cache(20_000)(self._ask_of_link)
 
     def judge(self, page: Page, reading: Any) -> Judgement:
         """Ask the function."""
@@ -98,8 +91,7 @@ class FunctionTopic:
 class FunctionEstimator(SaidByParents):
     """Links by what a function says of each."""
 
-    proportional: ClassVar[bool] = False
-    """What it says of a link may be anything: nobody waits for a better one."""
+    proportional: ClassVar[bool] = False  # it may say anything of a link: the crawl never waits for a better one
 
     def __init__(self, function: EstimatorFunction) -> None:
         self.function = function

@@ -44,36 +44,25 @@ class Request:
     path: Path | None = None
     topic: Topic | None = None
     strategy: Estimator | Strategy | None = None
-    space: Space | None = None
-    """The user's own; or what the options name, once it is made."""
+    space: Space | None = None  # the user's own; or what the options name, once made
     clock: Clock = field(default_factory=wall_clock)
     resuming: bool = False
-    owns: Callable[[str], bool] | None = None
-    """Of a shard: which nodes are its own to fetch; None: all."""
-    first: bool = True
-    """Of several shards, the one that reads files of seeds."""
-    learned: dict[str, Any] = field(default_factory=dict)
-    """Of a shard: the terms of example pages, if somebody has read these for it."""
-    keeping: Keeping | None = None
-    """How known pages are looked at again, if that is what it is for."""
+    owns: Callable[[str], bool] | None = None  # of a shard: which nodes it fetches; None: all
+    first: bool = True  # of several shards, the one that reads seed files
+    learned: dict[str, Any] = field(default_factory=dict)  # of a shard: terms of example pages, if read before
+    keeping: Keeping | None = None  # how known pages are revisited
     authority: Authority | None = None
-    notes: list[str] = field(default_factory=list)
-    """What a person should know: what was moved aside, seeds that lie out of scope."""
-    lost: Callable[[str], None] = lambda why: None
-    """Hears of it when the proxy is gone."""
-    tell: Tell = silent
-    """Hears how far it is until what has been crawled before is known again."""
-    steps: Steps = UNHEARD
-    """Hears of the six steps, if somebody traces the crawl."""
-    suited: str = field(default="", init=False)
-    """The strategy that the space has named, if nobody else has."""
+    notes: list[str] = field(default_factory=list)  # shown to the user
+    lost: Callable[[str], None] = lambda why: None  # called when the proxy is gone
+    tell: Tell = silent  # progress of reading the log
+    steps: Steps = UNHEARD  # traces of the six steps
+    suited: str = field(default="", init=False)  # strategy named by the space
 
     def __post_init__(self) -> None:
         options = self.options
+        # Objects of the user's own, which cannot be made again.
         self.has_own_parts = any(part is not None for part in (self.topic, self.strategy, self.space))
-        """Whether there are objects of the user's own, which can't be made again."""
-        self.in_directory = self.resuming
-        """Whether the files that the options name lie in the directory."""
+        self.in_directory = self.resuming  # files that options name lie in the directory
         self._topic = self.topic  # as far as it can be made without looking at example pages, or into the log
         options.check()
         if self.keeping is not None:

@@ -38,9 +38,6 @@ KIND: Kind = "requisite"
 
 CSS = "text/css"
 
-AT_ONCE = 5
-"""Pages that are read again from the archive between two requests."""
-
 
 class Wanted(NamedTuple):
     """Something that a page needs."""
@@ -75,10 +72,8 @@ class Requisites(protocols.Keeper):
         self.most, self.most_bytes = options.requisites_most, options.requisites_bytes
         self.patience, self.trackers = options.patience, options.render_trackers
         self.exclude = compiled(options.exclude)
-        self.kept = options.render_resources != "none"
-        """Whether the archive has what browsers fetch."""
-        self.bytes = 0
-        """Of all of them so far."""
+        self.kept = options.render_resources != "none"  # the archive has what browsers fetch
+        self.bytes = 0  # of all so far
         self._known: set[int] = set()  # addresses, whether fetched or waiting
         self._pages = Counter[int]()  # how many each page has
         self._waiting: dict[str, dict[str, Wanted]] = {}  # by host, the oldest first
@@ -246,7 +241,7 @@ class Requisites(protocols.Keeper):
 
     def _read_again(self) -> None:
         """What pages need that nobody has looked at for it."""
-        for _ in range(min(AT_ONCE, len(self._unread))):
+        for _ in range(min(5, len(self._unread))):
             node = self._unread.popleft()
             try:
                 visit = self.versions.last(node)
@@ -299,23 +294,15 @@ def _key(node: str) -> int:
 # They are asked for as they stand, with all of their parameters: whoever replays the page asks for the same. Linear in
 # the size of the source, whatever the markup.
 
-MOST_SOURCE = 500_000
-"""Characters of a page or of a style sheet that are looked at."""
-
-MOST_TAGS = 50_000
-"""Tags and texts of a page."""
-
+MOST_SOURCE = 500_000  # characters read of a page or style sheet
 _LINKED = frozenset({"stylesheet", "icon", "apple-touch-icon", "preload", "modulepreload", "manifest", "mask-icon"})
-_LOADED = frozenset({"style", "script", "image", "font", ""})
-"""What links to something that is shown are for, and as what it may be loaded ahead."""
-
+_LOADED = frozenset({"style", "script", "image", "font", ""})  # kinds of preloads that are shown
+# Attributes that name something shown.
 _SOURCES = {
     "img": ("src", "srcset"), "script": ("src",), "source": ("srcset",), "input": ("src",), "video": ("poster",),
     "image": ("href", "xlink:href"), "body": ("background",), "table": ("background",), "td": ("background",),
     "embed": ("src",),
 }  # fmt: skip
-"""Attributes that name something which is shown."""
-
 # None of these goes back over what it has read.
 _URL = re.compile(r"""url\(\s*+(?:"([^"\n]*+)"|'([^'\n]*+)'|([^\s"'()]++))\s*+\)""", re.IGNORECASE)
 _IMPORT = re.compile(r"""@import\s++(?:"([^"\n]*+)"|'([^'\n]*+)')""", re.IGNORECASE)
@@ -330,7 +317,7 @@ def of_page(source: str, url: str, most: int) -> list[str]:
     ['http://x.test/a.css?v=1', 'http://x.test/b.png', 'http://x.test/c.png']
     """
     base, hrefs, style = url, list[str](), False
-    for token in islice(tokenize(source[:MOST_SOURCE]), MOST_TAGS):
+    for token in islice(tokenize(source[:MOST_SOURCE]), 50_000):
         if token.type is TokenType.START_TAG:
             attributes = {key: value or "" for key, value in token.attrs} if token.attrs else {}
             name = token.tag or ""

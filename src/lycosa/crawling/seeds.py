@@ -36,11 +36,9 @@ class Seeds:
     """Nodes to start from, each once, in order, and whether each is a page or a source of addresses."""
 
     nodes: dict[str, Kind] = field(default_factory=dict)
+    # Sitemaps and feeds in files: what they name waits in the frontier instead.
     sources: list[tuple[str, Source]] = field(default_factory=list)
-    """Sitemaps and feeds that lie in files: what they name waits in the frontier instead."""
-
-    outside: int = 0
-    """How many lie out of scope, and are left out."""
+    outside: int = 0  # left out, as out of scope
 
 
 def node_of(space: Space | None, text: str) -> str | None:
@@ -119,11 +117,7 @@ def _read_file(path: Path, seeds: Seeds, notes: list[str]) -> list[tuple[str, Ki
 # answers, the seed is written down as http; a certificate that can't be trusted is no such failure. Nothing is asked
 # for: a handshake, and the line is closed. Addresses that must not be dialled are not.
 
-PATIENCE = 10.0
-"""Seconds that a host has to answer in."""
-
-Dial = Callable[[str, int], Awaitable[bool]]
-"""Whether a host answers on a port."""
+Dial = Callable[[str, int], Awaitable[bool]]  # whether a host answers on a port
 
 
 async def settle(request: Request, dial: Dial | None = None) -> None:
@@ -166,7 +160,7 @@ async def _only_http(name: str, answers: Dial) -> bool:
 async def _answers(guard: Guard, names: Names, name: str, port: int) -> bool:
     """Dial a host, with a handshake where the port wants one."""
     with suppress(OSError, FetchError, TimeoutError, ssl.SSLError):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(10.0):
             address = next(iter(filter(guard.allows, await names.resolve(name))), "")
             if not address:
                 return False
@@ -189,8 +183,7 @@ async def _answers(guard: Guard, names: Names, name: str, port: int) -> bool:
 # The requests are the crawl's own: robots.txt, pauses, the address guard and the user agent are those of every page.
 # What was asked and what came of it is recorded, so that a resumed crawl does not ask again.
 
-SETTING = "searched"
-"""Under this name the log keeps what each engine answered."""
+SETTING = "searched"  # what each engine answered
 
 
 def check_search(options: Options, space: Space | None) -> None:

@@ -29,21 +29,15 @@ class Flight:
     lane: str
     started: float
     downloading: bool = True
-    reached: bool = False
-    """Whether it came as far as the downloader's slot."""
+    reached: bool = False  # came as far as the downloader's slot
     response: Response | None = None
-    awaited: float = 0.0
-    """Until when it is worth waiting for what the page says, once it has come."""
+    awaited: float = 0.0  # how long to wait for what the page says, once it has come
     items: int = 0
     relevance: float | None = None
-    links: dict[str, Request] = field(default_factory=dict)
-    """What the spider follows from here, by node."""
-    made: list[Request] = field(default_factory=list)
-    """Those of them that Scrapy's engine was handed."""
-    filtered: int = 0
-    """How many others were known."""
-    other: tuple[str, Request] | None = None
-    """A request in its place, a redirect or another attempt, and its node."""
+    links: dict[str, Request] = field(default_factory=dict)  # followed by the spider, by node
+    made: list[Request] = field(default_factory=list)  # those handed to Scrapy's engine
+    filtered: int = 0  # number of others, known before
+    other: tuple[str, Request] | None = None  # the request in its place (redirect, retry) and its node
 
 
 def page_of(flight: Flight, news: list[tuple[str, Form, str]], now: float, given: bool) -> Page:

@@ -27,9 +27,7 @@ from w3lib.url import canonicalize_url
 from lycosa.scrapy.space import RELEVANCE
 from lycosa.web.urls import canonical
 
-MOST_BYTES = 4_000_000
-"""Of a request that is kept."""
-
+MOST_BYTES = 4_000_000  # of a request that is kept
 _DEFAULTS: dict[str, Any] = {
     "method": "GET", "body": b"", "cookies": {}, "meta": {}, "encoding": "utf-8", "priority": 0, "dont_filter": False,
     "flags": [], "cb_kwargs": {}, "headers": {}, "callback": None, "errback": None,

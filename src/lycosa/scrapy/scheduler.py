@@ -50,17 +50,8 @@ from lycosa.store.directory import CONFIG, Directory
 from lycosa.topics.making import SOURCES
 
 logger = logging.getLogger(__name__)
-
-THRESHOLD = 0.5
-"""From where on a page counts as relevant, where the spider says what pages are worth."""
-
 WORTH_WAITING = 1.0
-PIPELINES = 0.05
-"""Seconds that a page may be with the spider, and then its items in pipelines, before others take its slot."""
-
-SHARE = 0.005
-"""Of the process's CPU time, most of which is Scrapy's, for snapshots."""
-
+PIPELINES = 0.05  # seconds that a page may be with the spider, then its items in pipelines, before others take its slot
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
 
 
@@ -139,7 +130,8 @@ class Scheduler(BaseScheduler):
         table = engine.table
         self._started = frozenset(table.nodes[row] for row in table.is_seed[: len(table)].nonzero()[0].tolist())
         if request.path is not None:
-            self._snapshots = SnapshotWriter(request, files, engine, share=SHARE)
+            # Most of the process's CPU time is Scrapy's.
+            self._snapshots = SnapshotWriter(request, files, engine, share=0.005)
         gc.freeze()  # a crawl keeps nearly everything it makes: looking for garbage often is looking in vain
         gc.set_threshold(50_000, 20, 50)
         if self.filter is not None:
@@ -170,7 +162,7 @@ class Scheduler(BaseScheduler):
             raise InputError("LYCOSA_OPTIONS: responses stay Scrapy's, no archive is kept of them; leave archive out")
         options = Options.from_mapping(asked, "LYCOSA_OPTIONS")
         if not options.judge and not any(getattr(options, name) for name in SOURCES):
-            options.judge, options.threshold = "given", options.threshold or THRESHOLD
+            options.judge, options.threshold = "given", options.threshold or 0.5
         path = Path(out) if out else None
         resuming = path is not None and (path / CONFIG).exists()
         if resuming and path is not None and not options.judge:

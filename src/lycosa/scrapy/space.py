@@ -19,33 +19,24 @@ from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import Table
 from lycosa.core.types import Held, Rows, Seed, Step, Visit
 
-NAME = "lycosa.scrapy.space:ScrapySpace"
-"""The space as options spell it."""
-
-REQUESTS = "requests"
-RELEVANCE = "relevance"
-"""Keys of a visit's data: the requests that a page brought, and what the spider said it was worth."""
-
-MOST_FORMS = 10_000
-"""Forms that are remembered so that equal ones are kept once."""
+NAME = "lycosa.scrapy.space:ScrapySpace"  # as options spell it
+REQUESTS = "requests"  # key of a visit's data: what a page brought
+RELEVANCE = "relevance"  # what the spider said it was worth
 
 
 class Form(NamedTuple):
     """What a request is beside its address: nearly all requests of a page have the same."""
 
     priority: int
-    slot: str
-    """The downloader slot, where the request names one."""
-    packed: bytes
-    """Empty if the request could not be kept."""
+    slot: str  # downloader slot, if the request names one
+    packed: bytes  # empty: could not be kept
 
 
 class Waiting(NamedTuple):
     """A request that waits."""
 
     form: Form
-    url: str
-    """As the spider spelled it; empty where that is the node."""
+    url: str  # as the spider spelled it; empty: the node
 
 
 class ScrapySpace(Space):
@@ -56,8 +47,7 @@ class ScrapySpace(Space):
 
     def __init__(self) -> None:
         self.waiting: dict[str, Waiting] = {}
-        self.busy: Callable[[str], bool] = lambda lane: False
-        """Whether a slot has as many requests as it takes."""
+        self.busy: Callable[[str], bool] = lambda lane: False  # a slot has as many requests as it takes
         self._forms: dict[Form, Form] = {}
 
     def lane(self, node: str) -> str:
@@ -90,7 +80,7 @@ class ScrapySpace(Space):
             raise DamagedError(f"requests that the log keeps for Scrapy can't be read: {error}") from error
 
     def _kept(self, form: Form) -> Form:
-        if len(self._forms) >= MOST_FORMS:
+        if len(self._forms) >= 10_000:
             self._forms.clear()
         return self._forms.setdefault(form, form)
 
@@ -146,8 +136,7 @@ class Priorities(Warden):
     def __init__(self, warden: Warden, space: ScrapySpace) -> None:
         self.inner, self.space = warden, space
         self.low: set[int] = set()
-        self.high: dict[int, set[int]] = {}
-        """Rows that wait, by priority."""
+        self.high: dict[int, set[int]] = {}  # waiting rows by priority
 
     def recognise(self, visit: Visit, reading: Any) -> None:
         """What the spider said stands."""

@@ -35,9 +35,10 @@ _OFFSETS = np.array([offset for offset in range(-NEAR, NEAR + 1) if offset], np.
 _WEIGHTS = (DECAY ** np.abs(_OFFSETS)).astype(np.float32)
 _KERNEL = np.array([DECAY ** abs(offset) if offset else 0.0 for offset in range(-NEAR, NEAR + 1)], np.float32)
 
-# Columns of `known`: sum and weight of the neighbours' outcomes; sums over parents of their outcomes, and of those times
-# alpha; the most that the topic said of a context and of an address; the cosine of the anchor with the topic; the weight
-# of neighbours that gave no page; the roots of the numbers of words of context and anchor; the names in its path.
+# Columns of `known`: sum and weight of the neighbours' outcomes; sums over parents of their outcomes, and of those
+# times alpha; the most that the topic said of a context and of an address; the cosine of the anchor with the topic;
+# the weight of neighbours that gave no page; the roots of the numbers of words of context and anchor; the names in its
+# path.
 (
     NEIGHBOURS, NEIGHBOUR_WEIGHT, OUTCOMES, PROMISE, IN_CONTEXT, IN_ADDRESS, ANCHOR_NEAR, DEAD, ROOTS, _, DEPTH, _,
 ) = range(12)  # fmt: skip
