@@ -22,8 +22,7 @@ from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
 from lycosa.core.types import Judgement, Label, Lesson, Links, Outcome, Page, Rows, Seed, Task, Terms, Visit, as_stored
 
-MOST_SOURCED = 100_000
-"""Addresses that a crawl takes from sitemaps, feeds and lists."""
+MOST_SOURCED = 100_000  # addresses that a crawl takes from sitemaps, feeds and lists
 
 
 class Assessor:
@@ -149,8 +148,8 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
 
 # What a judge has learned, if it is one that does, and what the pages so far are worth by it.
 
+# Rows of all versions of pages so far, in the order of the log, and their scores.
 Heed = Callable[[Rows, NDArray[np.floating[Any]]], None]
-"""Told after a lesson: the rows of all versions of pages so far, in the order of the log, and what they are worth."""
 
 
 class Lessons:
@@ -169,19 +168,16 @@ class Lessons:
         self.learner = topic if isinstance(topic, Learner) else None
         self.topic, self.judge_name = topic, judge_name
         self.tally, self.log, self.clock, self._heed = tally, log, clock, heed
-        self._keep = keep
-        """Records the pages that a lesson is made of."""
+        self._keep = keep  # records the pages that a lesson is made of
         self._rows = array("i")  # of each version of a page
         self._counts = bytearray()  # for each version of a page whether it counts as relevant if it scores enough
         self._worths: NDArray[np.floating[Any]] = np.zeros(0)  # when they were last counted
         self._said = array("d")  # until there is a lesson: what versions of pages are worth, as the log has it
         self._rated = False  # whether this judge has said that of any of them
-        self.adopted = 0
-        """How many lessons were adopted by this process."""
+        self.adopted = 0  # lessons adopted by this process
         self._taught = 0  # pages that there were at the last lesson
         self._unheard = False  # labels that the count of relevant pages does not know of yet
-        self.confers = _confers(topic)
-        """Whoever learns from other shards' pages, if the judge does."""
+        self.confers = _confers(topic)  # learns from other shards' pages, if the judge does
         self._elsewhere = array("i")  # the rows of those pages; -1 where there is none
         self._unplaced: dict[str, int] = {}  # where those stand there that have none
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field, fields
 from lycosa.core.state import State, Untold
 from lycosa.core.types import UNSENT, Setting, Step, Visit
 
+# Default requests per page, and for all pages together. Ordinary crawls need 1.0 to 1.3 a page; where every page lies
+# on a host of its own that redirects to https 5, in recordings whose links lead outside 2 to 6 (docs/architecture.md).
 PER_PAGE = 10
 SPARE = 100
-"""Requests for each page of a budget, and for all of them together: what is allowed unless the user says otherwise.
 
-Ordinary crawls need 1.0 to 1.3 a page. Where every page lies on a host of its own that redirects to https it is 5, in
-recordings whose links lead outside 2 to 6: docs/architecture.md has the figures."""
-
+# Why a run ended.
 STOPPED = "stopped"
 PAGES_SPENT = "page budget spent"
 BYTES_SPENT = "byte budget spent"
@@ -30,8 +29,6 @@ LEFT_ALONE = "the remaining hosts asked to be left alone for now"
 EXHAUSTED = "nothing left to fetch"
 REFRESHED = "nothing more is due"
 REQUESTS_SPENT = "request budget spent"
-"""Why a run ended."""
-
 PAGES, LOOKS, RESOURCES = "pages", "looks again", "resources of rendered pages"
 _BY_KIND = {
     "robots": "robots.txt",
@@ -185,25 +182,19 @@ class Tally:
     """What a crawl has got so far; a fold over the log like everything else."""
 
     picks: int = 0
-    requests: int = 0
-    """All that were sent: for pages, robots.txt, sources, and whatever else."""
-    spent: Counter[str] = field(default_factory=Counter)
-    """What they were spent on."""
+    requests: int = 0  # all that were sent
+    spent: Counter[str] = field(default_factory=Counter)  # by purpose
     pages: int = 0
     relevant: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    sources: int = 0
-    """Sitemaps, feeds and lists that were read, and how many addresses they named."""
+    sources: int = 0  # sitemaps, feeds and lists read, and the addresses they named
     sourced: int = 0
     revisits: int = 0
-    changes: Counter[str] = field(default_factory=Counter)
-    """What has become of pages that were visited again: changed, moved, vanished, ..."""
-    complaint: str = ""
-    """The last failure, in words."""
+    changes: Counter[str] = field(default_factory=Counter)  # outcomes of revisits: changed, moved, vanished, ...
+    complaint: str = ""  # the last failure, in words
     settings: dict[str, object] = field(default_factory=dict)
-    recorded: int = 0
-    """The picks that the log knows of: those in flight are not among them."""
+    recorded: int = 0  # picks that the log has: those in flight are not among them
 
     @property
     def harvest(self) -> float:

@@ -110,8 +110,7 @@ class Spilled(Sequence[Any]):
         self._first = np.zeros((0, *shape), self._kind)
         self._count = 0
         self._file: Scratch | None = None
-        self._base = most
-        """The row that the file begins with."""
+        self._base = most  # first row of the file
 
     def __len__(self) -> int:
         return self._count

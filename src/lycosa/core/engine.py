@@ -80,17 +80,8 @@ class Steps:
 UNHEARD = Steps()
 
 
-MOST_GROUPS = 100
-"""Of what was held back, told at the end of a run."""
-
-MOST_SOURCES = 100
-"""Sitemaps, feeds and lists that a crawl reads; those that others name are among them."""
-
-RECALL = "recall"
-"""The setting by which the log says that rows were sorted out as nothing hot was left to be fetched."""
-
-LONGEST_NAP = 3600.0
-"""Seconds that the loop sleeps at most before it looks again: the clock may have been set, the machine asleep."""
+MOST_SOURCES = 100  # sitemaps, feeds and lists that a crawl reads, nested ones among them
+RECALL = "recall"  # setting: rows were sorted out as nothing hot was left to fetch
 
 
 class Engine:
@@ -141,36 +132,31 @@ class Engine:
         )  # fmt: skip
         self.lessons = Lessons(topic, judge_name, self.tally, log, clock, self._reconsider, self._keep)
         cools = cooling(strategy, self.frontier, self.warden) if hot else None
+        # Rows that are not in memory.
         self.cold = (
             None if cools is None
             else Cold(hot, self.table, self.frontier, cools, self.warden, cold_file, readonly=readonly)
         )  # fmt: skip
-        """The rows that are not in memory, if they may be elsewhere."""
         if self.cold is not None:
             self.cold.listen(False)
-        self.ending = ""
-        """Why the last run ended; empty while it runs."""
+        self.ending = ""  # why the last run ended; empty while it runs
         self.in_flight: dict[asyncio.Future[Page], Task] = {}
         self._arrived: deque[tuple[Task, Page]] = deque()
+        # Record pages that have arrived together before the first of them is yielded: for callers that iterate to the
+        # end. Otherwise each is recorded when it is yielded, and a caller that stops misses none.
         self.together = False
-        """Whether pages that have arrived together are recorded together, before the first of them is told of: for
-        who listens to the end. Else each is recorded when it is told of, and whoever stops listening misses none."""
-        self.number = 0
-        """That of the visit that was told of last, in the log."""
+        self.number = 0  # sequence number of the last visit yielded
         self._learned: list[tuple[Visit, Page]] = []  # what the log lacks yet
         self._kept: list[tuple[Visit, int]] = []  # what it has, and nobody was told of yet
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lanes_seen = 0
         self._torn = False
-        self.lacks: tuple[str, ...] = ()
-        """Parts that are as new, in an engine that is only looked at."""
-        self.inbox: dict[int, int] = {}
-        """Of each other shard the number of the last links that came from it."""
-        self.owns: Callable[[str], bool] = lambda node: True
-        """Whether a node is ours to fetch; a shard leaves those of others to them."""
+        self.lacks: tuple[str, ...] = ()  # parts left empty in an engine that is only read
+        self.inbox: dict[int, int] = {}  # of each other shard the number of its last links
+        self.owns: Callable[[str], bool] = lambda node: True  # of a shard: which nodes it fetches
+        # Called with each recorded visit and its number.
         self.recorded: Callable[[Visit, int], None] = lambda visit, number: None
-        """Told of every visit that was recorded, with its number in the log: for what goes to other shards."""
 
     # -- the loop ----------------------------------------------------------------------------------------------
 
@@ -553,7 +539,8 @@ class Engine:
             return
         until, timer = self.picker.next_ready(self.clock()), None
         if until < NEVER:
-            delay = min(max(0.0, until - self.clock()) + 1e-4, LONGEST_NAP)
+            # The clock may have been set, the machine asleep.
+            delay = min(max(0.0, until - self.clock()) + 1e-4, 3600.0)
             timer = asyncio.get_running_loop().call_later(delay, self._wake.set)
         try:
             await self._wake.wait()
@@ -595,5 +582,5 @@ class Engine:
         if pruned := self.frontier.pruned():
             told["pruned"] = pruned
         told["held"] = sum(group.addresses for group in held)
-        told["groups"] = [asdict(group) for group in held[:MOST_GROUPS]]
+        told["groups"] = [asdict(group) for group in held[:100]]
         return told

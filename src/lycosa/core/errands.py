@@ -8,8 +8,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.protocols import Clock, Space
 from lycosa.core.types import Kind, Page, Task, Visit
 
-MOST_STEPS = 20
-"""Requests that one page may take, with robots.txt and redirects."""
+MOST_STEPS = 20  # requests for one page, with robots.txt and redirects
 
 
 async def fetch(

@@ -86,10 +86,7 @@ def allow_many_files(most: int = 16_384) -> None:
 # went down, and that was not the page.
 
 NAME = "working-on"
-
-MOST_DEATHS = 2
-"""Deaths in a page after which it is left alone: one as usual, and one when it was read in a process of its own."""
-
+MOST_DEATHS = 2  # then the page is skipped: one death as usual, one when it was read in a process of its own
 _NOTHING = b"\0" * 4
 
 
@@ -97,8 +94,7 @@ class Mark:
     """Use it as `with mark.on(node):`. Without a file it does nothing."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.deaths: dict[str, int] = {}
-        """Nodes in which runs have died, and how often."""
+        self.deaths: dict[str, int] = {}  # nodes in which runs have died, and how often
         self._file = -1 if directory is None else _opened(directory / NAME)
 
     @property

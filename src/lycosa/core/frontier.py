@@ -33,43 +33,24 @@ from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
 READY, WAITING, PARKED, IDLE = range(4)
-
+# Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched.
 FREE, HELD, SHUT = range(3)
-"""Levels of a row: fetched by its score; fetched when no free row is left that could be; not fetched."""
-
-WORTH_WAITING = 3.0
-"""Seconds that a choosy crawl waits for a lane, at most: for its pause to end, or for an answer to come."""
-
-LAST = -1e300
-"""The score of a row whose estimator has no number for it."""
-
-PRUNED = -1e301
-"""The score of a row that its estimator wants not fetched at all, unless it gets a better one: hard focus."""
-
+WORTH_WAITING = 3.0  # seconds that a choosy crawl waits for a lane, at most
+LAST = -1e300  # score of a row for which the estimator has no number
+PRUNED = -1e301  # score of a row that its estimator wants not fetched at all, unless it gets a better one
 Ready = Callable[[str], tuple[float, str]]
-
-Entry = tuple[int, float, int]
-"""Level, negative score and place of a row: the smallest comes first."""
-
+Entry = tuple[int, float, int]  # level, negative score and place of a row: the smallest comes first
+# Places of rows among others of the same score; the lower half is the row's number.
 Order = Callable[[Rows], NDArray[np.int64]]
-"""The places of rows among others of the same score. The row's number is the lower half, and all of it by default."""
-
 _ROW = (1 << 32) - 1
 
 _OPEN = np.array(OPEN, np.uint8)
 """As an array, which numpy compares with twice as fast as with a plain number."""
 
 SPENT = "host budget"
-
-_AT_ONCE = 1 << 14
-"""Rows whose entries are made at once."""
-
+# Rows of a lane in its heap at first; at most twice as many, or a sixteenth of very many. An entry takes 124 bytes, a
+# row outside the heap 4.
 HEAP, _SHARE = 4, 16
-"""Rows of a lane that stand in its heap at first, if it has so many; twice as many at most, or with very many rows a
-sixteenth of them. An entry takes 124 bytes, a row that is not in the heap 4."""
-
-_VOID = 64
-"""Offers of lanes that may be void, beside as many as there are lanes."""
 
 
 class Lane:
@@ -84,18 +65,13 @@ class Lane:
         self.number = number
         self.name = name
         self.heap: list[Entry] = []
-        self.most = 2 * HEAP
-        """Entries that the heap may have before it is cut."""
-        self.floor: Entry | None = None
-        """None of the heap's entries is behind this one, and none of the other rows before it."""
-        self.tail: array[int] | None = None
-        """The rows that are not in the heap; some of them several times, some not to be fetched any more."""
+        self.most = 2 * HEAP  # entries before the heap is cut
+        self.floor: Entry | None = None  # none of the heap's entries is behind it, none of the other rows before it
+        self.tail: array[int] | None = None  # rows outside the heap: some repeatedly, some not to be fetched any more
         self.status = IDLE
         self.offer: tuple[int, float, int, int] | None = None
-        self.rest: float | None = None
-        """The negative score under which it stands among the resting lanes."""
-        self.since = 0.0
-        """When it was last used."""
+        self.rest: float | None = None  # negative score among the resting lanes
+        self.since = 0.0  # last use
         self.until = 0.0
         self.why = ""
         self.in_flight = 0
@@ -129,16 +105,13 @@ class Frontier:
         self.table = table
         self.ready = ready
         self.lane_budget = lane_budget
-        self.patience = patience
-        """Seconds that held rows wait for lanes with free ones."""
+        self.patience = patience  # seconds that held rows wait for lanes with free ones
         self._worth_waiting = min(WORTH_WAITING, patience)
-        self.choosy = choosy
-        """Share of the best resting lane's score that a row must have; less, and it is better to wait for that lane."""
+        self.choosy = choosy  # share of the best resting lane's score that a row must have
         self.order = order
         self.score = np.full(1024, -math.inf)
         self.level = np.zeros(1024, np.uint8)
-        self.taken: dict[int, bool] = {}
-        """The rows in flight, and whether each was free when it was picked."""
+        self.taken: dict[int, bool] = {}  # rows in flight, and whether each was free when it was picked
         self.lanes: list[Lane] = []
         self._holding = False  # whether any row was ever held back
         self._free_taken = 0
@@ -329,7 +302,7 @@ class Frontier:
                 self._stand(self.lane(number), rows[begin:end], places[begin:end])
             elif end > begin:
                 short.append((number, begin, end))
-            if short and short[-1][2] - short[0][1] > _AT_ONCE:
+            if short and short[-1][2] - short[0][1] > (1 << 14):
                 self._stand_all(short, rows, places)
                 short = []
         self._stand_all(short, rows, places)
@@ -666,7 +639,7 @@ class Frontier:
         else:
             lane.status, lane.offer = READY, (*top, lane.number)
             heappush(self._ready, lane.offer)
-            if len(self._ready) > 2 * len(self.lanes) + _VOID:
+            if len(self._ready) > 2 * len(self.lanes) + 64:
                 self._ready[:] = [offer for offer in self._ready if self.lanes[offer[3]].offer is offer]
                 heapify(self._ready)
 

@@ -18,17 +18,10 @@ from numpy.typing import NDArray
 from lycosa.core.columns import fit
 from lycosa.core.state import State, Untold
 
-EMPTY = -1
-"""The number of a fingerprint that is not there."""
-
-MOST_PLAIN = 1 << 16
-"""Names up to which a dictionary of strings knows them: it is quicker, and few as they are they take little."""
-
-AT_ONCE = 1 << 14
-"""Names that are put together at once."""
-
-FULL = 0.7
-"""The share of places that may be taken before there are twice as many."""
+EMPTY = -1  # no fingerprint
+MOST_PLAIN = 1 << 16  # names up to which a dictionary of strings knows them: faster, and still small
+AT_ONCE = 1 << 14  # names put together at once
+FULL = 0.7  # share of places taken before the table doubles
 
 
 class Nodes(Sequence[str]):
@@ -234,10 +227,9 @@ class Known:
         self._nodes = nodes
         self._plain: dict[str, int] | None = {}
         self._fingerprints = Fingerprints()
-        self._twins: dict[str, int] = {}
-        """Names whose fingerprint is another one's."""
+        self._twins: dict[str, int] = {}  # names whose fingerprint is another one's
+        # Rows of what was put aside under some numbers, each if this is its name.
         self.recall: Callable[[list[int], list[bytes]], list[int | None]] | None = None
-        """The rows of what was put aside under some numbers, each if this is its name."""
 
     def __len__(self) -> int:
         return len(self._plain) if self._plain is not None else len(self._fingerprints) + len(self._twins)

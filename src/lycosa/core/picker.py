@@ -38,12 +38,9 @@ class Allowance:
     """What a shard may spend of the budget of the whole crawl; more is granted as it goes."""
 
     pages: int = 0
-    requests: int = 0
-    """In all, with what was spent before."""
-    until: float = 0.0
-    """When the lease ends under which it was granted: nothing is sent after that."""
-    over: str = ""
-    """Why the whole crawl is over; empty while it goes on."""
+    requests: int = 0  # in all, with what was spent before
+    until: float = 0.0  # end of the lease: nothing is sent after that
+    over: str = ""  # why the whole crawl is over
 
     def covers(self, pages: int, requests: int, now: float) -> bool:
         """Whether one more may be fetched, beside so many that were or are under way."""
@@ -74,8 +71,7 @@ class Picker:
         self.refreshing = self.keeper.refreshes
         self.concurrency, self.patience, self._hold = concurrency, patience, hold
         self.stopped = False
-        self.allowance: Allowance | None = None
-        """Of a shard: how much of the whole crawl's budget it may spend by now."""
+        self.allowance: Allowance | None = None  # of a shard: how much of the whole budget it may spend by now
         self._meter = meter or Meter()
         self._tasks = 0  # under way: started, and not yet finished
         self._pages = 0  # those among them that may become pages

@@ -20,9 +20,7 @@ from lycosa.core.frontier import FREE, HELD, IDLE, LAST, PRUNED, READY, SHUT, En
 from lycosa.core.table import OPEN, Table
 from lycosa.core.types import Rows, Scores
 
-NOWHERE, ASIDE, FIRST, FREELY, BEHIND = range(5)
-"""Pools: none; in flight, shut or pruned; seeds; free; held."""
-
+NOWHERE, ASIDE, FIRST, FREELY, BEHIND = range(5)  # pools: none; in flight, shut or pruned; seeds; free; held
 _MOST = float(np.finfo(np.float32).max)
 
 
@@ -383,28 +381,12 @@ class ScanFrontier(Frontier):
 
 # Rows side by side in an array, with the features that their scores are made of: to be looked through as a whole.
 
-SMALL = 4096
-"""A pool with fewer rows than that is looked through whole; of a larger one that many scores are drawn to divide it."""
-
-SHARE = 8
-"""So many of those drawn are above the line that divides the short list from the rest."""
-
-LONG = 16384
-"""A short list may grow to this length until it is made again."""
-
+SMALL = 4096  # smaller pools are scanned whole; of larger ones that many scores are drawn to divide them
+SHARE = 8  # so many of those drawn are above the line that divides the short list from the rest
+LONG = 16384  # length of a short list at which it is made again
+# Rows multiplied together: few enough for numpy's library not to wake its threads, which cost more than they save.
 AT_ONCE = 32768
-"""Rows that are multiplied together: few enough for numpy's library not to wake its threads, which cost far more than
-they save, and most where other processes keep the cores busy."""
-
-GROUPS = 16
-"""Kinds of rows with the same features that are told apart."""
-
-LONGEST_PAUSE = 63
-"""Takes without a new short list at most, where weights change too much for it to last."""
-
-CROWDS = 64
-"""Crowds that are remembered."""
-
+GROUPS = 16  # kinds of rows with the same features that are kept apart
 Features = NDArray[np.float32]
 
 
@@ -449,13 +431,10 @@ class Crowd:
     """Many rows with the same features: they score the same, and are taken one after the other."""
 
     def __init__(self, size: int, rows: Rows, order: Order | None) -> None:
-        self.size = size
-        """How many rows of the pool are of this kind."""
-        self.rows = rows
-        """The first of them, in the order in which they are taken; some may have left since."""
+        self.size = size  # rows of the pool of this kind
+        self.rows = rows  # the first of them, in the order of picking; some may have left
         self.order = order
-        self.joined: list[int] = []
-        """Rows that became of this kind later, and come before the last of those."""
+        self.joined: list[int] = []  # rows that became of this kind later, and come before the last of those
         self._last = self._place(int(rows[-1]))
 
     def join(self, row: int) -> None:
@@ -484,15 +463,11 @@ class Pool:
         self.rows = np.zeros(1024, np.int32)
         self.lanes = np.zeros(1024, np.int32)
         self.matrix = np.zeros((lines, 1024), np.float32)
-        self.high, self.low = np.zeros(lines), np.zeros(lines)
-        """The largest and smallest feature there ever was, line by line."""
-        self.short: Rows | None = None
-        """The short list; None if there is none. Some of its rows may have left since."""
-        self.served = True
-        """Whether the last short list was of any use. One that wasn't is not made again for a while."""
+        self.high, self.low = np.zeros(lines), np.zeros(lines)  # largest and smallest value of each feature so far
+        self.short: Rows | None = None  # some of its rows may have left
+        self.served = True  # whether the last short list was of use: else there is a pause
         self._pause = self._paused = 0
-        self.crowds: dict[bytes, Crowd] = {}
-        """Crowds that were among the best, by their features."""
+        self.crowds: dict[bytes, Crowd] = {}  # the best ones, by their features
         self._product = np.zeros(1024, np.float32)
         self._line = 0.0
         self._before = np.zeros(lines, np.float32)  # the weights when the list was made
@@ -603,7 +578,8 @@ class Pool:
         if self._pause:
             self._pause -= 1
             return None
-        self._pause = self._paused = 0 if self.served else min(2 * self._paused + 1, LONGEST_PAUSE)
+        # Where weights change too much for a short list to last.
+        self._pause = self._paused = 0 if self.served else min(2 * self._paused + 1, 63)
         self.served = False
         drawn = usable[:: self.size // SMALL]
         quantile = np.partition(drawn, len(drawn) - SHARE)[len(drawn) - SHARE]
@@ -642,7 +618,7 @@ class Pool:
         places = rows.astype(np.int64) if order is None else order(rows)
         first = np.argpartition(places, LONG)[:LONG] if len(rows) > LONG else np.arange(len(rows))
         first = first[np.argsort(places[first])]
-        if len(self.crowds) >= CROWDS:
+        if len(self.crowds) >= 64:
             self.crowds.clear()
         self.crowds[kind.tobytes()] = Crowd(len(rows), rows[first], order)
 

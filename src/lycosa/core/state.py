@@ -28,10 +28,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
 
 State = dict[str, Any]
-
-_LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note")
-"""Methods by which parts learn."""
-
+_LEARNING = ("learn", "reconsider", "adopt", "hear", "start", "rank", "note")  # methods by which parts learn
 _PLAIN = (np.ndarray, bool, int, float, str, bytes, type(None))
 
 
@@ -146,11 +143,7 @@ def put_back(part: object, state: State) -> None:
 # before anything is made of it.
 
 Made = TypeVar("Made")
-
-MOST_BYTES = 2_000_000_000
-"""A larger file is not read."""
-
-MOST_HEADER = 50_000_000
+MOST_BYTES, MOST_HEADER = 2_000_000_000, 50_000_000
 MOST_SIDES = 2
 
 _TYPES: dict[str, np.dtype[Any]] = {
@@ -175,10 +168,8 @@ class Format:
 
     magic: str
     version: int
-    noun: str
-    """What the file holds, in a message."""
-    command: str
-    """What makes one."""
+    noun: str  # what the file holds, in a message
+    command: str  # what makes one
 
     @property
     def mark(self) -> bytes:

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 Ties = Literal["first", "random"]
 Dry = Literal["rank", "random"]
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""What the states of splitmix64 differ by."""
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # increment of splitmix64
 
 
 class Greedy:
@@ -398,8 +396,7 @@ class Frontiers(Frontier):
         first = arms[0]
         super().__init__(first.table, first.ready, first.lane_budget, first.patience, first.choosy)
         self.arms = list(arms)
-        self.asked = [0]
-        """Those that were asked for the last row."""
+        self.asked = [0]  # arms asked for the last row
         self._shared: dict[int, SharedLane] = {}
         self.turn(0)
 
@@ -501,8 +498,7 @@ class Frontiers(Frontier):
 # n is the number of pages that were fetched from the link's host, relevant or not: adding up their beta instead found
 # fewer sites for the same loss of pages. Any estimator can be spread, and within a host the order stays its own.
 
-MOST_SPREAD = 4.0
-"""Beyond it a second page of a host is worth a sixteenth: nothing is left to be said."""
+MOST_SPREAD = 4.0  # then a second page of a host is worth a sixteenth
 
 
 class Spread:
@@ -512,12 +508,9 @@ class Spread:
         self.estimator, self.spread = estimator, spread
         self._number: dict[str, int] = {}
         self._known = 0
-        self._host = np.zeros(0, np.int32)
-        """Of each row."""
-        self._pages = np.zeros(0, np.int32)
-        """Of each host."""
-        self._rows: list[array[int]] = []
-        """Of each host; some may be fetched by now."""
+        self._host = np.zeros(0, np.int32)  # of each row
+        self._pages = np.zeros(0, np.int32)  # of each host
+        self._rows: list[array[int]] = []  # of each host; some may be fetched by now
 
     def __getattr__(self, name: str) -> Any:
         """What the estimator has beside `learn` and `score`. Its reasons add up to less."""

@@ -22,12 +22,8 @@ from lycosa.core.types import Inbound, Rows, Step, Visit
 if TYPE_CHECKING:
     from lycosa.core.cold import Cold
 
-OPEN, DONE, VACANT = 0, 1, 2
-"""A row is open until its node has been visited for good. The row of a node that was put aside is vacant (cold.py)."""
-
-MAX_HOPS = 10
-"""Redirects in a row that are followed."""
-
+OPEN, DONE, VACANT = 0, 1, 2  # open until visited for good; vacant: the node was put aside (cold.py)
+MAX_HOPS = 10  # redirects in a row that are followed
 _COLUMNS: dict[str, type] = {
     "state": np.uint8,
     "attempts": np.uint8,
@@ -46,17 +42,15 @@ _COLUMNS: dict[str, type] = {
     "product_max": np.float64,
 }
 
+# Over a row's parents; in one matrix, so that an access brings all six.
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
-"""Over the parents of a row. They stand side by side in a matrix: one access brings all six, from one cache line."""
-
+# From a redirect to its target.
 _HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", "beta_max", "product_max")
-"""What a redirect's target has of what led to it."""
-
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
 """The six of a row as one thing, which numpy copies faster than a line of numbers."""
 
+# Columns of a row that is put aside; seeds and sources never are.
 _LEAVING = ("attempts", "hops", "depth", "lane", "parent", "in_degree")
-"""Columns of a row that is put aside. Seeds and sources never are."""
 
 
 class Aside(NamedTuple):
@@ -104,21 +98,16 @@ class Table:
         self.row_of = Known(self.nodes)
         self.lanes: list[str] = []
         self.lane_number: dict[str, int] = {}
-        self.open_rows = 0
-        """The cold ones among them."""
-        self.discovered = 0
-        """Nodes ever seen, the cold ones among them."""
-        self.cold: Cold | None = None
-        """Who puts rows aside, if anybody does."""
-        self.renewed: list[int] = []
-        """Rows that were vacant and have a new node, which the warden has not seen yet."""
+        self.open_rows = 0  # with the cold ones
+        self.discovered = 0  # nodes ever seen, with the cold ones
+        self.cold: Cold | None = None  # puts rows aside
+        self.renewed: list[int] = []  # once vacant rows with a new node, which the warden has not seen yet
         self._vacant: list[int] = []
         self._age: NDArray[np.int32] | None = None
-        self.closed = array("i")
-        """The rows that were visited for good, in that order."""
+        self.closed = array("i")  # rows visited for good, in that order
         self.edges = Edges()
+        # The words of all visits, by number; probes, which no estimator sees, number words too.
         self.stems: list[str] = []
-        """The words of all visits, by number; also of those that no estimator sees (probes), which number words too."""
         self._capacity = 1024
         for name, dtype in _COLUMNS.items():
             if name not in _SUMS:
@@ -441,9 +430,7 @@ class Table:
 # one before it.
 
 _NONE = -1
-
-GONE = -2
-"""The child of an edge that leads to a row which was put aside (cold.py)."""
+GONE = -2  # child of an edge to a row that was put aside
 
 
 class Edges:
@@ -467,8 +454,7 @@ class Edges:
         self._last = np.zeros(0, np.int32)  # the last edge that leads to it, of those that are chained
         self._later: dict[int, list[NDArray[np.int64]]] = {}  # edges that a row got when it was visited again
         self._chained = 0  # so many edges name the one before them: the others do when someone asks
-        self.gaps = False
-        """Whether some children are gone."""
+        self.gaps = False  # some children are gone
 
     def __len__(self) -> int:
         return self._size

@@ -49,8 +49,7 @@ Outcome = Literal[
 ]
 
 
-UNSENT = ("denied", "refused")
-"""Outcomes of visits for which nothing was sent."""
+UNSENT = ("denied", "refused")  # outcomes of visits for which nothing was sent
 
 
 @dataclass(slots=True)
@@ -122,10 +121,9 @@ class Exchange:
     body: bytes
     digest: bytes
     truncated: str = ""
+    # As received, of a page that a browser has rendered: the body is then the final DOM.
     received: Exchange | None = None
-    """Of a page that a browser has rendered, whose body is the final DOM: the answer as it was received."""
-    resources: list[Resource] = field(default_factory=list)
-    """What the browser fetched for it."""
+    resources: list[Resource] = field(default_factory=list)  # fetched by the browser
 
     def header(self, name: str) -> str:
         """The first header of that name, or empty."""
@@ -247,8 +245,7 @@ def as_stored(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-TITLE, HEADING, LEAD, MAIN, ADDRESS = 1, 2, 4, 8, 16
-"""Where on the page a term occurs: bits of `Terms.marks`."""
+TITLE, HEADING, LEAD, MAIN, ADDRESS = 1, 2, 4, 8, 16  # bits of `Terms.marks`: where on the page a term occurs
 
 
 @dataclass(slots=True)
@@ -261,8 +258,8 @@ class Terms:
     ids: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     counts: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
     new: list[str] = field(default_factory=list)
+    # Where each term occurs (TITLE | HEADING | ...); empty: unknown.
     marks: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    """Where each term occurs (TITLE | HEADING | ...); empty where nobody has looked."""
 
 
 @dataclass(slots=True)
@@ -364,8 +361,7 @@ class Seed:
     node: str
     at: float = 0.0
     kind: Kind = "page"
-    data: dict[str, Any] = field(default_factory=dict)
-    """Whatever the space wants to find again when the log is replayed; empty where it wants nothing."""
+    data: dict[str, Any] = field(default_factory=dict)  # needed by the space when the log is replayed
 
 
 @dataclass(slots=True)
@@ -391,10 +387,8 @@ class Setting:
 class Lesson:
     """What a judge has learned, at a place in the log. It is read when the log is replayed, never worked out again."""
 
-    judge: str
-    """Whose it is: the name that visits give to their judge. Others don't heed it."""
-    data: dict[str, Any] = field(default_factory=dict)
-    """Plain values, bytes and numpy arrays."""
+    judge: str  # as in visits; other judges ignore it
+    data: dict[str, Any] = field(default_factory=dict)  # plain values, bytes and numpy arrays
     at: float = 0.0
 
 
@@ -405,8 +399,7 @@ class Held:
     reason: str
     where: str
     addresses: int
-    fetched: int
-    """How many of the same kind were fetched before."""
+    fetched: int  # how many of the same kind were fetched before
     example: str
 
 
@@ -419,19 +412,14 @@ class Inbound:
 
     sender: int
     number: int
-    visit: Visit
-    """The page as its links need it: without its words, and with the links to our nodes alone."""
+    visit: Visit  # without its words, and with the links to our nodes alone
     depth: int = 0
-    hops: int = 0
-    """Of the page; and the redirects on the way to it."""
-    outcome: float = 0.0
-    """What the sender's strategy took the page to be worth."""
-    seed: bool = False
-    """Whether the page is one to start from: a redirect hands that on."""
-    sums: list[float] = field(default_factory=list)
-    """What a redirect hands on of what led to it: the number of parents, sums and maxima (`Table.handed_on`)."""
+    hops: int = 0  # of the page, and redirects on the way to it
+    outcome: float = 0.0  # what the sender's strategy took the page to be worth
+    seed: bool = False  # the page is a seed: a redirect hands that on
+    sums: list[float] = field(default_factory=list)  # handed on by a redirect (`Table.handed_on`)
+    # As received: the log keeps that; empty it after any change.
     packed: bytes = field(default=b"", compare=False, repr=False)
-    """As it came: the log keeps that. Whoever changes anything has to make it empty."""
 
 
 @dataclass(slots=True)
@@ -440,8 +428,7 @@ class Parcel:
     receiver's log. (Logs of shards made from a common log have each page as an event.)"""
 
     pages: list[Inbound]
-    packed: bytes = field(default=b"", compare=False, repr=False)
-    """As it came: the log keeps that."""
+    packed: bytes = field(default=b"", compare=False, repr=False)  # as received: the log keeps that
 
     @property
     def sender(self) -> int:
@@ -466,8 +453,7 @@ class Shared:
     """What other shards have learned: sums, which are all of it so far, in place of what the last such event said; and
     pages for the judge to learn from, beside those that it had heard of."""
 
-    data: dict[str, Any] = field(default_factory=dict)
-    """Plain values and numpy arrays, by whoever they are for."""
+    data: dict[str, Any] = field(default_factory=dict)  # plain values and numpy arrays, by recipient
     at: float = 0.0
 
 
@@ -480,16 +466,12 @@ class Step:
 
     visit: Visit
     row: int
-    children: Rows
-    """Rows of the page's links, each once, in page order; for a redirect its target."""
-    alphas: NDArray[np.float32]
-    """For each child the largest alpha among the page's links to it."""
+    children: Rows  # rows of the page's links, each once, in page order; of a redirect its target
+    alphas: NDArray[np.float32]  # for each child the largest alpha of the page's links to it
+    # Row of each link; -1: out of scope, or the page itself.
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
-    """For each of the page's links its row; -1 for one that is out of scope or leads back to the page itself."""
-    places: NDArray[np.intp] | None = None
-    """For each of those that have a row its place among the children, if somebody knows."""
-    outcome: float | None = None
-    """Of a page that another shard has fetched: what that one took it to be worth. Only its links are news."""
+    places: NDArray[np.intp] | None = None  # place among the children of each of those that have a row, if known
+    outcome: float | None = None  # of a page that another shard has fetched: only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""
