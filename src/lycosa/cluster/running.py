@@ -108,7 +108,6 @@ class ClusterCrawl:
         """Nothing more is done with the crawl's own log."""
 
     async def _on_files(self, work: Callable[..., T], *given: Any) -> T:
-        """What is done with the crawl's own log."""
         return work(*given)
 
     def _directory(self) -> Directory:
@@ -216,7 +215,6 @@ class ClusterCrawl:
         return told
 
     def _lost(self, why: str) -> list[dict[str, Any]]:
-        """No shard will say anything more."""
         self._running, self._gone = [], True
         return [{"error": f"the cluster is gone: {why}; continue with: lycosa resume {self.path}"}]
 

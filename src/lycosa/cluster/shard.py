@@ -37,7 +37,6 @@ def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
 
 
 def _labels(engine: Engine) -> list[Label]:
-    """Those that its log has."""
     log = engine.log
     said = log.events("kind = 'label'") if isinstance(log, SqliteLog) else log
     return [label for label in said if isinstance(label, Label)]

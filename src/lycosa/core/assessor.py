@@ -233,7 +233,6 @@ class Lessons:
         return rows[rows >= 0], self.confers.worths_elsewhere()[rows >= 0]
 
     def _recount(self) -> None:
-        """The pages so far are worth something else."""
         assert self.learner is not None
         worths = self._worths = self.learner.worths()
         self.tally.relevant = int(np.count_nonzero(worths[self._counted()] >= self.topic.threshold))
@@ -256,7 +255,6 @@ class Lessons:
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Know of those."""
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
         self._taught, self._unheard = state["taught"], state["unheard"]
         self._elsewhere, self._unplaced = array("i", state["elsewhere"].tobytes()), dict(state["unplaced"])

@@ -234,14 +234,12 @@ class Tally:
             self.sourced += len(visit.links) if not again else 0 if step is None else len(step.children)
 
     def state(self) -> State:
-        """All numbers, as the log tells them."""
         state = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()} | {
             "picks": self.recorded
         }
 
     def restore(self, state: State) -> None:
-        """Have those numbers."""
         if state.keys() != self.state().keys():
             raise Untold("other things were counted")
         for name, value in state.items():

@@ -142,11 +142,9 @@ class Spilled(Sequence[Any]):
         return self._between(at, at + 1)[0]
 
     def state(self) -> State:
-        """All of them, of which only those are told that are new."""
         return {"rows": Grown(self, np.asarray, filed=True)}
 
     def restore(self, state: State) -> None:
-        """Have these instead."""
         told: NDArray[Any] | Filed = state["rows"]
         if told.dtype != self._kind or told.nbytes % self._size:
             raise Untold("rows do not fit")
@@ -166,7 +164,6 @@ class Spilled(Sequence[Any]):
         self._file.write(rows.reshape(-1).view(np.uint8).data, (at - self._base) * self._size)
 
     def _read(self, begin: int, end: int) -> NDArray[Any]:
-        """Rows that are in the file."""
         rows = np.empty((end - begin, *self._shape), self._kind)
         assert self._file is not None
         self._file.read(rows.reshape(-1).view(np.uint8).data, (begin - self._base) * self._size)

@@ -126,7 +126,6 @@ class Mark:
             self._write(_NOTHING)
 
     def close(self) -> None:
-        """Let go of the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -251,14 +251,12 @@ class Frontier:
             lane.floor, lane.tail = lane.heap[-1], array("i", rows[first:].astype(np.int32).tobytes())
 
     def _lead(self, lane: Lane, top: Entry) -> None:
-        """The lane has a new best row."""
         if lane.status in (IDLE, READY):
             self._offer(lane, top)
         else:
             self._rest(lane, top)
 
     def _fit(self) -> None:
-        """Columns as long as the table."""
         n = len(self.table)
         if n > len(self.score):
             self.score, self.level = fit(self.score, n, -math.inf), fit(self.level, n, FREE)
@@ -339,7 +337,6 @@ class Frontier:
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Rows are back, and are to be ranked."""
         self._fit()
         for row in rows.tolist() if self._away else ():
             if (free := self._away.pop(table.name(row), None)) is not None:

@@ -98,12 +98,10 @@ class Nodes(Sequence[str]):
         self._bytes, self._used = kept, len(kept)
 
     def state(self) -> State:
-        """All of them."""
         n = self._size
         return {"bytes": self._bytes[: self._used], "begin": self._begin[:n], "length": self._length[:n]}
 
     def restore(self, state: State) -> None:
-        """Have the names of a state."""
         begin, length, joined = state["begin"], state["length"], state["bytes"]
         if len(begin) != len(length) or joined.dtype != np.uint8 or (begin.dtype, length.dtype) != (np.int64, np.int32):
             raise Untold("names do not fit")
@@ -197,11 +195,9 @@ class Fingerprints:
         self.put_all(keys, numbers)
 
     def state(self) -> State:
-        """All of them as they lie."""
         return {"keys": self._keys, "numbers": self._numbers}
 
     def restore(self, state: State) -> None:
-        """Have those."""
         keys, numbers = state["keys"], state["numbers"]
         size = len(keys)
         if size < 1024 or size & (size - 1) or len(numbers) != size:
@@ -339,7 +335,6 @@ class Known:
         return {"fingerprints": self._fingerprints.state(), "twins": dict(self._twins)}
 
     def restore(self, state: State) -> None:
-        """Know the rows of all names, and what was put aside."""
         nodes = self._nodes
         if state:
             self._plain, self._twins = None, dict(state["twins"])

@@ -438,7 +438,6 @@ class Crowd:
         self._last = self._place(int(rows[-1]))
 
     def join(self, row: int) -> None:
-        """A row is now of this kind."""
         self.size += 1
         if self._place(row) < self._last:  # the others come later than all that are known
             self.joined.append(row)

@@ -92,11 +92,9 @@ class Greedy:
             self.refresh(self.estimator.share(sums, table), table, frontier)
 
     def state(self) -> State:
-        """What its estimator has learned: it learns nothing itself."""
         return state_of(self.estimator)
 
     def restore(self, state: State) -> None:
-        """Have the estimator go on from there."""
         restore(self.estimator, state)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:

@@ -357,7 +357,6 @@ class Table:
         self.nodes.append("")
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """Rows are back, and this was known of them."""
         assert self._age is not None
         for name in _LEAVING:
             getattr(self, name)[rows] = known[name]
@@ -383,7 +382,6 @@ class Table:
         }
 
     def restore(self, state: State) -> None:
-        """Have the rows and edges of a state."""
         self.lanes, self.stems = state["lanes"], state["stems"]
         self.nodes.restore(state["nodes"])
         self.row_of.restore(state["known"])
@@ -505,7 +503,6 @@ class Edges:
         return {**plain(self, "_before", "_last", "_later", "_chained"), "later": later}
 
     def restore(self, state: State) -> None:
-        """Have the edges of a state."""
         put_back(self, {name: value for name, value in state.items() if name != "later"})
         self._before, self._last = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self._chained = 0

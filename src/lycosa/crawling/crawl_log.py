@@ -117,7 +117,6 @@ class CrawlLog:
         return known
 
     def _tail(self, path: Path) -> bytes:
-        """The last lines of a file."""
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - BACK))
             return file.read(BACK)

@@ -107,11 +107,9 @@ class Files:
             yield event
 
     def state(self) -> State:
-        """What is noted in passing."""
         return {"judged_by": self.judged_by, "archive": None if self.archive is None else self.archive.state()}
 
     def restore(self, state: State) -> None:
-        """Have it noted."""
         self.judged_by = state["judged_by"]
         if self.archive is not None and state["archive"] is not None:
             self.archive.restore(state["archive"])
@@ -123,7 +121,6 @@ class Files:
         return Versions(self.log, self.request.path / "archive")
 
     def close(self) -> None:
-        """Let others write."""
         for part in (self.mark, self.archive, self.log, self._directory):
             if part is not None:
                 part.close()

@@ -81,7 +81,6 @@ class FunctionTopic:
         """Nothing to learn."""
 
     def state(self) -> State:
-        """Nothing is learned."""
         return {}
 
     def restore(self, state: State) -> None:
@@ -101,11 +100,9 @@ class FunctionEstimator(SaidByParents):
         return f"FunctionEstimator({code_of(self.function)})"
 
     def state(self) -> State:
-        """What was said."""
         return plain(self.priority_)
 
     def restore(self, state: State) -> None:
-        """Remember it."""
         put_back(self.priority_, state)
 
     def learn(self, step: Step, table: Table) -> Rows:

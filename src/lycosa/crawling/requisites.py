@@ -265,7 +265,6 @@ class Requisites(protocols.Keeper):
         }
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         self._known, self.bytes = set(state["known"].tolist()), state["bytes"]
         self._pages = Counter(dict(zip(state["pages"].tolist(), state["counts"].tolist(), strict=True)))
         self._unread = deque(state["unread"])

@@ -318,7 +318,6 @@ class Bandit:
         return EPSILON.get(self.policy, 0.1) if self.epsilon is None else self.epsilon
 
     def _exploration(self) -> int:
-        """The pulls of the present epoch that explore."""
         return math.floor(self._epsilon * self.length() + 1e-9)  # .29 * 100 is 28.999...
 
     def _check(self) -> None:

@@ -21,7 +21,6 @@ class Unlearned:
     """Base of estimators that learn nothing themselves: the table knows what they go by."""
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """The links of the page are new, or have one parent more."""
         return step.children
 
 
@@ -29,7 +28,6 @@ class Forgetful(Unlearned):
     """One of which nothing is lost when a row is put aside (core/cold.py): all that it goes by is in the table."""
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """There is nothing to tell of rows."""
         return {}
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
@@ -49,18 +47,15 @@ class BreadthFirst(Forgetful):
     """
 
     def state(self) -> State:
-        """It learns nothing that the table does not know."""
         return {}
 
     def restore(self, state: State) -> None:
         """Nothing to remember."""
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """How far it is from a seed."""
         return {"links from a seed": -float(table.depth[row])}
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """Nearest to a seed first."""
         return -table.depth[rows].astype(float)
 
 
@@ -75,7 +70,6 @@ class Random(Unlearned):
     seed: int = 0
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """A number drawn for it."""
         return {"chance": float(self.score(np.array([row], np.int32), table)[0])}
 
     def score(self, rows: Rows, table: Table) -> Scores:
@@ -101,7 +95,6 @@ class Backlink(Forgetful):
     """
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """How many pages link here, as far as is known."""
         return table.in_degree[rows].astype(float)
 
 
@@ -164,11 +157,9 @@ class UrlDepth:
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """The slashes of its address."""
         return {"slashes in its address": float(self.score(np.array([row], np.int32), table)[0])}
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """Fewest slashes first."""
         return -self._counted(rows, table).astype(float)
 
     def _counted(self, rows: Rows, table: Table) -> NDArray[np.int32]:

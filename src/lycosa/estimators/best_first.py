@@ -47,28 +47,22 @@ class BestFirst(SaidByParents):
         self.priority_ = Parents(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Merge what this parent says into what the others said."""
         priority = self.page * step.visit.beta + self.anchor * step.alphas.astype(np.float64)
         return self.priority_.tell(step, table, priority)
 
     def state(self) -> State:
-        """What the parents have said."""
         return plain(self.priority_)
 
     def restore(self, state: State) -> None:
-        """Remember it."""
         put_back(self.priority_, state)
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """What parents have said of rows that are put aside."""
         return self.priority_.leave(rows, table)
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """They are back."""
         self.priority_.join(rows, known, table)
 
     def said(self, step: Step) -> dict[str, Scores | float]:
-        """What this parent says, in parts."""
         return {"its page": self.page * step.visit.beta, "the anchor": self.anchor * step.alphas.astype(np.float64)}
 
 

@@ -151,7 +151,6 @@ class Disco:
         return {f"{OPERATORS[self.operator_[row]]}, from {table.nodes[self.origin_[row]]}": value}
 
     def score(self, rows: Rows, table: Table) -> NDArray[np.float64]:
-        """The place within its round."""
         return fit(self.value_, len(table))[rows]
 
     def ranking(self) -> NDArray[np.intp]:
@@ -231,7 +230,6 @@ class Disco:
 
 
 def _seeds_to_come(table: Table) -> bool:
-    """Whether a seed was not tried yet."""
     every = slice(len(table))
     waiting = table.is_seed[every] & (table.state[every] == OPEN) & (table.attempts[every] == 0)
     return bool(waiting.any())
@@ -321,7 +319,6 @@ class Likeness:
         return parts
 
     def _words_of(self, pages: list[int], examples: int) -> NDArray[np.uint32]:
-        """Words that enough of these pages have."""
         ids, often = np.unique(np.concatenate([self._ids(page) for page in pages]), return_counts=True)
         return ids[often >= min(max(2.0, 0.1 * len(pages)), examples)]
 
@@ -397,7 +394,6 @@ class _Entries:
 
 
 def _added(place: NDArray[np.intp], value: Scores, size: int) -> Scores:
-    """The sum of the values at each place."""
     return np.bincount(place, value, size).astype(np.float64)
 
 

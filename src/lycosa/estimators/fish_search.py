@@ -71,7 +71,6 @@ class FishSearch:
         return self.potential_.tell(step, table, potential)
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The potential, or PRUNED where the depth is used up."""
         return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)
 
 
@@ -136,5 +135,4 @@ class SharkSearch:
         return self.potential_.tell(step, table, np.maximum(potential, 0.0))
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The potential, or PRUNED where the depth is used up."""
         return self.astray_.prune(self.potential_.score(rows, table), rows, table, self.depth)

@@ -65,7 +65,6 @@ class Browsed:
         raise NotImplementedError
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The priority; 0 for a row nobody has linked to."""
         return self.trail_.score(rows, table)
 
     def by_state(self, step: Step) -> dict[str, float]:
@@ -310,7 +309,6 @@ class Trail:
         return rows
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The priority; 0 for a row nobody has linked to."""
         return fit(self.value_, len(table))[rows]
 
     def _fit(self, table: Table) -> None:

@@ -49,7 +49,6 @@ def weights(browsing: Browsing, clusters: Clusters) -> NDArray[np.float64]:
 
 
 def _is_own(browsing: Browsing, clusters: Clusters) -> bool:
-    """Whether idf is that of the training set."""
     return clusters == "xmeans" or code_of(browsing.language, "en") != "en"
 
 
@@ -83,7 +82,6 @@ class Neighbours:
         self._starts = np.searchsorted(pages.columns[order], np.arange(len(self.browsing.terms) + 1))
 
     def _rarity(self) -> NDArray[np.float64]:
-        """idf of each term."""
         return weights(self.browsing, self.clusters)
 
     def _unit(self, pages: Bags) -> NDArray[np.float64]:
@@ -205,7 +203,6 @@ class LiteralNeighbours(Neighbours):
             self.size_ = len(words)
 
     def _of(self, stem: str) -> float:
-        """idf of any word."""
         place = self.browsing.column_of.get(stem)
         if place is not None:
             return float(self._idf[place])

@@ -89,7 +89,6 @@ class OpicAlpha:
         return fit(self.H_, len(table))[rows] + fit(self.C_, len(table), 1.0)[rows]
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Cash and history."""
         cash = float(fit(self.C_, len(table), 1.0)[row])
         return {"cash": cash, "history of its cash": float(fit(self.H_, len(table))[row])}
 

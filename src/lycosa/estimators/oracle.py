@@ -62,11 +62,9 @@ class Oracle:
         return step.children
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """What it knows."""
         return {self.knows: self._worth(row, table)}
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The true scores."""
         return np.array([self._worth(row, table) for row in rows.tolist()], np.float64)
 
     def _worth(self, row: int, table: Table) -> float:

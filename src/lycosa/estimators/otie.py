@@ -60,12 +60,10 @@ class LinkContext(SaidByParents):
         self.priority_ = Parents(self.merge)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Merge what this parent says into what the others said."""
         context = context_score(step, self.lift).astype(np.float64)
         return self.priority_.tell(step, table, self.page * step.visit.beta + (1 - self.page) * context)
 
     def said(self, step: Step) -> dict[str, Scores | float]:
-        """What this parent says, in parts."""
         context = (1 - self.page) * context_score(step, self.lift).astype(np.float64)
         return {"its page": self.page * step.visit.beta, "words around the link": context}
 

@@ -48,11 +48,9 @@ class PageQuality(SaidByParents):
         self.priority_ = Parents(self.kind)
 
     def learn(self, step: Step, table: Table) -> Rows:
-        """Hand the page's quality to its links."""
         return self.priority_.tell(step, table, self._quality(step))
 
     def said(self, step: Step) -> dict[str, Scores | float]:
-        """What this page hands on."""
         return {f"quality of the {'first' if self.kind == 'first' else 'worst'} page with it": self._quality(step)}
 
     def _quality(self, step: Step) -> float:

@@ -70,14 +70,12 @@ class Parents:
         return rows
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """What was said of rows that are put aside (core/cold.py)."""
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         known: dict[str, NDArray[Any]] = {"value": self.value_[rows], "count": self.count_[rows]}
         self.value_[rows] = self.count_[rows] = 0.0
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """They are back."""
         self.value_, self.count_ = fit(self.value_, len(table)), fit(self.count_, len(table))
         self.value_[rows], self.count_[rows] = known["value"], known["count"]
 
@@ -96,7 +94,6 @@ class SaidByParents:
     priority_: Parents
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The merged priority; 0 for a row nobody has linked to."""
         return self.priority_.score(rows, table)
 
 

@@ -172,7 +172,6 @@ class Personalised:
         return rows
 
     def explain(self, row: int, table: Table) -> dict[str, float]:
-        """Its place in the queue."""
         return {"place in the queue": -float(fit(self.place_, len(table))[row])}
 
     def score(self, rows: Rows, table: Table) -> Scores:

@@ -119,5 +119,4 @@ class Regression:
         return dict(sorted(terms.items(), key=lambda term: -abs(term[1])))
 
     def score(self, rows: Rows, table: Table) -> Scores:
-        """The prediction."""
         return linear_scores(self.features(rows, table), self.weights, self.intercept)

@@ -103,7 +103,6 @@ class Relevance:
         return True
 
     def _end(self, flight: Flight | None, response: Response) -> None:
-        """The spider has made all of the page that it will."""
         if flight is not None and self._scheduler is not None:
             if response.request is not None:
                 _raise(flight, response.request.meta.get(RELEVANCE))

@@ -240,7 +240,6 @@ class Scheduler(BaseScheduler):
             call_later(1.2 * PIPELINES, self._nudge)
 
     def _nudge(self) -> None:
-        """Have Scrapy's engine ask again."""
         slot = getattr(self.crawler.engine, "_slot", None)
         if slot is not None:
             slot.nextcall.schedule()
@@ -497,7 +496,6 @@ class Scheduler(BaseScheduler):
 
 
 def _spelled(node: str, request: Request) -> str:
-    """The address of a request, if it is not its node."""
     return "" if request.url == node else request.url
 
 

@@ -89,11 +89,9 @@ class ScrapySpace(Space):
         return Priorities(warden, self)
 
     def state(self) -> State:
-        """All that waits."""
         return told([(node, *waiting) for node, waiting in self.waiting.items()])
 
     def restore(self, state: State) -> None:
-        """Wait for that."""
         self.waiting.clear()
         self._wait_for(state)
 
@@ -182,12 +180,10 @@ class Priorities(Warden):
                 del self.high[priority]
 
     def state(self) -> State:
-        """The inner one's, and which rows have a priority."""
         high = [[priority, sorted(rows)] for priority, rows in sorted(self.high.items())]
         return {"inner": state_of(self.inner), "low": sorted(self.low), "high": high}
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         restore(self.inner, state["inner"])
         self.low = set(state["low"])
         self.high = {priority: set(rows) for priority, rows in state["high"]}

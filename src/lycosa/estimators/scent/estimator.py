@@ -535,13 +535,11 @@ class Scent:
         return {**plain(self, "scored_", "paths_", *given), "rows": rows, "terms": terms}
 
     def restore(self, state: State) -> None:
-        """Know it."""
         self.scored_ = state["rows"], state["terms"]
         put_back(self, {name: value for name, value in state.items() if name not in ("rows", "terms")})
         self.sharpening_.lifts = self.groups_[OF_TEXT]
 
     def leave(self, rows: Rows, table: Table) -> dict[str, NDArray[Any]]:
-        """What is known of rows that are put aside (core/cold.py)."""
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
         scored, terms = self.scored_
@@ -552,7 +550,6 @@ class Scent:
         return self.trails_.leave(rows) | self.elite_.leave(rows)
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]], table: Table) -> None:
-        """They are back."""
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
         self.trails_.join(rows, known, table.edges)

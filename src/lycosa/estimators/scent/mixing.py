@@ -148,18 +148,15 @@ class Elite:
         self._next = PERIOD
 
     def fit(self, rows: int) -> None:
-        """Room for so many rows."""
         self.score, self._until = fit(self.score, rows), fit(self._until, rows, _EVER)
 
     def leave(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        """The scores of rows, which are none any more."""
         known: dict[str, NDArray[Any]] = {"score": self.score[rows], "until": self._until[rows]}
         self.score[rows], self._until[rows] = 0.0, _EVER
         self._best = self._best[~np.isin(self._best, rows)]
         return known
 
     def join(self, rows: Rows, known: Mapping[str, NDArray[Any]]) -> None:
-        """They had these scores."""
         self.score[rows], self._until[rows] = known["score"], known["until"]
 
     def due(self, table: Table) -> NDArray[np.intp]:

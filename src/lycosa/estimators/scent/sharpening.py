@@ -69,12 +69,10 @@ class _Kept:
             yield from np.split(slots, ends[:-1])
 
     def state(self) -> State:
-        """All of it."""
         some = {name: getattr(self, name)[: self.count] for name in ("rows", "own", "quality", "words")}
         return {**some, "slots": self.slots.state()}
 
     def restore(self, state: State) -> None:
-        """Remember that."""
         put_back(self, state)
         self.count = len(self.rows)
         if len(self.slots) != int(self.words.sum()):
@@ -194,11 +192,9 @@ class Sharpening:
         return rows, query * quality
 
     def state(self) -> State:
-        """What was learned, and what is remembered of pages."""
         return {"sums": plain(self, "_kept", "lifts"), "kept": self._kept.state()}
 
     def restore(self, state: State) -> None:
-        """Know that."""
         put_back(self, state["sums"])
         self._kept.restore(state["kept"])
 

@@ -73,16 +73,13 @@ class Trails:
         return {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
 
     def state(self) -> State:
-        """All of them, and where links have moved."""
         return {**plain(self, "_moves"), "moves": np.array(self._moves, np.int32).reshape(-1, 2)}
 
     def restore(self, state: State) -> None:
-        """Know that."""
         self._moves = [(row, target) for row, target in state["moves"].tolist()]
         put_back(self, {name: value for name, value in state.items() if name != "moves"})
 
     def leave(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        """What is known of rows, which is forgotten."""
         known = {name: column[rows] for name, column in self.columns().items()}
         for column in self.columns().values():
             column[rows] = 0
@@ -135,7 +132,6 @@ class Trails:
         return leads.take(rows)
 
     def fit(self, rows: int) -> None:
-        """Room for so many rows."""
         if rows > len(self.done):
             for name, column in self.columns().items():
                 setattr(self, name, fit(column, rows))

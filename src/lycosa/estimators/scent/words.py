@@ -199,7 +199,6 @@ class Meaning:
         return cosines
 
     def state(self) -> State:
-        """All but where vectors come from."""
         words = {
             "slots": Grown(self._words, lambda some: np.array(some, np.int32)),
             "words": Texts(self._words.values()),
@@ -207,7 +206,6 @@ class Meaning:
         return {**words, "numbers": plain(self, "_vectors", "_word_vectors", "_words")}
 
     def restore(self, state: State) -> None:
-        """Know that."""
         self._words = dict(zip(state["slots"].tolist(), state["words"], strict=True))
         put_back(self, state["numbers"])
 
