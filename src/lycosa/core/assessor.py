@@ -140,8 +140,7 @@ def _column(what: str, numbers: Any, visit: Visit) -> NDArray[np.float32]:
             f"the topic gave {len(column)} {what} for {len(visit.links)} links of {visit.node}: "
             "lycosa.checks.check_topic tells what a topic has to do"
         )
-    # A sum is no number if one of them is none. It takes a step less to find that out.
-    return column if math.isfinite(np.add.reduce(column)) or np.isfinite(column).all() else np.nan_to_num(column)
+    return column if np.isfinite(column).all() else np.nan_to_num(column)
 
 
 # -- lessons -----------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ import math
 from array import array
 from collections.abc import Callable, Mapping
 from heapq import heapify, heappop, heappush, heapreplace, nsmallest
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -44,8 +43,6 @@ Entry = tuple[int, float, int]  # level, negative score and place of a row: the 
 Order = Callable[[Rows], NDArray[np.int64]]
 _ROW = (1 << 32) - 1
 
-_OPEN = np.array(OPEN, np.uint8)
-"""As an array, which numpy compares with twice as fast as with a plain number."""
 
 SPENT = "host budget"
 # Rows of a lane in its heap at first; at most twice as many, or a sixteenth of very many. An entry takes 124 bytes, a
@@ -164,9 +161,6 @@ class Frontier:
             return
         lanes = self.lanes
         self.lane(len(table.lanes) - 1)  # so that all of them are there
-        if len(lanes) == 1:
-            self._push_alone(rows)
-            return
         places = rows if self.order is None else self.order(rows)
         columns = (places, table.state[rows], self.level[rows], self.score[rows], table.lane[rows])
         for place, state, level, score, number in zip(*(column.tolist() for column in columns), strict=True):
@@ -181,33 +175,6 @@ class Frontier:
                 self._lead(lane, entry)
             if len(lane.heap) > lane.most:
                 self._cut(lane, sorted(lane.heap))
-
-    def _push_alone(self, rows: Rows) -> None:
-        """The same where there is but one lane, which graphs have: all rows are looked at before any is pushed."""
-        rows = rows[(self.table.state[rows] == _OPEN).nonzero()[0]]
-        taken, lane = self.taken, self.lanes[0]
-        if self._holding:
-            rows = rows[self.level[rows] != SHUT]
-        if taken and not taken.keys().isdisjoint(rows.tolist()):
-            rows = rows[[row not in taken for row in rows.tolist()]]
-        if not len(rows):
-            return
-        score = self.score[rows]
-        if score.item(score.argmin()) <= PRUNED:
-            wanted = score > PRUNED
-            rows, score = rows[wanted], score[wanted]
-        places = rows if self.order is None else self.order(rows)
-        levels = self.level[rows].tolist() if self._holding else repeat(FREE)
-        heap, before, floor = lane.heap, lane.heap[0] if lane.heap else None, lane.floor
-        for entry in zip(levels, np.negative(score).tolist(), places.tolist(), strict=False):
-            if floor is not None and entry > floor:
-                self._append(lane, entry[2] & _ROW)
-            else:
-                heappush(heap, entry)
-        if heap and heap[0] is not before:
-            self._lead(lane, heap[0])
-        if len(heap) > lane.most:
-            self._cut(lane, sorted(heap))
 
     def _append(self, lane: Lane, row: int) -> None:
         """One row more that is not in the heap."""
@@ -232,7 +199,7 @@ class Frontier:
         """The best of the other rows are the heap from now on: whether there are any. What is in flight comes back."""
         assert lane.tail is not None
         rows = np.unique(np.frombuffer(lane.tail, np.int32))
-        rows = rows[(self.table.state[rows] == _OPEN) & (self.level[rows] != SHUT) & (self.score[rows] > PRUNED)]
+        rows = rows[(self.table.state[rows] == OPEN) & (self.level[rows] != SHUT) & (self.score[rows] > PRUNED)]
         if self.taken:
             rows = rows[~np.isin(rows, list(self.taken))]
         places = rows if self.order is None else self.order(rows)

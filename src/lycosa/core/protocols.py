@@ -178,23 +178,18 @@ class Learner(Topic, Protocol):
 
         This must be cheap, so positions are geometric. Nothing changes before `adopt`.
         """
-        ...
 
     def adopt(self, lesson: Lesson) -> None:
         """From now on judge by this, live and replayed."""
-        ...
 
     def start(self, seed: Seed) -> None:
         """A node that the user starts from, live and replayed."""
-        ...
 
     def hear(self, label: Label) -> None:
         """A person's word on a page, live and replayed; None takes back what was said."""
-        ...
 
     def worths(self) -> NDArray[np.floating[Any]]:
         """What each version of a page (`visit.is_version`) is worth now, in the order of the log."""
-        ...
 
 
 @runtime_checkable
@@ -203,19 +198,15 @@ class Confers(Protocol):
 
     def told(self, node: str) -> bytes:
         """What others need of a page of ours; empty if there is nothing to learn from it."""
-        ...
 
     def knows(self, node: str) -> bool:
         """Whether a page is one of ours, or was taken in."""
-        ...
 
     def take(self, node: str, told: bytes, stands: int) -> bool:
         """A page of another shard, which stands for so many; whether it is of use. Live and replayed."""
-        ...
 
     def worths_elsewhere(self) -> NDArray[np.floating[Any]]:
         """What the pages that were of use are worth now, in the order in which they came."""
-        ...
 
 
 @runtime_checkable
@@ -234,11 +225,9 @@ class Estimator(Protocol):
 
     def learn(self, step: Step, table: Table) -> Rows:
         """See a visit; return the rows whose score may have changed."""
-        ...
 
     def score(self, rows: Rows, table: Table) -> Scores | NDArray[np.float32]:
         """Score rows; no side effects."""
-        ...
 
 
 class Strategy(Protocol):
@@ -251,19 +240,15 @@ class Strategy(Protocol):
 
     def frontier(self, table: Table, ready: Ready, lane_budget: int, patience: float, choosy: float) -> Frontier:
         """The frontier that it picks from."""
-        ...
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         """See a visit, and rank the rows that it changes."""
-        ...
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
         """A seed joins the frontier."""
-        ...
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
         """The row for this pick number (row -1: none is ready). Changes nothing that is learned."""
-        ...
 
 
 @runtime_checkable
@@ -277,7 +262,6 @@ class Reconsiders(Protocol):
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
         one counts. Behind them come pages of other shards."""
-        ...
 
 
 @runtime_checkable
@@ -289,12 +273,10 @@ class Shares(Protocol):
 
     def sums(self) -> dict[str, Any]:
         """What was learned from pages of our own."""
-        ...
 
     def share(self, sums: dict[str, Any], table: Table) -> Rows:
         """What all others have learned so far, added up: in place of what was said before. The rows whose score may
         have changed."""
-        ...
 
 
 @runtime_checkable
@@ -303,11 +285,9 @@ class Hears(Protocol):
 
     def hear(self, step: Step, table: Table) -> Rows:
         """Links on a page that another shard has fetched. The rows that want a score."""
-        ...
 
     def heard(self, rows: Rows, table: Table) -> Rows:
         """Score rows, some of which may be named twice or closed. Those that were scored, each once."""
-        ...
 
 
 class Warden:
@@ -411,7 +391,6 @@ class Log(Protocol):
 
     def append(self, event: Event) -> int | None:
         """Keep it; its number, where events have one."""
-        ...
 
     def rate(self, worths: NDArray[np.floating[Any]]) -> None: ...
 

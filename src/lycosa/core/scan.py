@@ -340,16 +340,13 @@ class Linear(Protocol):
     @property
     def weights(self) -> NDArray[np.float32]:
         """One for each feature."""
-        ...
 
     @property
     def intercept(self) -> float:
         """Added to each score."""
-        ...
 
     def features(self, rows: Rows, table: Table) -> Features:
         """A line for each feature, a column for each row."""
-        ...
 
 
 def is_linear(estimator: object) -> TypeGuard[Linear]:

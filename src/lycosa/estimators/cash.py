@@ -116,14 +116,10 @@ class CashFlow:
         total = self.total(table)
         return self.score(rows, table) / total if total > 0 else np.zeros(len(rows))
 
-    def ends(self, rows: Rows) -> Rows:
-        """The rows, or the targets of those that are redirects."""
-        return self.redirects_.ends(rows)
-
     def _crawled(self, step: Step, table: Table) -> Rows:
         row = step.row
         if len(step.children):
-            if table.is_seed[row] and not self.giver_[row] and row not in self.ends(self.seeds_):
+            if table.is_seed[row] and not self.giver_[row] and row not in self.redirects_.ends(self.seeds_):
                 self.seeds_ = np.append(self.seeds_, np.int32(row))
             self.giver_[row] = True
         cash = self._take(row, table)
@@ -139,7 +135,7 @@ class CashFlow:
         if not len(step.children):  # to nowhere
             return self._give(self._take(row, table), step.children, table, step)
         target = int(step.children[0])
-        end = int(self.ends(step.children)[0])
+        end = int(self.redirects_.ends(step.children)[0])
         if step.visit.follows:  # fetched before it moved: its share is spent
             self.paid_[end] |= self.paid_[row]
         if table.is_seed[row] and not self.paid_[row]:
@@ -147,7 +143,7 @@ class CashFlow:
                 self.paid_[row] = True
             else:
                 self.paid_[end] = True
-        return self._receive(self.ends(step.children), np.array([self._take(row, table)]), table)
+        return self._receive(self.redirects_.ends(step.children), np.array([self._take(row, table)]), table)
 
     def _take(self, row: int, table: Table) -> float:
         cash = float(self.cash_[row])
@@ -168,7 +164,7 @@ class CashFlow:
         if not len(rows):
             self.pool_ += cash
             return rows
-        ends = self.ends(rows)
+        ends = self.redirects_.ends(rows)
         weights = self.weights(rows, ends, table, step)
         if weights is not None and (heaviest := weights.max()) > 0:
             weights = weights / heaviest  # tiny ones would lose their digits in the sum
@@ -196,7 +192,7 @@ class CashFlow:
         changed = []
         if len(self.seeds_) and self.pool_ > 0:
             dealt, self.pool_ = self.pool_, 0.0
-            seeds = self.ends(self.seeds_)
+            seeds = self.redirects_.ends(self.seeds_)
             changed.append(self._receive(seeds, np.full(len(seeds), dealt / len(seeds)), table))
         row = self._richest()
         if row >= 0:

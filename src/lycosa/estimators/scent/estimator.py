@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.core.columns import distinct
+from lycosa.core.columns import distinct, fit
 from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
@@ -407,10 +407,9 @@ class Scent:
 
     def _credit(self, row: int, outcome: float, pages: int) -> None:
         """The groups of the link to a row have led to this much more."""
-        pairs = self.groups_.view(np.complex64).reshape(-1)  # the two numbers of a group as one
         groups = self.trails_.words[row, _GROUPS]
-        pairs[groups] = pairs.take(groups) + np.complex64(complex(outcome, pages))
-        pairs[0] = 0.0  # the slot of no word and of no path
+        self.groups_[groups] += np.array((outcome, pages), np.float32)
+        self.groups_[0] = 0.0  # the slot of no word and of no path
 
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table) -> Rows:
         """The judge has learned: what led to the pages so far has led to what they are worth now.
@@ -569,10 +568,7 @@ class Scent:
 
     def score(self, rows: Rows, table: Table) -> Scores:
         """The score that each row had last; 0 for one that was never scored."""
-        score = self.elite_.score
-        if len(rows) and int(rows.max()) >= len(score):
-            return np.array([score[row] if row < len(score) else 0.0 for row in rows.tolist()])
-        scores: Scores = score[rows].astype(np.float64)
+        scores: Scores = fit(self.elite_.score, len(table))[rows].astype(np.float64)
         return scores
 
     def terms(self, rows: Rows, table: Table) -> dict[str, Column]:

@@ -193,19 +193,20 @@ class Elite:
         changed[rows.searchsorted(told)] = True
         places = changed.nonzero()[0]
         self.score[rows.take(places)] = scores.take(places)
-        hopeful = rows[self._until.take(rows) > self._pages]
-        self._best = hopeful.take(_best(self.score.take(hopeful)))
-        self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
+        self._choose(rows)
         return rows.take(places)
 
     def admit(self, rows: NDArray[np.intp], scores: Scores) -> NDArray[np.intp]:
         """The rows were scored, and no others: those that are good enough are among the best from now on."""
         self.score[rows] = scores
-        both = distinct(np.concatenate([self._best, rows]))
-        hopeful = both[self._until.take(both) > self._pages]
+        self._choose(distinct(np.concatenate([self._best, rows])))
+        return rows
+
+    def _choose(self, rows: NDArray[np.intp]) -> None:
+        """The best rows are some of these from now on."""
+        hopeful = rows[self._until.take(rows) > self._pages]
         self._best = hopeful.take(_best(self.score.take(hopeful)))
         self._until[self._best] = np.minimum(self._until.take(self._best), self._pages + PATIENCE)
-        return rows
 
 
 def _best(scores: NDArray[np.float32]) -> NDArray[np.intp]:

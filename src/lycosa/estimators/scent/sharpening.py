@@ -168,8 +168,7 @@ class Sharpening:
             said = read.said
             self._agreement = DISCOUNT * self._agreement + (query * said, query * query, said * said, query, said)
             self._weight = DISCOUNT * self._weight + 1.0
-        pairs = self.lifts.view(np.complex64).reshape(-1)  # the two numbers of a word as one
-        pairs[read.slots] = pairs.take(read.slots) + np.complex64(complex(query, 1.0))
+        self.lifts[read.slots] += np.array((query, 1.0), np.float32)
         self.pages += 1
         self.total += query
         return read.outcome

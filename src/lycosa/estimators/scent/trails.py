@@ -177,14 +177,9 @@ class Trails:
     def tell(self, row: int, outcome: float, edges: Edges) -> NDArray[np.intp]:
         """Neighbours of a page hear how it turned out. Returned they are."""
         near, which = self._around(row, edges)
-        pairs = self.known.view(np.complex64).reshape(-1)  # a sum and a number beside it as one
-        lines = near * (self.known.shape[1] // 2)
         weight = _WEIGHTS.take(which)
-        told = np.empty((len(weight), 2), np.float32)
-        np.multiply(weight, np.float32(outcome), out=told[:, 0])
-        told[:, 1] = weight
-        lines += NEIGHBOURS // 2
-        np.add.at(pairs, lines, told.view(np.complex64).reshape(-1))
+        np.add.at(self.known[:, NEIGHBOURS], near, weight * np.float32(outcome))
+        np.add.at(self.known[:, NEIGHBOUR_WEIGHT], near, weight)
         return near
 
     def retell(self, edges: Edges) -> None:

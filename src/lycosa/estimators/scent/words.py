@@ -40,11 +40,7 @@ def slots_of(stems: Sequence[str]) -> Slots:
     >>> slots_of(["coral", "reef"]).tolist() == [slot_of("coral"), slot_of("reef")]
     True
     """
-    try:
-        hashes = np.fromiter(map(crc32, map(str.encode, stems)), np.uint32, len(stems))
-    except UnicodeEncodeError:  # half of a character
-        return np.array([slot_of(stem) for stem in stems], np.int32)
-    return (1 + hashes % np.uint32(SLOTS - 1)).astype(np.int32)
+    return np.array([slot_of(stem) for stem in stems], np.int32)
 
 
 class LinkWords:
