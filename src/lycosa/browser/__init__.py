@@ -57,24 +57,19 @@ class Missing:
         ]
 
     def wants(self, node: str, look: Look) -> str:
-        """No page."""
         return ""
 
     async def render(self, node: str, answer: Response, fetch: Fetch) -> Rendered:
-        """Nothing comes of it."""
         return Rendered(failed="no browser")
 
     def learn(self, visit: Visit) -> None:
-        """Count it."""
         if visit.data.get("shell") and visit.kind == "page":
             self.missed[lane(visit.node)] += 1
 
     def state(self) -> State:
-        """What was counted."""
         return {"missed": dict(self.missed)}
 
     def restore(self, state: State) -> None:
-        """Go on counting."""
         if "missed" not in state:
             raise Untold("there was a browser then")
         self.missed = Counter(state["missed"])

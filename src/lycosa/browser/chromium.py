@@ -23,27 +23,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 30.0
-"""Seconds in which a browser has to start."""
+PATIENCE = 30.0  # seconds in which a browser has to start
+CLOSING = 5.0  # seconds in which a page or a browser has to close before it is ended
 
-CLOSING = 5.0
-"""Seconds in which a page or a browser has to close before it is ended."""
+MAX_MEGABYTES = 1000  # for browser and driver; they take 300 with an empty page
 
-LOOK_EVERY = 10
-"""Pages after which memory is looked at, to start another browser in good time."""
-
-MAX_MEGABYTES = 1000
-"""Megabytes that browser and driver may take before they are ended; they take 300 with an empty page."""
-
-RESTART_SHARE = 0.7
-"""Share of that from which on another browser is started for the next page."""
-
-WORLDS = 5
-"""Navigations, at most, while one script runs."""
-
+WORLDS = 5  # navigations while one script runs
+# environment variable: does without Chromium's own sandbox, where the system has none; root never has one
 NO_SANDBOX = "LYCOSA_NO_SANDBOX"
-"""The environment variable that does without Chromium's own sandbox, where the system has none; root never has one."""
-
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -64,9 +51,9 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")
-"""For pages that are read, not looked at."""
-
+EYES = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")  # for pages that are read, not looked at
+# Runs before a page's first script: doors that lead past a proxy are removed, and errors, whose messages may be of any
+# length, are not reported to us.
 BEFORE = """(() => {
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "Notification",
                       "PushManager", "PresentationRequest", "SpeechRecognition", "webkitSpeechRecognition"])
@@ -76,9 +63,6 @@ BEFORE = """(() => {
   for (const kind of ["error", "unhandledrejection"])
     window.addEventListener(kind, event => event.preventDefault(), true);
 })()"""
-"""What a page finds changed before its first script: doors that lead past a proxy are not there at all, and errors,
-whose messages may be of any length, are not reported to us.
-"""
 
 # The page's scripts can't change what the following finds in its own world, but elements with a name hide properties of
 # the document and of forms there, too: so those are taken from the prototypes.
@@ -88,6 +72,7 @@ OWN = """
   const root = of(document, Document, "scrollingElement") || html;
 """
 
+# how much of a page is there
 MEASURE = f"""() => {{
   {OWN}
   const all = Document.prototype.getElementsByTagName.call(document, "*");
@@ -99,8 +84,6 @@ MEASURE = f"""() => {{
   return [all.length + shadows, of(document, Document, "links").length, root ? of(root, Element, "scrollHeight") : 0,
           body ? of(body, Node, "textContent").length : 0];
 }}"""
-"""How much of a page is there."""
-
 SCROLL = f"""async () => {{
   // Up and down again: what waits for its end to come into view hears of it once each time.
   {OWN}
@@ -112,6 +95,7 @@ SCROLL = f"""async () => {{
   await next();
 }}"""
 
+# the final DOM as text
 SERIALISE = f"""(most) => {{
   {OWN}
   // What is inside open shadow roots is written where it is shown: after the element's own start.
@@ -130,7 +114,6 @@ SERIALISE = f"""(most) => {{
   const kind = of(document, Document, "doctype") ? "<!DOCTYPE html>\\n" : "";
   return html ? (kind + of(html, Element, "outerHTML")).slice(0, most) : "";
 }}"""
-"""The final DOM as text."""
 
 
 class BrowserFailed(Exception):
@@ -194,7 +177,6 @@ class Chromium:
         self.program, self.slots, self.profile, self.eyes, self.agent = program, slots, profile, eyes, agent
         self.most_pages, self.most_megabytes = pages, megabytes
         self.started = 0
-        """Browsers so far."""
         self.place: Path | None = None
         self._pages = self._busy = 0
         self._retire = False
@@ -331,7 +313,8 @@ class Chromium:
     async def _look(self) -> None:
         """Whether it has done enough."""
         enough = self._pages >= self.most_pages
-        if enough or (self._pages % LOOK_EVERY == 0 and await self.megabytes() > RESTART_SHARE * self.most_megabytes):
+        # Looked at every ten pages, so that another browser is started in good time before the limit.
+        if enough or (self._pages % 10 == 0 and await self.megabytes() > 0.7 * self.most_megabytes):
             self._retire = True
 
     async def megabytes(self) -> float:

@@ -16,7 +16,6 @@ _PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/snap/bin/chromium",
 )
-EXTRA = "pip install 'lycosa[browser]'"
 CHROMIUM = "install Chromium (Debian: apt install chromium), or run 'playwright install chromium'"
 
 
@@ -49,7 +48,7 @@ def _of_playwright() -> str:
 
 def what_is_missing(named: str = "") -> str:
     """What a user has to do before pages can be rendered; empty: nothing."""
-    todo = [] if importlib.util.find_spec("playwright") is not None else [EXTRA]
+    todo = [] if importlib.util.find_spec("playwright") is not None else ["pip install 'lycosa[browser]'"]
     if not find_chromium(named):
         todo.append(CHROMIUM)
     return "; and ".join(todo)

@@ -20,20 +20,12 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.rendering import Fetch, Rendered
 from lycosa.web.urls import parse
 
-LARGEST = 10_000_000
-"""Bytes of one answer, unpacked."""
-
-CACHE = 64_000_000
-"""Bytes of scripts, styles and pictures that are kept for other pages of the same crawl."""
-
 NEEDED = frozenset(
     {"document", "iframe", "frame", "script", "style", "empty", "worker", "sharedworker", "xslt", "json"}
 )
+# needed by eyes and ears only
 SHOWN = frozenset({"image", "font", "audio", "video", "track", "manifest", "embed", "object"})
-"""What the page needs to be made, and what only eyes and ears need."""
-
 _SHARED = frozenset({"script", "style", "font", "image", "worker"})
-_RELOADS = 3
 _ENDINGS = {
     "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg", ".ico"),
     "font": (".woff", ".woff2", ".ttf", ".otf", ".eot"),
@@ -70,20 +62,18 @@ class Allowance:
     trackers: bool = False
 
     def takes(self, kind: str) -> bool:
-        """Whether this kind of resource is fetched at all."""
         return kind in NEEDED or (self.resources == "all" and kind in SHOWN)
 
 
 class Cache:
     """Answers that other pages may need, too, the last used last; by address and by whose page asks."""
 
-    def __init__(self, most: int = CACHE) -> None:
+    def __init__(self, most: int = 64_000_000) -> None:  # bytes of scripts, styles and pictures
         self.most, self.size = most, 0
         self._replies: OrderedDict[tuple[str, str], Reply] = OrderedDict()
         self.asking: dict[tuple[str, str], asyncio.Lock] = {}
 
     def get(self, key: tuple[str, str]) -> Reply | None:
-        """The answer that was given before."""
         reply = self._replies.get(key)
         if reply is not None:
             self._replies.move_to_end(key)
@@ -110,10 +100,8 @@ class Sitting:
         self.node, self.answer, self.fetch, self.allowance, self.cache = node, answer, fetch, allowance, cache
         self.url = node.partition("#")[0]
         self.rendered = Rendered()
-        self.frames: dict[str, bool] = {}
-        """Addresses that the browser has said to be opening, and whether in a frame."""
-        self.chores: list[asyncio.Future[None]] = []
-        """What is done beside, such as closing dialogs."""
+        self.frames: dict[str, bool] = {}  # addresses that the browser says it opens, and whether in a frame
+        self.chores: list[asyncio.Future[None]] = []  # such as closing dialogs
         self.loop = asyncio.get_running_loop()
         self.active = 0
         self.last = self.loop.time()
@@ -125,7 +113,6 @@ class Sitting:
         return 0.0 if self.active else self.loop.time() - self.last
 
     async def reply(self, request: Request, url: str) -> Reply:
-        """What the browser gets for a request."""
         self.active += 1
         try:
             return await self._reply(request, url)
@@ -137,7 +124,7 @@ class Sitting:
         if request.method == "OPTIONS" and "access-control-request-method" in request.headers:
             return _permission(request)
         kind = kind_of(request, url)
-        if kind == "document" and url == self.url and self._served < _RELOADS:
+        if kind == "document" and url == self.url and self._served < 3:
             self._served += 1
             return passed_on(self.answer)
         if kind == "document" and not await self._is_frame(request, url):
@@ -276,7 +263,7 @@ def kind_of(request: Request, url: str) -> str:
 def passed_on(response: Response) -> Reply:
     """An answer as the browser gets it: unpacked, without what is between neighbours."""
     try:
-        body, whole = inflate(response.body, response.fields.get("content-encoding", ""), LARGEST)
+        body, whole = inflate(response.body, response.fields.get("content-encoding", ""), 10_000_000)  # bytes
     except BadEncoding:
         return _refusal("unreadable")
     if not whole or (response.truncated and response.truncated != "length"):

@@ -23,14 +23,8 @@ from pathlib import Path
 
 PREFIX = "lycosa-browser-"
 OWNER = "owner"
-TOO_LARGE = "too-large"
-"""File that says that the browser was ended for its memory."""
-
-EVERY = 0.05
-"""Seconds between two looks at memory: a page that fills it as fast as it can gets some 100 MB further."""
-
-DRIVER_SHARE = 0.4
-"""Share of the memory limit from which on the driver is ended, too; it takes 60 MB when all is well."""
+TOO_LARGE = "too-large"  # this file says that the browser was ended for its memory
+EVERY = 0.05  # seconds between two looks at memory: a page that fills it as fast as it can gets some 100 MB further
 
 
 def claim() -> Path:
@@ -111,7 +105,6 @@ class Watch:
         self._seen: set[int] = set()
 
     def look(self) -> None:
-        """Look once."""
         if not (self._find() and self._follow()):
             return
         driver = memory(self.driver)
@@ -120,7 +113,7 @@ class Watch:
         (self.place / TOO_LARGE).touch()
         for pid in self._members:
             _kill(pid)
-        if driver > DRIVER_SHARE * self.limit:
+        if driver > 0.4 * self.limit:  # 60 MB are usual
             _kill(self.driver)
 
     def _find(self) -> bool:
@@ -136,7 +129,6 @@ class Watch:
         return bool(self.group)
 
     def _follow(self) -> bool:
-        """Take in what has been started since."""
         there = {int(name) for name in os.listdir("/proc") if name.isdigit()}
         self._members &= there
         new = there - self._seen

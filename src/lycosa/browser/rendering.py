@@ -26,29 +26,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SETTLED, STILL = 0.35, 0.15
-"""Seconds in which nothing is asked for and nothing changes: the page is done; and once it has been scrolled."""
+SETTLED, STILL = 0.35, 0.15  # seconds without requests and changes until a page is done; the same after it was scrolled
+STEP = 0.05  # seconds between two looks at a page
+LARGEST_DOM = 5_000_000  # characters
 
-STEP = 0.05
-"""Seconds between two looks at a page."""
+CLICKING = 5.0  # seconds in which a button has to be there, on a busy machine too
 
-SCROLLS = 20
-"""Times a page is scrolled to its end, as long as that brings more."""
-
-CLICKS = 10
-"""Of what `--render-more` names."""
-
-CLICKING = 5.0
-"""Seconds in which it has to be there to be clicked, on a busy machine too."""
-
-PATIENTLY = 10
-"""A page that waits for answers may take so many times as long as one that does not."""
-
-LARGEST_DOM = 5_000_000
-"""Characters of a final DOM."""
-
-MOST_FAILURES = 5
-"""Browsers in a row that do not start, or die at once, before no page is rendered any more in this run."""
+MOST_FAILURES = 5  # browsers in a row that do not start, or die at once, before rendering ends for this run
 
 
 class Deadline(Exception):
@@ -82,15 +66,12 @@ class Rendering:
         return "" if self._failures >= MOST_FAILURES else self.needs.wants(node, look)
 
     def learn(self, visit: Visit) -> None:
-        """See a recorded visit."""
         self.needs.learn(visit)
 
     def state(self) -> State:
-        """What was learned."""
         return self.needs.state()
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         self.needs.restore(state)
 
     # -- rendering ---------------------------------------------------------------------------------------------
@@ -129,7 +110,7 @@ class Rendering:
         await clock.run(page.goto(sitting.node, wait_until="commit", timeout=0))  # before that nothing of it is there
         try:
             measure = await self._settle(world, clock)
-            for _ in range(SCROLLS):
+            for _ in range(20):
                 before = measure
                 await clock.run(world.run(SCROLL))
                 measure = await self._settle(world, clock, STILL)
@@ -164,7 +145,7 @@ class Rendering:
 
     async def _click(self, page: Page, world: World, clock: _Clock, measure: Any) -> None:
         """Ask for more, if the user wants that."""
-        for _ in range(CLICKS if self.options.render_more else 0):
+        for _ in range(10 if self.options.render_more else 0):
             before = measure
             button = page.locator(self.options.render_more).first
             try:
@@ -228,7 +209,7 @@ class _Clock:
     def __init__(self, sitting: Sitting, seconds: float) -> None:
         self.sitting, self.left = sitting, seconds
         self.loop = sitting.loop
-        self.end = self.now + PATIENTLY * seconds
+        self.end = self.now + 10 * seconds  # a page that waits for answers may take ten times as long
         self.seconds = seconds
 
     @property
@@ -268,39 +249,15 @@ class _Clock:
 
 # -- which pages need it -----------------------------------------------------------------------------------
 
-# Which pages a browser should look at: by how they look, and by what rendering brought on their host before.
-#
 # A fold over the log. Of each page that was rendered the log has the words and the links with and without, so that both
 # are always compared on the same page; pages that were not rendered are counted, and now and then one of them is
 # rendered after all, so that a site that has changed is noticed. A page without scripts is never rendered.
 
-FADE = 0.6
-"""What the past weighs against the last page of the same kind."""
+FADE = 0.6  # weight of the past against the last page of the same kind
+ENOUGH = 0.5  # share of useful renderings from which on a kind of page is always rendered
+TRIES = 3  # renderings in vain of apparent shells before their kind is left alone
 
-ENOUGH = 0.5
-"""Share of useful renderings, the last counting most, from which on a kind of page is always rendered."""
-
-TRIES = 3
-"""Renderings in vain of pages that look like empty shells before their kind is left alone."""
-
-SAMPLE_AFTER = 500
-"""Pages of a host without a rendering after which one is tried; twice as many after each that was in vain."""
-
-KNOWN = 10
-"""Pages of a host that needed no browser, after which a page that only lacks links is taken for a short one."""
-
-READ, MOST_KINDS = 10, 10_000
-"""Pages of a kind whose scripts are read to see whether they add something later; and kinds that are counted."""
-
-THIN, THIN_SHARE = 2, 0.02
-"""Tries in vain at pages that look thin: so many, and this share of all pages."""
-
-SHARE = 0.0005
-"""Tries in vain at pages that show no need, as a share of all pages: one takes as long as some two hundred pages."""
-
-MORE_WORDS, MORE_LINKS = 20, 3
-"""What rendering has to add at least to be useful, or a fifth of what was there."""
-
+MORE_WORDS, MORE_LINKS = 20, 3  # at least, or a fifth of what was there
 _NUMBER, _ID = re.compile(r"\d+"), re.compile(r"[0-9a-f]{8,}|.*[-_.%].*|.{25,}", re.IGNORECASE)
 
 
@@ -331,17 +288,12 @@ class Needs:
 
     def __init__(self, always: bool = False) -> None:
         self.always = always
-        self.tried: Counter[str] = Counter()
-        """Renderings, by kind of page and by host."""
-        self.useful: dict[str, float] = {}
-        """The share of them that brought more, the last counting most."""
-        self.since: Counter[str] = Counter()
-        """Pages of each host since the last rendering."""
-        self.in_vain: Counter[str] = Counter()
-        """Tries in a row, by host, that brought nothing."""
+        self.tried: Counter[str] = Counter()  # renderings, by kind of page and by host
+        self.useful: dict[str, float] = {}  # share that brought more, the last counting most
+        self.since: Counter[str] = Counter()  # pages of each host since the last rendering
+        self.in_vain: Counter[str] = Counter()  # renderings in a row, by host, that brought nothing
         self.pages = 0
-        self.thin = self.samples = 0
-        """Tries in vain at thin pages, and at those that show no need."""
+        self.thin = self.samples = 0  # renderings in vain of thin pages, and of those that show no need
         self._trying: dict[str, set[str]] = {}  # by host the pages that are tried just now
         self._read: Counter[str] = Counter()  # by kind of page how many have had their scripts read
 
@@ -356,7 +308,6 @@ class Needs:
         return self._known(node, look) or self._tried(node, look)
 
     def _known(self, node: str, look: Look) -> str:
-        """What this kind of page, or its host, or its looks say."""
         kind, host = template(node), lane(node)
         if self.tried[kind]:
             if self.useful[kind] >= ENOUGH:
@@ -375,25 +326,26 @@ class Needs:
         trying = len(self._trying.get(host, ()))
         why = ""
         untried = not self.tried[kind] and self.in_vain[host] + trying < TRIES
-        if untried and (look.is_thin or (look.lacks_links and self.since[host] < KNOWN) or self._adds(kind, look)):
-            why = "thin" if self.thin < THIN + THIN_SHARE * self.pages else ""
-        elif not trying and self.since[host] >= SAMPLE_AFTER * 2 ** self.in_vain[host]:
-            why = "sample" if self.samples < SHARE * self.pages else ""
+        # After ten pages that needed no browser, one that only lacks links is a short page.
+        if untried and (look.is_thin or (look.lacks_links and self.since[host] < 10) or self._adds(kind, look)):
+            why = "thin" if self.thin < 2 + 0.02 * self.pages else ""
+        elif not trying and self.since[host] >= 500 * 2 ** self.in_vain[host]:  # rarer after each sample in vain
+            # One sample takes as long as some two hundred pages.
+            why = "sample" if self.samples < 0.0005 * self.pages else ""
         if why:
             self._trying.setdefault(host, set()).add(node)
         return why
 
     def _adds(self, kind: str, look: Look) -> bool:
         """Whether its scripts seem to add something later. Pages of a kind have the same scripts: a few are read."""
-        if self._read[kind] >= READ:
+        if self._read[kind] >= 10:
             return False
-        if len(self._read) > MOST_KINDS:
+        if len(self._read) > 10_000:
             self._read.clear()
         self._read[kind] += 1
         return look.later()
 
     def learn(self, visit: Visit) -> None:
-        """See a recorded visit."""
         if visit.kind not in ("page", "revisit"):
             return
         if lane(visit.node) in self._trying:
@@ -416,14 +368,12 @@ class Needs:
         self.samples += not useful and render["why"] == "sample"
 
     def state(self) -> State:
-        """All of it."""
         return {
             "tried": dict(self.tried), "useful": dict(self.useful), "since": dict(self.since),
             "in_vain": dict(self.in_vain), "pages": self.pages, "thin": self.thin, "samples": self.samples,
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Know of that."""
         if "tried" not in state:
             raise Untold("there was no browser then")
         self.tried, self.since, self.in_vain = (Counter(state[name]) for name in ("tried", "since", "in_vain"))
