@@ -36,7 +36,6 @@ _HOP = frozenset(
     b"connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authenticate "
     b"proxy-authorization alt-svc host content-length".split()
 )
-_CONDITIONS = ("if-none-match", "if-modified-since")
 _PAGES = ("text/html", "application/xhtml+xml", "text/plain")
 _TITLE = re.compile(r"<title[^>]*>([^<]{0,1000})", re.IGNORECASE)
 
@@ -296,7 +295,7 @@ def _is_page(request: Request) -> bool:
 
 def _onward(request: Request, is_page: bool) -> dict[str, str]:
     """The headers that are passed on; a page is asked for whole, or its words could not be recorded."""
-    left_out: Iterable[str] = _CONDITIONS if is_page else ()
+    left_out: Iterable[str] = ("if-none-match", "if-modified-since") if is_page else ()
     return {
         name: value
         for name, value in request.headers.items()

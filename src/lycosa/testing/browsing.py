@@ -12,10 +12,8 @@ from lycosa.web.html import CLOSE, OPEN, extract
 
 from .web import Web
 
-SESSIONS = 60
 
-
-def browse(web: Web, topic: str, count: int = SESSIONS) -> Iterator[str]:
+def browse(web: Web, topic: str, count: int = 60) -> Iterator[str]:
     """Lines for `lycosa train browse`: sessions that start anywhere off the topic, with the text of each page.
 
     >>> first = json.loads(next(browse(Web(pages=300, hosts=20, traps=()), "railways/night trains", 1)))

@@ -20,7 +20,6 @@ from .prose import TOPICS, paragraphs, title
 from .reply import ALLOW_ALL, Document
 
 HOST = "old-library.localhost"
-RECORDS = 2000
 SHELF = 20  # records on a page of results
 _WORD = re.compile(r"[a-z]+")
 _SNIPPET = 24  # words
@@ -37,7 +36,7 @@ _AUTHORS, _TOWNS = 4000, 120
 class Catalogue:
     """The records of a web's library: each is a function of the web's seed and its number."""
 
-    def __init__(self, seed: int, records: int = RECORDS) -> None:
+    def __init__(self, seed: int, records: int = 2000) -> None:
         self.seed = seed
         self.records = records
 

@@ -15,7 +15,6 @@ from lycosa.testing.graph import Graph
 from lycosa.testing.prose import NOWHERE, TOPICS, subject_of, title
 
 NEVER = float("inf")
-_TABLES = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class History:
         return draw_process((self.key, page, part), self.chances, topical, self._has_table(page, part))
 
     def _has_table(self, page: int, part: int) -> bool:
-        return roll(self.key, "table", page, part) < _TABLES
+        return roll(self.key, "table", page, part) < 0.3
 
     def _draw_life(self, page: int) -> Life:
         host = self.graph.section(page).host
@@ -295,7 +294,6 @@ def _choose(u: float, chances: tuple[tuple[float, str], ...]) -> str:
 
 MOST_LINKS = 8  # added to a page; one more replaces the oldest
 _FEWEST, _GROWTH = 3, 6  # paragraphs a page keeps at least, and may have more than at first
-_NEW = 0.15  # of the added links, those to pages that did not exist before
 
 Links: TypeAlias = Callable[[int], frozenset[int]]
 
@@ -414,7 +412,7 @@ def _add_link(state: State, n: int, at: float, subject: Subject, graph: Graph, l
     if topic == NOWHERE:
         own = [section.topic for section in graph.of_host[graph.section(subject.page).host][1:]]
         topic = own[int(rng.random() * len(own))]
-    if subject.part == 0 and rng.random() < _NEW:
+    if subject.part == 0 and rng.random() < 0.15:  # to a page that did not exist before
         return {"links": (*state.links, -n)[-MOST_LINKS:], "births": (*state.births, Birth(n, at, topic))}
     there = links(subject.page)
     drawn = (graph.mainland(rng, topic) for _ in range(20))

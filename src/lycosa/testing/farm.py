@@ -22,7 +22,6 @@ KINDS = ("keywords", "phrases", "markov", "quotes")
 
 _PATH = re.compile(r"/([a-z0-9-]+)/([a-z0-9-]+)-(\d{1,12})\.html$")
 
-_LINKS = 16
 _PRAISE = "best top cheap free guide tips online official review expert deals world complete ultimate".split()
 _HOSTS = "zone planet portal hub world central online point spot base".split()
 
@@ -65,7 +64,7 @@ class Farm:
         rng = dice(self.graph.seed, "farm", name, path)
         write = dict(zip(KINDS, (self._keywords, self._phrases, self._markov, self._quotes), strict=True))
         text = write[self.kind(self.book.base(name) + path)](rng, topic)
-        links = [self._link(topic, stir(self.graph.seed, name, path, way)) for way in range(_LINKS)]
+        links = [self._link(topic, stir(self.graph.seed, name, path, way)) for way in range(16)]
         return Document(sheet(_headline(rng, topic), text, links).encode())
 
     def _link(self, topic: int, code: int) -> Aside:

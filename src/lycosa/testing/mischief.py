@@ -28,8 +28,6 @@ _CALENDAR = re.compile(r"/([a-z0-9-]+)/(\d{4})/(\d\d)/(?:(\d\d)\.html)?$")
 _ROOM = re.compile(rf"/([a-z0-9-]+)/(?:{'|'.join(ROOMS)})(?:/\1/(?:{'|'.join(ROOMS)}))*/$")
 _FACET = re.compile(r"/([a-z0-9-]+)/\?order=([a-z]+)(?:&view=(list|grid|table))?(?:&page=(\d{1,4}))?$")
 _GO = re.compile(r"/go/(?:(\d{1,2})-(\d{1,9})|round-([0-2])|(self))$")
-_STATUS = (301, 302, 307, 308, 303)
-_COUNTING = ("flaky.localhost", "newsroom.localhost")
 _RULES = {
     "keep-out.localhost": "User-agent: *\nDisallow: /private/\n",
     "slow-lane.localhost": "User-agent: *\nCrawl-delay: 1\nDisallow: /private/\n",
@@ -102,7 +100,7 @@ class Mischief:
         return serve[trap](place, version)
 
     def counts(self, name: str, path: str) -> bool:
-        return name in _COUNTING and self._place(name, path) is not None
+        return name in ("flaky.localhost", "newsroom.localhost") and self._place(name, path) is not None
 
     def forbidden(self, name: str, path: str) -> bool:
         if name == "robots-error.localhost":
@@ -349,7 +347,7 @@ class Mischief:
 
     @staticmethod
     def _moved(code: int, location: str) -> Document:
-        return Document(b"Moved", "text/plain", _STATUS[code // 2 % 5], (("Location", location),))
+        return Document(b"Moved", "text/plain", (301, 302, 307, 308, 303)[code // 2 % 5], (("Location", location),))
 
 
 # -- other languages ---------------------------------------------------------------------------------------

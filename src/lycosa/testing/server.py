@@ -16,7 +16,6 @@ from types import TracebackType
 from .reply import Response
 from .web import Web
 
-_HEAD_LIMIT = 65536
 _BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
@@ -98,7 +97,7 @@ class _Connection(asyncio.Protocol):
             return
         end = self.buffer.find(b"\r\n\r\n")
         if end < 0:
-            if len(self.buffer) > _HEAD_LIMIT:
+            if len(self.buffer) > 65536:
                 self.transport.close()
             return
         started = asyncio.get_running_loop().time()

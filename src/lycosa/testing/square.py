@@ -17,7 +17,6 @@ from .prose import TOPICS, paragraphs
 from .reply import ALLOW_ALL, Document
 
 HOST = "town-square.localhost"
-PEOPLE = 600
 STATUSES = 12  # that each person has written
 
 _FIRST = "ada bela carla dora emil flora greta hugo ida jana karl lena mara nora otto paula rosa sara theo vera".split()
@@ -26,7 +25,7 @@ _FIRST = "ada bela carla dora emil flora greta hugo ida jana karl lena mara nora
 class Square:
     """The people of a web's town square."""
 
-    def __init__(self, seed: int, people: int = PEOPLE) -> None:
+    def __init__(self, seed: int, people: int = 600) -> None:
         self.seed = seed
         self.people = people
 

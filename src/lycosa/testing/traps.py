@@ -70,7 +70,6 @@ ENDLESS: dict[Trap, str] = {Trap.CALENDAR: "/whats-on/", Trap.LOOPS: "/halls/", 
 _RATES = {Trap.REDIRECTS: 0.08, Trap.DUPLICATES: 0.08, Trap.SESSION: 0.06, Trap.ROBOTS: 0.06} | dict.fromkeys(
     ENDLESS, 0.15
 )
-_RATE = 0.04
 ROOMS = ("more", "related", "archive")  # of the host of loops
 ORDERS = ("name", "date", "price", "rating", "size")  # of the host of facets
 _MEDIA = ("txt", "pdf", "html", "png")
@@ -105,7 +104,7 @@ class TrapLinks:
         return [
             self.into(trap, page)
             for trap in self.traps
-            if roll(seed, "aside", trap.value, page) < _RATES.get(trap, _RATE)
+            if roll(seed, "aside", trap.value, page) < _RATES.get(trap, 0.04)
         ]
 
     def into(self, trap: Trap, page: int) -> Aside:

@@ -26,7 +26,6 @@ from .traps import ENDLESS, TRAP_HOSTS, Trap, TrapLinks, choose
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _SESSION = re.compile(r"([?&])PHPSESSID=[0-9a-f]*(?:&|$)")
 _NOT_FOUND = b"<!DOCTYPE html><html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>"
-_EPOCH = 1_500_000_000
 
 
 class Web:
@@ -246,7 +245,7 @@ class Web:
             codec=codec,
             # Of ten hosts, seven send both validators, one each only one, and one none.
             tag=f"{stir(self._salt, self.port, page):x}" if host < 8 else "",
-            modified=_EPOCH + code // 1000 % 200_000_000 if host < 7 or host == 8 else 0,
+            modified=1_500_000_000 + code // 1000 % 200_000_000 if host < 7 or host == 8 else 0,
             chunked=host % 3 == 2,
         )
 

@@ -280,7 +280,6 @@ _DECODERS: dict[str, Callable[[bytes, int], tuple[bytes, bool]]] = {
 DEFAULT = "windows-1252"
 
 DISPROVED = 100  # invalid UTF-8 sequences for each valid one: with more of them it is not UTF-8
-SPARSE = 5_000  # bytes of a page for each invalid sequence: fewer are accidents
 HEADS = (1_024, 50_000)  # bytes that are searched for a declaration: browsers do so at once, and in passing
 
 _MARKS = ((BOM_UTF8, "UTF-8"), (BOM_UTF16_LE, "UTF-16LE"), (BOM_UTF16_BE, "UTF-16BE"))
@@ -391,7 +390,8 @@ def _is_utf8(body: bytes, text: str, declared: bool) -> bool:
     right = len(text) - len(text.encode("ascii", "ignore")) - wrong
     if not declared:
         return right >= wrong or (wrong == 1 and text.endswith("\ufffd"))  # cut in the middle of a character
-    return right * DISPROVED >= wrong or wrong < 2 or wrong * SPARSE < len(body)
+    # A few in a long page are accidents, not a charset.
+    return right * DISPROVED >= wrong or wrong < 2 or wrong * 5_000 < len(body)
 
 
 def _guess(body: bytes) -> str:

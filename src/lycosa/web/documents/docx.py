@@ -9,7 +9,6 @@ from lycosa.web.documents.package import Fields, Package
 from lycosa.web.documents.sheet import count_of, describe
 from lycosa.web.html import Document
 
-_SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
 _BREAKS = {"tab": "\t", "br": " ", "cr": " ", "noBreakHyphen": "-", "ptab": "\t"}
 _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*"([^"]+)"', re.IGNORECASE)
 _HEADING = re.compile(r"(?i)heading\s*([1-9])$")
@@ -96,7 +95,7 @@ class _Reader:
         self._fields: list[bool] = []  # for each open field, whether it is a link
 
     def start(self, namespace: str, name: str, attributes: dict[str, str]) -> None:
-        if self._skipped or name in _SKIPPED:
+        if self._skipped or name in ("del", "moveFrom", "Fallback"):
             self._skipped += 1
         elif "wordprocessingml" not in namespace:
             self._reads = name == "t" and namespace.endswith("/math")

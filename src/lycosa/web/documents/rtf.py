@@ -22,7 +22,6 @@ _WORDS = {
     b"tab": "\t", b"line": " ", b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019",
     b"ldblquote": "\u201c", b"rdblquote": "\u201d", b"bullet": "\u2022", b"emspace": " ", b"enspace": " ",
 }  # fmt: skip
-_ENDS = frozenset({b"par", b"sect", b"page", b"row"})
 _SIGNS = {b"~": "\xa0", b"_": "-", b"-": "", b"\n": None, b"\r": None}
 _INFO = frozenset({"title", "author", "creatim", "revtim", "subject", "nofpages"})
 _CHARSETS = {
@@ -153,7 +152,7 @@ class _Reader:
                 self.left -= 1
             else:
                 self._tell(group, _WORDS[word])
-        elif word in _ENDS:
+        elif word in (b"par", b"sect", b"page", b"row"):
             self._end(group)
         elif word in (b"cell", b"nestcell"):
             self._tell(group, " | ")

@@ -13,12 +13,10 @@ from lycosa.web.sources.markup import Record, attributes, local, pieces, records
 from lycosa.web.sources.source import Source, brief, folders
 from lycosa.web.urls import is_http, resolve
 
-_NAMES = frozenset({"channel", "feed", "item", "entry"})
 _DATES = ("updated", "modified", "pubdate", "published", "issued", "date", ":date", ":modified")
 _ABOUT = ("description", "summary", "content", ":encoded", "tagline", "subtitle")
 _WANTED = frozenset({"title", "link", "guid", "id", "category", *_DATES, *_ABOUT})
 
-_MAP_NAMES = frozenset({"url", "sitemap"})
 _MAP_TITLES = (":news/title", ":video/title", ":image/title", ":image/caption")
 _MAP_ABOUT = (":news/keywords", ":video/description", ":image/caption")
 _MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
@@ -27,7 +25,7 @@ _MAP_WANTED = frozenset({"loc", "lastmod", *_MAP_TITLES, *_MAP_ABOUT})
 def read_feed(text: str, source: Source) -> None:
     """Each item's own page becomes a link."""
     base = source.url
-    for record in records(text, _NAMES, _WANTED):
+    for record in records(text, {"channel", "feed", "item", "entry"}, _WANTED):
         if source.full:
             break
         own = attributes(record.rest)
@@ -125,7 +123,7 @@ def read_sitemap(text: str, source: Source) -> None:
 
     The news, video and image extensions add titles.
     """
-    for record in records(text, _MAP_NAMES, _MAP_WANTED):
+    for record in records(text, {"url", "sitemap"}, _MAP_WANTED):
         if source.full:
             break
         address = record.text("loc")

@@ -21,7 +21,6 @@ MOST_BYTES = 2_000_000  # of an answer or a description
 
 MOST_RESULTS = 1000
 MOST_VALUES = 200_000  # of an answer in JSON
-DESCRIPTION = "application/opensearchdescription+xml"
 # the one whose results are told from its furniture best comes first
 _FORMS = ("application/rss+xml", "application/atom+xml", "application/json", "text/html", "application/xhtml+xml")
 _PARAMETER = re.compile(r"\{([\w:.-]*)(\?)?\}")
@@ -88,7 +87,7 @@ def description_in(body: bytes, url: str) -> str:
     """
     for tag in _LINK.findall(body[:MOST_BYTES]):
         told = {key.lower(): text for key, text in attributes(tag[5:-1].decode("utf-8", "replace")).items()}
-        if told.get("type", "").lower() == DESCRIPTION and told.get("href"):
+        if told.get("type", "").lower() == "application/opensearchdescription+xml" and told.get("href"):
             return resolve(url, [told["href"]])[0] or ""
     return ""
 

@@ -18,7 +18,6 @@ MOST_BYTES = 50 * 1024 * 1024  # inflated; the sitemap protocol's limit
 MOST_LINKS = 50_000  # the sitemap protocol's limit
 WINDOW = 40  # words of a description
 NO_ADDRESS, ELSEWHERE, BEYOND = "no web address", "on another site", f"beyond the first {MOST_LINKS:,}"
-TOO_LONG = "too long together"
 
 _READ = 100 * WINDOW  # characters of a description that are looked at
 _TAG = re.compile(r"<(?:/?[a-zA-Z]|!--)[^<>]*>")
@@ -67,7 +66,7 @@ class Source:
         for at, texts in enumerate(zip(links.urls, links.anchors, links.contexts, strict=True)):
             most -= sum(map(len, texts))
             if most < 0:
-                self.left_out[TOO_LONG] += len(links) - at
+                self.left_out["too long together"] += len(links) - at
                 links.keep(at)
                 del self.modified[at:]
                 return
