@@ -22,14 +22,14 @@ from lycosa.core.table import Table
 LANES, ROWS, LINES = 3, 12, 2
 
 
-@pytest.fixture(scope="module", params=["as it is", "short lists of anything", "ties of anything"])
+@pytest.fixture(scope="module", params=["as it is", "short lists of anything", "crowds of anything"])
 def sizes(request: pytest.FixtureRequest) -> Iterator[str]:
     """Tiny limits, too, so that a dozen rows are divided as a million are."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param != "as it is":
             patch.setattr(scan, "SMALL", 4)
             patch.setattr(scan, "SHARE", 2)
-        if request.param == "ties of anything":
+        if request.param == "crowds of anything":
             patch.setattr(scan, "SMALL", 1)
             patch.setattr(scan, "LONG", 2)
         yield request.param
@@ -180,8 +180,8 @@ def test_weights_change_every_score() -> None:
 
 
 @pytest.mark.parametrize("order", [None, shuffled(3)])
-def test_take_row_that_joins_equals_may_be_first(order: Order | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many rows with the same features one may get others, and another may come to have them."""
+def test_a_row_that_joins_a_crowd_may_be_its_first(order: Order | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd that is known takes in a row that comes to have its features, and lets go of one that has others."""
     monkeypatch.setattr(scan, "SMALL", 1)
     monkeypatch.setattr(scan, "SHARE", 1)
     monkeypatch.setattr(scan, "LONG", 6)
@@ -195,7 +195,8 @@ def test_take_row_that_joins_equals_may_be_first(order: Order | None, monkeypatc
     features[:, table.row_of[first]] = 0.0
     made.describe(rows, features)
     made.weigh(np.array([1.0, 1.0], np.float32))
-    assert second == take(made)
+    assert second == take(made)  # and the crowd is known from now on
+    assert made.pools[scan.FREELY].crowds
     end(made, second)
     made.describe(np.array([table.row_of[first]], np.int32), np.ones((2, 1), np.float32))
     made.describe(np.array([table.row_of[third]], np.int32), np.zeros((2, 1), np.float32))
@@ -204,8 +205,8 @@ def test_take_row_that_joins_equals_may_be_first(order: Order | None, monkeypatc
 
 
 @pytest.fixture
-def equals(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
-    """A frontier of rows 0 to 9; all but 0 have the features (1, 0), or (1, -0)."""
+def crowd(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
+    """A frontier of rows 0 to 9; all but 0 have the features (1, 0), or (1, -0), and are known to be a crowd."""
     monkeypatch.setattr(scan, "SMALL", 4)
     monkeypatch.setattr(scan, "SHARE", 2)
     monkeypatch.setattr(scan, "LONG", 6)
@@ -215,21 +216,22 @@ def equals(monkeypatch: pytest.MonkeyPatch) -> ScanFrontier:
     made.describe(rows[1:], np.array([[1.0] * 9, [0.0, -0.0, 0.0] * 3], np.float32))
     made.weigh(np.array([2.0, 1.0], np.float32))
     assert "1" == take(made)
+    assert made.pools[scan.FREELY].crowds
     return made
 
 
-def test_zero_of_either_sign_is_the_same_feature(equals: ScanFrontier) -> None:
-    """A row whose features have a minus before their zero has its turn among its equals."""
-    assert list("23456789") == drain(equals)
+def test_zero_of_either_sign_is_the_same_feature(crowd: ScanFrontier) -> None:
+    """A row whose features have a minus before their zero is of the crowd, and has its turn."""
+    assert list("23456789") == drain(crowd)
 
 
-def test_describe_row_named_twice_counts_once(equals: ScanFrontier) -> None:
-    """A row that is described twice in one call has the features given last, and is taken once."""
+def test_a_row_named_twice_joins_a_crowd_once(crowd: ScanFrontier) -> None:
+    """A crowd that counted a row twice would take a rival with other features and the same score for one of its own."""
     twice = np.array([9, 9], np.int32)
-    equals.describe(twice[:1], np.zeros((2, 1), np.float32))
-    equals.describe(twice, np.array([[1, 1], [0, 0]], np.float32))
-    equals.describe(np.array([0], np.int32), np.array([[0], [2]], np.float32))
-    assert ["0", *"23456789"] == drain(equals)
+    crowd.describe(twice[:1], np.zeros((2, 1), np.float32))
+    crowd.describe(twice, np.array([[1, 1], [0, 0]], np.float32))
+    crowd.describe(np.array([0], np.int32), np.array([[0], [2]], np.float32))
+    assert ["0", *"23456789"] == drain(crowd)
 
 
 def test_a_row_in_flight_keeps_its_features() -> None:

@@ -32,9 +32,10 @@ class ScanFrontier(Frontier):
 
     With a million rows and four features a step (learn, describe, take) takes .3 ms; the few in which the short list is
     made again take 2 to 3. While the weights leap about, as they do at the beginning of a crawl, no list is of use and
-    all rows are looked through, in about 1 ms; in some 10 ms where hundreds of thousands have the same features and
-    score best, and in up to 100 where there are many kinds of such rows. Ranking a million rows by plain scores takes
-    15 ms, and a take 1 to 3 ms where lanes rest.
+    all rows are looked through, in about 1 ms. So they are where hundreds of thousands have the same features and score
+    best; such a crowd is remembered, and finding it takes 10 ms. Where lanes rest it is found at every take, and where
+    there are many kinds of such rows that may take 100. Ranking a million rows by plain scores takes 15 ms, and a take
+    1 to 3 ms where lanes rest.
 
     >>> table = Table(); rows = np.array([table.add(name, 0) for name in "abc"], np.int32)
     >>> frontier = ScanFrontier(table, lines=2)
@@ -99,8 +100,7 @@ class ScanFrontier(Frontier):
         super().lend(row, free=free)
         self._fit()
         self._lent[row] = True
-        if self._where[row] != NOWHERE:
-            self._move(np.array([row], np.int32))
+        self._set_aside(row)
 
     def untake(self, row: int) -> None:
         """The row's visit ended (for good or not): if it is still open it may be picked again."""
@@ -172,15 +172,44 @@ class ScanFrontier(Frontier):
         self, pool: Pool, product: NDArray[np.float32], usable: NDArray[np.float32], rests: NDArray[np.bool_] | None
     ) -> int:
         """The same by products in single precision: those that rounding could have misplaced are looked at again."""
-        top = float(usable.max())
+        best = int(usable.argmax())
+        top = float(usable[best])
         slack = pool.rounding(self.weights, self.intercept)
+        if rests is None and pool.crowds:
+            row = self._of_crowd(pool, best, int(np.count_nonzero(product >= np.float32(top - 3 * slack))))
+            if row >= 0:
+                return row
         short = pool.divide(product, usable, slack, self.weights)
         if short is not None:
             return self._first(short, rests)[0]
         slots = np.flatnonzero(usable >= np.float32(top - 2 * slack))
-        if len(slots) > LONG:  # nearly always rows with the same features: links of which nothing is known
+        if len(slots) > LONG:  # rows with the same features, nearly always: links of which nothing is known
             slots = pool.distinct(slots, self.order)
+            row = self._first(pool.rows[slots], None)[0]
+            if rests is None:
+                pool.gather(int(self._slot[row]), self.order)
+            return row
         return self._first(pool.rows[slots], None)[0]
+
+    def _of_crowd(self, pool: Pool, slot: int, rivals: int) -> int:
+        """The first row of the crowd that the best one belongs to, if there are no others that could be the best."""
+        kind = pool.matrix[:, slot].tobytes()
+        crowd = pool.crowds.get(kind)
+        if crowd is None or crowd.size != rivals:
+            return -1
+        here = self.pools.index(pool)
+
+        def is_here(row: int) -> bool:
+            return self._where[row] == here and pool.matrix[:, self._slot[row]].tobytes() == kind
+
+        gone = next((n for n in range(len(crowd.rows)) if is_here(int(crowd.rows[n]))), len(crowd.rows))
+        crowd.rows = crowd.rows[gone:]
+        if not len(crowd.rows):  # there are more, but which?
+            del pool.crowds[kind]
+            return -1
+        crowd.joined = [row for row in crowd.joined if is_here(row)]
+        rows = np.array([int(crowd.rows[0]), *crowd.joined], np.int32)
+        return int(rows[rows.argmin() if self.order is None else self.order(rows).argmin()])
 
     def _first(self, rows: Rows, rests: NDArray[np.bool_] | None) -> tuple[int, float]:
         """The best of some rows, by their exact scores, and its score."""
@@ -260,6 +289,28 @@ class ScanFrontier(Frontier):
                 self._leave(which, slots)
         self._join(rows, to, features)
 
+    def _set_aside(self, row: int) -> None:
+        """What `_move` does, for the row that is taken: at every step."""
+        which = self._where.item(row)
+        if which == NOWHERE:
+            return
+        if which == ASIDE or self.table.state.item(row) != OPEN:
+            self._move(np.array([row], np.int32))
+            return
+        lane, features = self.table.lane.item(row), self.pools[which].matrix[:, self._slot.item(row)].copy()
+        self._leave_one(which, row)
+        self._where[row], self._slot[row] = ASIDE, self.pools[ASIDE].keep(row, lane, features)
+
+    def _leave_one(self, which: int, row: int) -> None:
+        """What `_leave` does, for one row."""
+        slot = self._slot.item(row)
+        self._where[row] = NOWHERE
+        if which != ASIDE:
+            self._have[int(which == BEHIND), self.table.lane.item(row)] -= 1
+        moved = self.pools[which].drop_one(slot)
+        if moved >= 0:
+            self._slot[moved] = slot
+
     def _join(self, rows: Rows, to: NDArray[np.uint8], features: Features) -> None:
         for which in (ASIDE, FIRST, FREELY, BEHIND):
             here = (to == which).nonzero()[0]
@@ -285,6 +336,12 @@ class ScanFrontier(Frontier):
         if len(self.table.closed) == self._closed:
             return
         self._fit()
+        if len(self.table.closed) == self._closed + 1:
+            self._closed += 1
+            row = self.table.closed[-1]
+            if which := self._where.item(row):
+                self._leave_one(which, row)
+            return
         rows = np.array(self.table.closed[self._closed :], np.int32)
         self._closed = len(self.table.closed)
         where = self._where[rows]
@@ -367,6 +424,25 @@ def linear_scores(features: Features, weights: NDArray[np.float32], intercept: f
     return total + intercept
 
 
+class Crowd:
+    """Many rows with the same features: they score the same, and are taken one after the other."""
+
+    def __init__(self, size: int, rows: Rows, order: Order | None) -> None:
+        self.size = size  # rows of the pool of this kind
+        self.rows = rows  # the first of them, in the order of picking; some may have left
+        self.order = order
+        self.joined: list[int] = []  # rows that became of this kind later, and come before the last of those
+        self._last = self._place(int(rows[-1]))
+
+    def join(self, row: int) -> None:
+        self.size += 1
+        if self._place(row) < self._last:  # the others come later than all that are known
+            self.joined.append(row)
+
+    def _place(self, row: int) -> int:
+        return row if self.order is None else int(self.order(np.array([row], np.int32))[0])
+
+
 class Pool:
     """Rows side by side, in no order: one that leaves is replaced by the last.
 
@@ -387,6 +463,7 @@ class Pool:
         self.short: Rows | None = None  # some of its rows may have left
         self.served = True  # whether the last short list was of use: else there is a pause
         self._pause = self._paused = 0
+        self.crowds: dict[bytes, Crowd] = {}  # the best ones, by their features
         self._product = np.zeros(1024, np.float32)
         self._line = 0.0
         self._before = np.zeros(lines, np.float32)  # the weights when the list was made
@@ -407,12 +484,17 @@ class Pool:
 
     def put(self, slots: Any, rows: Rows, features: Features) -> None:
         """Rows that are here get new features."""
+        if self.crowds and len(np.unique(rows)) < len(rows):  # a row that is named twice would be counted twice
+            self.crowds.clear()
+        self._leave_crowds(slots)
         self._write(slots, rows, features)
 
     def _write(self, slots: Any, rows: Rows, features: Features) -> None:
         if not len(rows):
             return
+        features = features + np.float32(0.0)  # zero has one sign from here on: crowds are known by their bytes
         self.matrix[:, slots] = features
+        self._join_crowds(rows, features)
         np.maximum(self.high, features.max(axis=1), out=self.high)
         np.minimum(self.low, features.min(axis=1), out=self.low)
         if self.short is None:
@@ -424,8 +506,30 @@ class Pool:
         if above.any():
             self.short = np.concatenate([self.short, rows[above]])
 
+    def keep(self, row: int, lane: int, features: NDArray[np.float32]) -> int:
+        """One row joins a pool that nothing is taken from; returns its slot."""
+        if self.size == len(self.rows):
+            return int(self.add(np.array([row], np.int32), np.array([lane], np.int32), features[:, np.newaxis]).start)
+        slot = self.size
+        self.rows[slot], self.lanes[slot], self.matrix[:, slot] = row, lane, features
+        self.size += 1
+        return slot
+
+    def drop_one(self, slot: int) -> int:
+        """One row leaves; returns the one that was moved into its place, -1 if none was."""
+        if self.crowds:
+            self._leave_crowds([slot])
+        self.size -= 1
+        last, moved = self.size, -1
+        if slot != last:
+            moved = self.rows.item(last)
+            self.rows[slot], self.lanes[slot] = moved, self.lanes[last]
+            self.matrix[:, slot] = self.matrix[:, last]
+        return moved
+
     def drop(self, slots: NDArray[np.integer[Any]]) -> tuple[Rows, NDArray[np.integer[Any]]]:
         """Rows leave; returns those that were moved into their places, and the places."""
+        self._leave_crowds(slots)
         left = self.size - len(slots)
         gaps = slots[slots < left]
         if len(slots) == 1:
@@ -495,6 +599,41 @@ class Pool:
                 same &= line[slots] == line[first]
             slots = slots[~same]
         return np.concatenate([np.array(found, np.intp), slots])
+
+    # -- crowds ------------------------------------------------------------------------------------------------
+
+    def gather(self, slot: int, order: Order | None) -> None:
+        """Remember the crowd that a row belongs to, if it is one."""
+        kind = self.matrix[:, slot]
+        same = self.matrix[0, : self.size] == kind[0]
+        for line, value in zip(self.matrix[1:], kind[1:], strict=True):
+            same &= line[: self.size] == value
+        rows = self.rows[: self.size][same]
+        if len(rows) <= SMALL:
+            return
+        places = rows.astype(np.int64) if order is None else order(rows)
+        first = np.argpartition(places, LONG)[:LONG] if len(rows) > LONG else np.arange(len(rows))
+        first = first[np.argsort(places[first])]
+        if len(self.crowds) >= 64:
+            self.crowds.clear()
+        self.crowds[kind.tobytes()] = Crowd(len(rows), rows[first], order)
+
+    def _leave_crowds(self, slots: Any) -> None:
+        if self.crowds:
+            for kind in self.matrix[:, slots].T:
+                crowd = self.crowds.get(kind.tobytes())
+                if crowd is not None:
+                    crowd.size -= 1
+
+    def _join_crowds(self, rows: Rows, features: Features) -> None:
+        if not self.crowds:
+            return
+        for row, kind in zip(rows.tolist(), features.T, strict=True):
+            crowd = self.crowds.get(kind.tobytes())
+            if crowd is not None:
+                crowd.join(row)
+                if len(crowd.joined) > SMALL:  # too many to look through
+                    del self.crowds[kind.tobytes()]
 
     def ceiling(self, weights: NDArray[np.float32], intercept: float) -> float:
         """No row that isn't on the short list scores more."""
