@@ -34,7 +34,7 @@ from lycosa.core.protocols import Topic
 from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Setting, Shared, Terms, Visit
 from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES
 from lycosa.spaces.web import WebSpace
-from lycosa.store.codec import ERRORS, decode_other, encode_other
+from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
 from lycosa.store.snapshots import Snapshots
 from lycosa.testing import Web
@@ -349,11 +349,13 @@ def test_pages_of_two_shards_that_say_the_same(tmp_path: Path) -> None:
         later = merged(directory, traps, twice=2)  # b and c: that e is a copy its shard knows
         assert (later["http://c.test/"], later["http://d.test/"]) == ("http://a.test/" if traps else "", "")
         assert later["http://e.test/"] == ("http://a.test/" if traps else "http://b.test/"), "not of what is a copy"
-        with closing(SqliteLog(directory / NAME)) as log, log.together():  # as a log that was mended: words are lost
+        with closing(SqliteLog(directory / NAME)) as log, log.together():  # as in a log that lost pages: words are missing
             for number, visit in list(log.numbered("kind = 'page'")):
                 assert isinstance(visit, Visit)
                 log._db.execute("DELETE FROM event WHERE seq = ?", (number,))
-                log.put(number, replace(visit, terms=Terms()))
+                without = replace(visit, terms=Terms())
+                log._db.execute("DELETE FROM worth WHERE seq = ?", (number,))
+                log.put(number, without, encode_visit(without), visit.worth)
         one.append(page("http://f.test/", 5, 5.0, [], 0b1111 << 20))
         merged(directory, traps, twice=2)
         with closing(SqliteLog(directory / NAME, readonly=True)) as log:
