@@ -23,11 +23,8 @@ Kind: TypeAlias = Literal[
     "cosmetic",  # dates, counters, navigation, encoding: nothing that a reader came for
 ]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-"""The gravest first: a change is of the first kind that any detector sees in it."""
-
+KINDS: tuple[Kind, ...] = get_args(Kind)  # the gravest first: a change is of the first kind that a detector sees
 PERMANENT = frozenset({301, 308})
-"""Statuses of a redirect for good; others are for now."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -36,10 +33,8 @@ class Verdict:
 
     changed: bool
     kind: Kind = "cosmetic"
-    magnitude: float = 0.0
-    """From 0, the same, to 1, nothing in common."""
-    says: str = ""
-    """In a few words: `level 4: 3 of 12 texts are others`."""
+    magnitude: float = 0.0  # 0: the same, 1: nothing in common
+    says: str = ""  # such as `level 4: 3 of 12 texts are others`
 
 
 @dataclass(slots=True)
@@ -49,12 +44,10 @@ class Change:
     what: What
     kind: Kind = "cosmetic"
     magnitude: float = 0.0
-    by: list[str] = field(default_factory=list)
-    """The detectors that saw it."""
+    by: list[str] = field(default_factory=list)  # detectors that saw it
+    # what they said, in the same order; for a vanished or moved page, how or where to
     says: list[str] = field(default_factory=list)
-    """What they said, in the same order; for what vanished or moved, how or where to."""
-    target: str = ""
-    """Where a page moved to."""
+    target: str = ""  # where a page moved to
 
     @property
     def matters(self) -> bool:

@@ -28,8 +28,7 @@ Compare: TypeAlias = Callable[[Snapshot, Snapshot], Verdict | None]
 class DetectorEntry(Entry):
     """A detector, and whether it can see."""
 
-    blind: bool = False
-    """It cannot tell what differs: where another that can sees only the cosmetic, the change is that."""
+    blind: bool = False  # cannot tell what differs: a change that another detector finds cosmetic is cosmetic
 
 
 BODIES = "the archived bodies"
@@ -64,12 +63,9 @@ ENTRIES = {
 }  # fmt: skip
 DETECTORS = Registry("detector", "lycosa.refresh", ENTRIES)
 
+# one of each kind; simhash is for what is not archived, the others for comparison
 DEFAULT = ("main-text", "tree", "links", "relevance")
-"""Each sees a kind of its own. The others are for what is not archived (simhash), and for comparison."""
-
 _READING = ("main-text", "tree")
-_ELSEWHERE = frozenset({"relevance", "links"})
-"""Detectors that look at something beside the page's own words."""
 
 
 def detector(name: str) -> Compare:
@@ -140,7 +136,7 @@ def _unseen(old: Snapshot, new: Snapshot, detectors: Sequence[str], verdicts: Co
     """What to say of bodies that differ where no detector saw it."""
     if not old.body or not new.body:
         return None
-    readers = [name for name in detectors if name not in _ELSEWHERE]
+    readers = [name for name in detectors if name not in ("relevance", "links")]
     if readers and not any(name in verdicts for name in readers):
         return Change("changed", "text", 1.0, ["digest"], ["another body, which no detector can read"])
     return Change("changed")
@@ -309,10 +305,8 @@ class Difference:
     gained: int = 0
     moved: bool = False
     share: float = 0.0
-    reordered: bool = False
-    """The blocks are the same, in another order."""
-    linked: bool = False
-    """Whatever differs is said by links."""
+    reordered: bool = False  # the same blocks in another order
+    linked: bool = False  # only links differ
 
     @property
     def kind(self) -> Kind:

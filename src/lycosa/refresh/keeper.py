@@ -35,21 +35,9 @@ from lycosa.store.earlier import Versions
 from lycosa.web.inflate import charset_of, decode
 from lycosa.web.reading import read_again
 
-ROUND = 64
-"""Looks after which all pages are scheduled anew, as prices and rates have moved."""
-
-STALE = 600.0
-"""Seconds after which they are in any case."""
-
-SOURCES = 24 * 3600.0
-"""Seconds between two looks at a sitemap or a feed."""
-
-PATIENCE = 600.0
-"""Seconds that a single refresh waits: for a page that is to be tried again, for a host that wants to be left alone."""
-
-DEBT = 25.0
-"""Requests by which exploring and keeping fresh can get out of step with their shares."""
-
+ROUND = 64  # looks after which all pages are scheduled again, as prices and rates have moved
+STALE = 600.0  # seconds after which they are in any case
+DEBT = 25.0  # requests by which exploring and keeping fresh can get out of step with their shares
 Times: TypeAlias = NDArray[np.float64]
 
 
@@ -64,11 +52,10 @@ class Keeper(protocols.Keeper):
         detectors = parse_detectors(options.detect or DEFAULT)
         self.ready, self.lane, self.behaviours = space.ready, space.lane, keeping.behaviours(options)
         self.once, self.everything, self.began = keeping.once, keeping.everything, keeping.began or now
-        self.explore = options.explore
-        """The share of requests that goes to new pages."""
+        self.explore = options.explore  # share of requests that goes to new pages
         self.schedule = make_schedule(options.schedule, per_second=(1.0 - self.explore) * options.per_hour / 3600)
+        # set where time counts: what keeping fresh does not use of its share is not for exploring
         self.pace: Pace | None = None
-        """Of new pages, where time counts: what keeping fresh does not use of its share is not for exploring."""
         self.memory = Memory(
             self.lane,
             self.behaviours,
@@ -169,7 +156,9 @@ class Keeper(protocols.Keeper):
             soonest = min(soonest, now + 1.0)
         soonest = min(soonest, self._agenda.next)
         if self.once:
-            return max(now, soonest) if soonest <= now + PATIENCE else NEVER
+            return (
+                max(now, soonest) if soonest <= now + 600.0 else NEVER
+            )  # seconds that a refresh waits for a host or a retry
         if self.explore and self.pace is not None and self.pace.next(now) > now:
             soonest = min(soonest, self.pace.next(now))
         return max(now, min(soonest, self._again))
@@ -228,7 +217,7 @@ class Keeper(protocols.Keeper):
         rows, tried = self.histories.rows(which), self.histories.tried
         due = self.schedule.due(self.histories, which)
         due = self.behaviours.due(self.memory.behaviour[rows], due, tried[rows], self.began)
-        due = np.where(self.memory.is_source[rows], tried[rows] + SOURCES, due)
+        due = np.where(self.memory.is_source[rows], tried[rows] + 86_400.0, due)
         for node in map(str, self.memory.hints.open) if which is None else (self.memory.by_number[which].node,):
             page = self.watched.get(node)
             if page is None or (self.histories.failures[page.number] and page.fate != "vanished"):
@@ -378,16 +367,11 @@ class Agenda:
 class Keeping:
     """How a run goes that keeps a collection fresh."""
 
-    once: bool = False
-    """Only what is due when the run begins is looked at: a refresh; else a watch, which goes on."""
-    everything: bool = False
-    """All pages are due."""
-    now: list[str] = field(default_factory=list)
-    """Addresses that match one of these patterns are due, and come first."""
-    requests: int = 0
-    """Requests at most, in this run; 0: no limit."""
-    began: float = 0.0
-    """When the run began that is gone on with: what was looked at since then is not looked at twice. 0: now."""
+    once: bool = False  # a refresh looks only at what is due when the run begins; a watch goes on
+    everything: bool = False  # all pages are due
+    now: list[str] = field(default_factory=list)  # patterns of addresses that are due and come first
+    requests: int = 0  # limit of requests in this run; 0: none
+    began: float = 0.0  # when the resumed run began: pages seen since then are not looked at twice; 0: now
 
     def behaviours(self, options: Options) -> Behaviours:
         """How often what is looked at, as far as the user said."""
@@ -416,11 +400,6 @@ class Keeping:
 # -- what has become of a page -----------------------------------------------------------------------------
 
 # What has become of a page: said in the visit, before it is recorded, by who knows what the page was.
-
-VANISHED = 0.5
-"""Share of a page's words that are others at least, when it has become one that says that there is nothing. Some hosts
-answer to everything with much the same page, and some pages are about pages that are not found: these did not vanish.
-"""
 
 
 class Witness:
@@ -480,7 +459,7 @@ class Witness:
     def _doubt(self, known: Watched, visit: Visit, page: Page) -> None:
         """A page that says that there is nothing is gone, unless it was always like that."""
         before = self.versions.last(visit.node) if not known.fate else None
-        if before is not None and self._share(before, visit, page) < VANISHED:
+        if before is not None and self._share(before, visit, page) < 0.5:
             visit.flags.remove("soft-404")
             visit.beta = before.worth
         else:

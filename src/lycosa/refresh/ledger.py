@@ -27,36 +27,26 @@ from lycosa.web.urls import compiled, host, typed_host
 
 WHATS: tuple[str, ...] = get_args(What)
 
-LOOKS = "kind IN ('page', 'revisit', 'sitemap')"
-"""Which events look at something that may have changed, in SQL."""
-
+LOOKS = "kind IN ('page', 'revisit', 'sitemap')"  # SQL: events that look at something that may have changed
 VERSIONS = "kind IN ('page', 'revisit', 'sitemap') AND outcome = 'ok'"
 
-REFRESHED = "refreshed"
-"""The setting that the first run records which looks at pages again."""
-
-SLACK = 86_400.0
-"""Seconds that a clock may have been set back by, and `since` still finds everything."""
+REFRESHED = "refreshed"  # setting that the first run records which looks at pages again
+SLACK = 86_400.0  # seconds that a clock may have been set back by
 
 
 @dataclass(slots=True, frozen=True)
 class Told:
     """One change, with what a person has to know to place it."""
 
-    seq: int
-    """Its number in the log."""
-    id: str
-    """The same for ever, and no other's: a URN."""
+    seq: int  # number in the log
+    id: str  # a URN that never changes
     url: str
     at: float
-    title: str
-    """For a page that is gone, the one that it had."""
+    title: str  # a page that is gone keeps the title that it had
     beta: float
     change: Change
-    was: float = 0.0
-    """The score of the version before."""
-    follows: float = 0.0
-    """When the version before was fetched; 0 if there is none."""
+    was: float = 0.0  # score of the version before
+    follows: float = 0.0  # when the version before was fetched; 0 if there is none
 
     @property
     def host(self) -> str:
@@ -76,16 +66,12 @@ class Wanted:
     (True, False, True)
     """
 
-    what: tuple[str, ...] = ()
-    """Empty: all."""
+    what: tuple[str, ...] = ()  # empty: all
     kinds: tuple[str, ...] = ()
     at_least: float = 0.0
-    host: str = ""
-    """This host, and those below it."""
-    pattern: str = ""
-    """A regular expression that the URL has to match somewhere."""
-    relevant: float = 0.0
-    """Pages that score so much now, or did before."""
+    host: str = ""  # this host, and those below it
+    pattern: str = ""  # regular expression that the URL has to match somewhere
+    relevant: float = 0.0  # pages that score so much now, or did before
     cosmetic: bool = False
 
     def __post_init__(self) -> None:
@@ -240,14 +226,8 @@ def last_look(log: SqliteLog) -> tuple[float, bool]:
 
 # A change in words: what feeds, messages and terminals say of it.
 
-Excerpt: TypeAlias = Callable[[Told], str]
-"""Told of a change, says a few of the words that came and went; empty where it can't."""
-
-Where: TypeAlias = Callable[[Told], str]
-"""Told of a change, says at which address it can be seen; empty: at the page's own."""
-
-LONGEST = 300
-"""Characters of a title, or of anything else that a page had a say in."""
+Excerpt: TypeAlias = Callable[[Told], str]  # returns a few of the words that came and went, or an empty string
+Where: TypeAlias = Callable[[Told], str]  # returns the address that shows a change; empty: the page's own
 
 
 def nothing(item: Told) -> str:
@@ -255,7 +235,7 @@ def nothing(item: Told) -> str:
     return ""
 
 
-def plain(text: str, most: int = LONGEST) -> str:
+def plain(text: str, most: int = 300) -> str:
     """One line that XML, JSON, a header and a terminal take alike.
 
     >>> plain("Reefs" + chr(13) + chr(10) + "Bcc: all@example.org" + chr(0))

@@ -25,10 +25,7 @@ from lycosa.refresh.schedules import LEAST, Behaviours
 from lycosa.refresh.validators import CUT, Honesty, Validators
 from lycosa.web.dates import http_time, w3c_time
 
-TRIALS = 8
-"""Hints of a host that are followed before any was checked."""
-TRUST = 0.2
-"""The precision that a host needs to be heard."""
+TRIALS = 8  # hints of a host that are followed before any was checked
 
 
 @dataclass(slots=True)
@@ -37,23 +34,17 @@ class Watched:
 
     node: str
     row: int
-    number: int
-    """Among the histories."""
+    number: int  # row in the histories
     kind: Kind
     behaviour: int
-    follows: float
-    """When its present version was fetched."""
-    floor: float = 1e-3
-    """What it is worth at least: the user named it, or others need it."""
+    follows: float  # when its present version was fetched
+    floor: float = 1e-3  # least weight: the user named it, or others need it
     validators: Validators = field(default_factory=Validators)
     digest: bytes = b""
-    looks: int = 0
-    """Looks that taught something."""
-    attempt: int = 0
-    """Failures in a row since the last of them."""
+    looks: int = 0  # looks that taught something
+    attempt: int = 0  # failures in a row since the last of them
     retry_at: float = 0.0
-    fate: str = ""
-    """vanished or moved, if it is."""
+    fate: str = ""  # "vanished" or "moved"
     target: str = ""
 
 
@@ -87,14 +78,11 @@ class Memory:
         self.honesty: defaultdict[str, Honesty] = defaultdict(Honesty)
         self.watched: dict[str, Watched] = {}
         self.by_number: list[Watched] = []
-        self.behaviour = np.zeros(0, np.int8)
-        """By number, as `is_source`."""
+        self.behaviour = np.zeros(0, np.int8)  # by number, as `is_source`
         self.is_source = np.zeros(0, np.bool_)
-        self.retries: dict[str, Watched] = {}
-        """What failed and is to be tried again."""
+        self.retries: dict[str, Watched] = {}  # failed, to be tried again
         self.targets: dict[str, Destination] = {}
-        self.news = 0
-        """Hints so far that were news."""
+        self.news = 0  # hints so far that were news
 
     def learn(self, visit: Visit, table: Table) -> Watched | None:
         """See a recorded visit, live or replayed. If it was another look at something that is watched, at what."""
@@ -310,7 +298,7 @@ class Hints:
         if node not in self._open:
             return 0.0
         said = self._hosts[host]
-        checked = said.right + said.wrong >= TRIALS and said.precision >= TRUST
+        checked = said.right + said.wrong >= TRIALS and said.precision >= 0.2
         return said.precision if checked or node in said.trials else 0.0
 
     def due(

@@ -51,19 +51,12 @@ Floats = NDArray[np.float64]
 _STEPS = 100
 _TINY = 1e-300
 
-USUAL = 1 / (21 * 86_400.0)
-"""Changes a second of a page about which nothing at all is known."""
-SHAPE = 0.5
-"""Rates of pages differ by orders of magnitude: half the pages change less than .45 times as often as the mean."""
-
-_TRUST = 4.0
-"""USUAL counts as so many pages."""
+USUAL = 1 / (21 * 86_400.0)  # changes a second of a page about which nothing is known
+SHAPE = 0.5  # half the pages change less than .45 times as often as the mean: rates differ by orders of magnitude
+_TRUST = 4.0  # USUAL counts as so many pages
 _ROUNDS = 6
 _SAMPLE = 4_096
 _CLASSES = 4
-
-_GROWTH = 1.1
-"""The prior is fitted again when there are so many times the looks, or pages, of the last time."""
 
 
 class Posterior(NamedTuple):
@@ -214,7 +207,7 @@ class Rates:
 
     def review(self, histories: Histories) -> None:
         """Fit the prior, if enough has been seen since."""
-        if histories.total + len(histories) > self._fitted * _GROWTH + 16:
+        if histories.total + len(histories) > self._fitted * 1.1 + 16:  # fitted again after so many more looks or pages
             self.prior.fit(histories)
             self._fitted = histories.total + len(histories)
             self._seen[:] = -1
@@ -234,11 +227,8 @@ class Rates:
         return Posterior(self.rate[rows], self.shape[rows])
 
 
-KEPT = 16
-"""Looks of a page that are kept."""
-
-UNCHANGED, UNKNOWN = -1.0, math.inf
-"""In place of the time since the last change: there was none; there was one, no one knows when."""
+KEPT = 16  # looks of a page that are kept
+UNCHANGED, UNKNOWN = -1.0, math.inf  # in place of the time since the last change: there was none; it is not known
 
 _COLUMNS: dict[str, tuple[Any, tuple[int, ...], float]] = {  # type, shape of one entry, what an empty one holds
     "host": (np.int32, (), 0),
@@ -271,32 +261,21 @@ class Histories:
     """
 
     host: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    """What a page is worth: its relevance, say."""
+    weight: NDArray[np.float64]  # such as its relevance
     first: NDArray[np.float64]
-    last: NDArray[np.float64]
-    """When it was last seen as it is: what is known of it is known of this time."""
-    tried: NDArray[np.float64]
-    """When it was last asked for, in vain or not."""
-    failures: NDArray[np.int32]
-    """Requests in a row that taught nothing."""
-    looks: NDArray[np.int32]
-    """Looks after the first."""
-    dropped: NDArray[np.bool_]
-    """Whether it has vanished."""
-    marks: NDArray[np.uint64]
-    """Its last 64 looks, the latest in the lowest bit: 1 if it had changed."""
-    span: NDArray[np.float64]
-    """For each look that is kept the time since the one before; 0 where there is none."""
-    since: NDArray[np.float64]
-    """For each look that is kept the time since the last change, UNCHANGED or UNKNOWN."""
+    last: NDArray[np.float64]  # when it was last seen as it is
+    tried: NDArray[np.float64]  # when it was last asked for, in vain or not
+    failures: NDArray[np.int32]  # requests in a row that taught nothing
+    looks: NDArray[np.int32]  # after the first
+    dropped: NDArray[np.bool_]  # it has vanished
+    marks: NDArray[np.uint64]  # the last 64 looks, the latest in the lowest bit: 1 if it had changed
+    span: NDArray[np.float64]  # of each look that is kept, the time since the one before; 0: none
+    since: NDArray[np.float64]  # of each look that is kept, the time since the last change, UNCHANGED or UNKNOWN
 
     def __init__(self) -> None:
         self._length = 0
-        self.total = 0
-        """Looks of all pages together."""
-        self.now = 0.0
-        """The latest time that anything is known of; who knows better may set it."""
+        self.total = 0  # looks of all pages
+        self.now = 0.0  # the latest time that anything is known of; callers may set a later one
         for name, (dtype, shape, fill) in _COLUMNS.items():
             setattr(self, name, np.full((0, *shape), fill, dtype))
 
@@ -396,9 +375,6 @@ class Histories:
 #
 # Paper: Cho, Garcia-Molina 2003, "Effective page refresh policies for web crawlers".
 
-_TOO_FAR = 700.0
-"""exp(-r) is 0 for all purposes beyond this."""
-
 
 def _table() -> tuple[Floats, Floats]:
     r = np.exp(np.linspace(np.log(1e-8), np.log(45.0), 4_096))
@@ -486,7 +462,7 @@ def allocate(
         r = np.maximum(inverse_gain(price * dear), 1e-300)
         f = np.clip(lam / r, low_end, most)
         moving = (f > low_end) & (f < most)
-        bent = np.exp(-np.minimum(r, _TOO_FAR)) * r**3
+        bent = np.exp(-np.minimum(r, 700.0)) * r**3  # exp(-r) is 0 beyond
         slope = np.divide(lam * price * dear, bent, out=np.zeros(len(r)), where=moving & (bent > 0))
         return f, -float(slope.sum())
 

@@ -26,19 +26,10 @@ from lycosa.core.types import Rows
 from lycosa.refresh.rates import Floats, Histories, Posterior, Rates, allocate, claim, gain, waiting
 from lycosa.web.urls import compiled
 
-LEAST = 600.0
-"""No page is looked at more often than this."""
+LEAST = 600.0  # seconds; no page is looked at more often
+# seconds; each page is looked at once in this time if the budget allows, so that wrong estimates show
 MOST = 60 * 86_400.0
-"""Each page is looked at once in this time, as far as the budget allows, so that a wrong estimate can be noticed."""
-DAY = 86_400.0
-"""After a page has vanished, doubled each time that it is still not there, up to MOST."""
-PAUSE = 3600.0
-"""After a failure, doubled with each that follows it, up to MOST."""
-CATCH_UP = 3600.0
-"""A budget that was not spent can be spent for so long."""
-
-_SAMPLE = 8_192
-"""The price is found from so many pages at most: it is then right to a percent or so."""
+_SAMPLE = 8_192  # pages; a price found from so many is right to a percent or so
 
 ENTRIES = {
     "automatic": Entry(
@@ -108,7 +99,8 @@ class Schedule(ABC):
         """
         n, rate = len(times), self.per_second
         earliest = histories.last[:n] + self.least
-        spent = max(float(histories.tried[:n].max()), histories.now - max(CATCH_UP, 2 / rate))
+        # unspent budget can be spent for so many seconds
+        spent = max(float(histories.tried[:n].max()), histories.now - max(3600.0, 2 / rate))
         watched = np.flatnonzero(~histories.dropped[:n] & (histories.failures[:n] == 0))
         by_time = watched[np.argsort(times[watched], kind="stable")]
         # Some can't be earlier, or not when it is their turn: they keep their times, and take their share then.
@@ -132,9 +124,10 @@ class Schedule(ABC):
         """What failed is left alone for a while, what has vanished for longer, and longer each time."""
         failures = histories.failures[rows]
         if failures.any() or histories.dropped[rows].any():
-            pause = np.minimum(PAUSE * 2.0 ** np.minimum(failures - 1, 40), self.most)
+            pause = np.minimum(3600.0 * 2.0 ** np.minimum(failures - 1, 40), self.most)  # doubled after each failure
             times = np.where(failures > 0, np.maximum(times, histories.tried[rows] + pause), times)
-            gone = np.minimum(DAY * 2.0 ** np.clip(failures - 1, 0, 40), self.most)
+            # doubled each time that a page is still gone
+            gone = np.minimum(86_400.0 * 2.0 ** np.clip(failures - 1, 0, 40), self.most)
             times = np.where(histories.dropped[rows], histories.tried[rows] + gone, times)
         return times
 

@@ -25,18 +25,7 @@ from lycosa.web.reading import read_again
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
 
-INFLATED = 10_000_000
-"""Bytes of a body that are compared: as many as are read while crawling."""
-
-SURE = 12
-"""Letters of a text that is found again in the main part wherever it is; shorter ones have to follow the one before."""
-
-AHEAD, BACK = 20_000, 200
-"""Letters of the main part among which a text is looked for, after the last one that was found, and before it."""
-
-NEAR = 10
-"""Nodes beyond the first text and the last one of the main part among which pictures are its own."""
-
+NEAR = 10  # nodes beyond the first and last text of the main part among which pictures are its own
 SKIP, OUTSIDE, STAMPED, TABLE, TITLE = 1, 2, 4, 8, 16
 
 _SKIPPED = frozenset("head script style template noscript select textarea button datalist object iframe canvas".split())
@@ -62,17 +51,14 @@ class Snapshot:
     """A version. Equal `body` means equal in every way but the headers."""
 
     url: str
-    body: bytes = b""
-    """Inflated; empty where nothing is archived, and then the detectors that read it have nothing to say."""
+    body: bytes = b""  # inflated; empty where nothing is archived
     content_type: str = ""
     title: str = ""
-    text: str = ""
-    """As a reader sees it."""
+    text: str = ""  # as a reader sees it
     links: list[str] = field(default_factory=list)
     simhash: int = 0
     beta: float = 0.0
-    threshold: float = 0.0
-    """What a page has to score to count as found."""
+    threshold: float = 0.0  # score of a relevant page
 
     @classmethod
     def of(
@@ -152,7 +138,8 @@ class Snapshot:
 def inflated(exchange: Exchange) -> bytes:
     """The body of an answer, unpacked; as it came if it can't be."""
     try:
-        return inflate(exchange.body, exchange.header("content-encoding"), INFLATED)[0]
+        # as many bytes as are read while crawling
+        return inflate(exchange.body, exchange.header("content-encoding"), 10_000_000)[0]
     except BadEncoding:
         return exchange.body
 
@@ -162,15 +149,12 @@ class MainBlocks:
     """What is left of a page, block by block."""
 
     blocks: list[str] = field(default_factory=list)
-    furniture: list[str] = field(default_factory=list)
-    """The other blocks, treated alike."""
+    furniture: list[str] = field(default_factory=list)  # the other blocks, treated alike
+    # for each node, whether it belongs to the main part: texts, their elements and pictures
     inside: bytearray = field(default_factory=bytearray)
-    """For each node of the tree, whether it belongs to the main part: its texts, what holds them, and its pictures."""
     hrefs: list[str] = field(default_factory=list)
-    unlinked: list[str] = field(default_factory=list)
-    """What its blocks say outside of links."""
-    plain: bytearray = field(default_factory=bytearray)
-    """As `inside`, but for what only links say."""
+    unlinked: list[str] = field(default_factory=list)  # what the blocks say outside of links
+    plain: bytearray = field(default_factory=bytearray)  # as `inside`, but for texts outside of links
 
     @property
     def words(self) -> list[str]:
@@ -240,9 +224,9 @@ class _Trace:
         """Whether it is the next, or long enough to be told wherever it is."""
         sought = "".join(text.replace("\xad", "").split())
         if not self.main.startswith(sought, self.at):
-            if len(sought) < SURE:
+            if len(sought) < 12:  # letters; shorter texts have to follow the one before
                 return False
-            place = self.main.find(sought, max(0, self.at - BACK), self.at + AHEAD + len(sought))
+            place = self.main.find(sought, max(0, self.at - 200), self.at + 20_000 + len(sought))
             if place < 0:
                 return False
             self.at = place
@@ -360,11 +344,7 @@ def _fill(tree: Tree, states: list[int], inside: bytearray) -> None:
 # weekdays and such words are known of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
 # Chinese, Japanese and Korean; digits of all scripts are digits. Linear in the line's length.
 
-WORD_NEAR = 6
-"""Tokens between a word of stamping and its date, at most."""
-
-SHORT = 6
-"""Words besides number and counting word in a segment that still is a counter, and no sentence."""
+WORD_NEAR = 6  # tokens between a word of stamping and its date
 
 
 def _set(words: str) -> frozenset[str]:
@@ -395,12 +375,11 @@ today yesterday now heute gestern jetzt aujourd hui hier maintenant hoy ayer aho
 vandaag gisteren nu dziś dzisiaj wczoraj сегодня вчера 今天 昨天 刚刚 今日 昨日
 """)
 
+# hold the parts of a date together
 GLUE = _set("""
 am pm a p m t z h uhr o clock gmt utc est edt cst cdt pst pdt cet cest bst msk st nd rd th er º ª the of at on um am den
 der le la les à de del el at op om o i in is ist est es è é г года в ч 年 月 日 時 时 分 秒 년 월 일 시 just right
 """)
-"""What holds the parts of a date together."""
-
 CJK_PARTS = _set("年 月 日 時 时 點 点 分 秒 년 월 일 시 분")
 
 STAMPS = _set("""
@@ -612,7 +591,7 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
         return range(at, after)
     if (then in _TIMES and ahead in _PLEA) or (then in _SPAN and not _MADE.isdisjoint(words[max(start, at - 4) : at])):
         return range(at, after)
-    if plain <= SHORT:
+    if plain <= 6:  # words besides number and counting word: a counter, no sentence
         if then in COUNTED:  # with the word: one comment, two comments
             return range(at, after + 1)
         if ahead in COUNTED and (before < at - 1 or not then):

@@ -17,31 +17,19 @@ import xxhash
 from lycosa.core.types import Visit
 from lycosa.web.dates import http_time
 
-PROOF = 8
-"""One look in so many at a page is unconditional."""
-
-DOUBT = 3
-"""The same for pages of a host whose validators have not yet been seen to change with a page."""
-
+# flags of incomplete answers: their validators must not be sent
 CUT = frozenset({"truncated:disconnect", "truncated:time"})
-"""What is said of an answer that broke off: who has half of it must not be told that it still stands."""
-
-SLACK = 60.0
-"""Seconds that a host's clock may be ahead of ours."""
+SLACK = 60.0  # seconds that a host's clock may be ahead of ours
 
 
 @dataclass(slots=True)
 class Honesty:
     """What a host's validators have been found to be worth."""
 
-    lies: int = 0
-    """Pages that changed while their validators did not."""
-    idle: int = 0
-    """Pages that did not change while their Last-Modified did, or that will have changed tomorrow."""
-    true: int = 0
-    """Times that a Last-Modified moved and the page had changed."""
-    proved: int = 0
-    """Times that a validator was another and the page had changed."""
+    lies: int = 0  # pages that changed while their validators did not
+    idle: int = 0  # pages that did not change while Last-Modified did, or lies in the future
+    true: int = 0  # Last-Modified moved and the page had changed
+    proved: int = 0  # another validator and the page had changed
 
     @property
     def trusted(self) -> bool:
@@ -82,11 +70,10 @@ def proves(node: str, looks: int, honesty: Honesty) -> bool:
     >>> [[n for n in range(20) if proves("http://a.test/", n, host)] for host in (known, unknown)]
     [[2, 10, 18], [2, 5, 8, 11, 14, 17]]
     """
-    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % (PROOF if honesty.proved else DOUBT) == 0
+    return (looks + xxhash.xxh3_64_intdigest(node.encode())) % (8 if honesty.proved else 3) == 0
 
 
-NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))
-"""What is sent for a page that must not come from any cache."""
+NEVER_CACHED = (("Cache-Control", "no-cache"), ("Pragma", "no-cache"))  # headers of a request that no cache may answer
 
 
 def remark(before: Validators, visit: Visit, changed: bool) -> str:

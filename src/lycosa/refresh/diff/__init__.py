@@ -28,14 +28,7 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 __all__ = ["Comparison", "Diff", "Row", "Run", "Version", "compare", "diff", "render"]
 
-MOST_ROWS = 20_000
-"""Lines of the page: with more, a browser would hardly open it."""
-
-MOST_RUNS = 4_000
-"""Stretches of words in one row."""
-
-MOST_LINKS = 500
-"""Links of each kind that are listed."""
+MOST_ROWS = 20_000  # a browser hardly opens a page with more
 
 
 def render(comparison: Comparison) -> str:
@@ -46,7 +39,7 @@ def render(comparison: Comparison) -> str:
     (True, False)
     """
     templates = environment("lycosa.refresh.diff", pieces)
-    rows = [cut(row, MOST_RUNS) for row in comparison.diff.rows[:MOST_ROWS]]
+    rows = [cut(row, 4_000) for row in comparison.diff.rows[:MOST_ROWS]]
     left_out = len(comparison.diff.rows) - len(rows)
     return templates.get_template("diff.html").render(
         told=comparison,
@@ -55,7 +48,7 @@ def render(comparison: Comparison) -> str:
         left_out=left_out,
         style=source(templates, "style.css"),
         version=__version__,
-        most=MOST_LINKS,
+        most=500,
     )
 
 
@@ -68,10 +61,8 @@ def render(comparison: Comparison) -> str:
 class Version:
     """A version of a page, as far as it is compared."""
 
-    number: int
-    """Counted from 1."""
-    at: float
-    """When it was fetched."""
+    number: int  # counted from 1
+    at: float  # when it was fetched
     size: int = 0
     title: str = ""
     text: str = ""
@@ -88,10 +79,8 @@ class Comparison:
     diff: Diff
     links_removed: list[str] = field(default_factory=list)
     links_added: list[str] = field(default_factory=list)
-    says: str = ""
-    """What the revisit recorded when it found the new version."""
+    says: str = ""  # recorded by the revisit that found the new version
     versions: int = 2
-    """How many there are."""
 
     @property
     def title_changed(self) -> bool:
@@ -183,11 +172,7 @@ def _pairs(change: Change) -> list[tuple[str, str]]:
     return list(zip(change.by, says, strict=False))
 
 
-CONTEXT = 2
-"""Rows around a change that are shown with it."""
-
-
-def folded(rows: list[Row], context: int = CONTEXT) -> list[tuple[bool, list[Row]]]:
+def folded(rows: list[Row], context: int = 2) -> list[tuple[bool, list[Row]]]:
     """Rows as stretches: those to show, and between them those that are the same and far from any change.
 
     >>> from lycosa.refresh.diff.rows import diff
@@ -209,11 +194,7 @@ def folded(rows: list[Row], context: int = CONTEXT) -> list[tuple[bool, list[Row
     return [(shown or len(part) == 1, part) for shown, part in stretches]
 
 
-LONG_RUN, ENDS = 60, 20
-"""Words of a kept stretch in a changed block that are shown; and at both ends of a longer one."""
-
-
-def pieces(run: Run, long: int = LONG_RUN, ends: int = ENDS) -> tuple[str, str, str, int]:
+def pieces(run: Run, long: int = 60, ends: int = 20) -> tuple[str, str, str, int]:
     """A run as what is shown, what is folded, what is shown again, and how many words are folded.
 
     >>> pieces(Run("kept", ["a", "b"])), pieces(Run("kept", ["a", "b", "c"]), long=2, ends=1)
@@ -230,14 +211,8 @@ def pieces(run: Run, long: int = LONG_RUN, ends: int = ENDS) -> tuple[str, str, 
 
 # The first words that came and went with a change: what a reader of a feed or a mail sees before any click.
 
-LONGEST_EXCERPT = 120
-"""Characters of either."""
-
-LARGEST = 500_000
-"""Characters of a text; a longer one is not read for a line."""
-
-REMEMBERED = 400
-"""Excerpts that are kept: those of a feed's entries, and some."""
+LONGEST_EXCERPT = 120  # characters
+LARGEST = 500_000  # characters of a text that is read for an excerpt
 
 
 class Excerpts:
@@ -245,7 +220,7 @@ class Excerpts:
 
     def __init__(self, versions: Versions) -> None:
         self.versions = versions
-        self._excerpt = lru_cache(REMEMBERED)(self._made)
+        self._excerpt = lru_cache(400)(self._made)  # excerpts: those of a feed's entries, and some
 
     def __call__(self, item: Told) -> str:
         """The words of the main part that came and went."""

@@ -30,32 +30,8 @@ from lycosa.drawing.formats import visible
 RunState: TypeAlias = Literal["kept", "removed", "added"]
 RowState: TypeAlias = Literal["same", "changed", "removed", "added", "moved away", "moved here"]
 
-ALIKE = 0.4
-"""Share of their words that two blocks have in common at least, if the one became the other."""
-
-PIECE = 0.7
-"""Share of the shorter one, where it is a piece of the longer one; and of so many words at least:"""
-PIECE_WORDS = 6
-
-MOVED_WORDS = 4
-"""Words of a block that is recognised elsewhere; shorter ones repeat by chance."""
-
-ISLAND = 2
-"""Words that two large changes may have between them without being told apart."""
-
-FACTOR = 3
-"""How many times as long those changes are."""
-
-SLIDE = 8
-"""Words that a change is moved by at most."""
-
-
-EXACT = 10_000_000
-"""Bits of the table for the exact way: two sequences of 3,200 elements, 4 ms."""
-
-STRETCHES: tuple[int, ...] = (16, 1)
-"""Lengths of anchors."""
-
+EXACT = 10_000_000  # bits of the exact table: two sequences of 3,200 elements, 4 ms
+STRETCHES: tuple[int, ...] = (16, 1)  # lengths of anchors
 _FACTORS = np.array([pow(0x9E3779B97F4A7C15, power, 2**64) for power in range(1, max(STRETCHES) + 1)], np.uint64)
 
 Places: TypeAlias = list[tuple[int, int]]
@@ -121,8 +97,7 @@ class Diff:
     new_words: int = 0
     removed: int = 0
     added: int = 0
-    moved: int = 0
-    """Words in blocks that only changed their place; they are neither removed nor added."""
+    moved: int = 0  # words in blocks that only changed their place; neither removed nor added
 
     @property
     def share(self) -> float:
@@ -175,8 +150,7 @@ class Part:
         self.added += other.added
 
 
-Group: TypeAlias = tuple[range, range, list[Part]]
-"""Neighbours of the old text that became neighbours of the new one, and their words."""
+Group: TypeAlias = tuple[range, range, list[Part]]  # old neighbours that became new neighbours, and their words
 
 
 class _Comparing:
@@ -216,7 +190,7 @@ class _Comparing:
         stay_old, stay_new = {i for i, _ in equal}, {j for _, j in equal}
         waiting: dict[int, list[int]] = {}
         for i in range(len(self.old) - 1, -1, -1):
-            if i not in stay_old and len(self.old[i]) >= MOVED_WORDS:
+            if i not in stay_old and len(self.old[i]) >= 4:  # shorter blocks repeat by chance
                 waiting.setdefault(self.ids_old[i], []).append(i)
         away: dict[int, int] = {}
         if waiting:
@@ -352,7 +326,7 @@ def _spread(side: list[Block], group: range, start: dict[int, int]) -> tuple[lis
 
 def _alike(shared: int, old: int, new: int) -> bool:
     """Whether a block of so many words became another, if they share so many."""
-    return 2 * shared >= ALIKE * (old + new) or shared >= max(PIECE_WORDS, PIECE * min(old, new))
+    return 2 * shared >= 0.4 * (old + new) or shared >= max(6, 0.7 * min(old, new))
 
 
 def _parts(old: list[str], new: list[str], matched: list[tuple[int, int]]) -> list[Part]:
@@ -386,7 +360,7 @@ def tidy(parts: list[Part]) -> list[Part]:
     [([], ['coral', 'bleach', 'and']), (['coral', 'reefs'], [])]
     """
     _slide(parts)
-    return _merged(_merged(parts), ISLAND)
+    return _merged(_merged(parts), island=2)
 
 
 def _slide(parts: list[Part]) -> None:
@@ -394,7 +368,7 @@ def _slide(parts: list[Part]) -> None:
     for at in range(len(parts) - 2, -1, -1):
         part, following = parts[at], parts[at + 1]
         length = len(part.kept)
-        if not 0 < length <= SLIDE or not following.kept:
+        if not 0 < length <= 8 or not following.kept:
             continue
         for alone, other in ((part.added, part.removed), (part.removed, part.added)):
             if not other and len(alone) > length and alone[-length:] == part.kept:
@@ -410,7 +384,7 @@ def _merged(parts: list[Part], island: int = 0) -> list[Part]:
     merged: list[Part] = []
     for part in parts:
         length = len(part.kept)
-        if merged and 0 < length <= island and FACTOR * length <= min(merged[-1].weight, part.weight):
+        if merged and 0 < length <= island and 3 * length <= min(merged[-1].weight, part.weight):
             merged[-1].join(Part([], part.kept, part.kept))
             part.kept = []
         if merged and not part.kept:
@@ -520,15 +494,9 @@ def _chain(anchors: Places) -> Places:
 
 # A text as blocks of words: its lines, which are paragraphs, headings, items of lists, rows of tables.
 
-JOINT = "\x03"
-"""Begins a word that stands close to the one before it."""
-
-BREAK = "\n"
-"""A word of its own: where a block ends and the next one begins, within a row that holds several."""
-
-LONG = 40
-"""Letters of a word beyond which it is cut behind its punctuation: addresses, long chains of anything."""
-
+JOINT = "\x03"  # begins a word that stands close to the one before it
+BREAK = "\n"  # a word of its own: ends a block within a row that holds several
+LONG = 40  # letters; longer words are cut behind their punctuation: addresses, long chains
 Block: TypeAlias = list[str]
 
 # Scripts without blanks: each character counts as a word.
