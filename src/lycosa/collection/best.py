@@ -19,25 +19,7 @@ from lycosa.collection.tally import host_of
 from lycosa.core.types import Visit
 from lycosa.store.log import labels_in
 
-ROW, OF_ONE_HOST = 10, 3
-"""Pages in a row, and how many of them one host may have."""
-
-NEARLY = 0.8
-"""Whoever is worth this share of the best that is left is nearly as good."""
-
-ALIKE = 3
-"""Bits of 64 in which the fingerprints of copies differ at most."""
-
-SHARED = 0.8
-"""Of the words that two copies have, both have at least this share."""
-
-WIDER = 8
-"""So many times the pages that are wanted are looked at, and at least so many."""
-
-AT_LEAST = 200
-
-WIDER_ASKED = 10
-"""So many times the pages that are asked about are looked at."""
+OF_ONE_HOST = 3  # pages of one host in a row of ten
 
 
 def best_of(
@@ -50,7 +32,7 @@ def best_of(
     else:
         numbers, worths, pages = view.column("seq"), view.column("worth"), view.current()
     chosen = np.flatnonzero(pages & (worths > 0) & (worths >= at_least))
-    order = chosen[np.lexsort((numbers[chosen], -worths[chosen]))][: max(AT_LEAST, WIDER * most)]
+    order = chosen[np.lexsort((numbers[chosen], -worths[chosen]))][: max(200, 8 * most)]
     different: list[tuple[int, Visit]] = []
     for seq in numbers[order].tolist():
         visit = collection.log.visit(seq)
@@ -61,10 +43,11 @@ def best_of(
 
 def alike(page: Visit, other: Visit) -> bool:
     """Whether two pages say nearly the same: by their fingerprints, and by the words they have."""
-    if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > ALIKE:
+    # bits of 64 of the fingerprints
+    if not (page.simhash and other.simhash) or (page.simhash ^ other.simhash).bit_count() > 3:
         return False
     shared = len(np.intersect1d(page.terms.ids, other.terms.ids, assume_unique=True))
-    return shared >= SHARED * (len(page.terms.ids) + len(other.terms.ids) - shared)
+    return shared >= 0.8 * (len(page.terms.ids) + len(other.terms.ids) - shared)
 
 
 def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Visit]]:
@@ -78,9 +61,9 @@ def spread(pages: Sequence[tuple[int, Visit]], most: int) -> list[tuple[int, Vis
     chosen: list[tuple[int, Visit]] = []
     hosts: Counter[str] = Counter()
     while left and len(chosen) < most:
-        if len(chosen) % ROW == 0:
+        if len(chosen) % 10 == 0:
             hosts.clear()
-        enough = NEARLY * left[0][1].worth
+        enough = 0.8 * left[0][1].worth
         at = next(
             (
                 place
@@ -129,7 +112,7 @@ def questions(collection: Collection, most: int = 10, labelled: Iterable[str] = 
     chosen: list[Visit] = []
     left: list[Visit] = []
     hosts: Counter[str] = Counter()
-    for place in order[: WIDER_ASKED * most].tolist():
+    for place in order[: 10 * most].tolist():
         visit = collection.log.visit(pages[place])
         if any(alike(visit, other) for other in chosen):
             continue

@@ -88,11 +88,9 @@ ROBOTS = (
     "Until it can be read, nothing is fetched from the host. Lycosa tries again after a while: resume later.",
 )
 
-FINE = frozenset({"ok", "redirect", "unchanged"})
-"""Outcomes that are no failures, whatever was asked for."""
-
+FINE = frozenset({"ok", "redirect", "unchanged"})  # outcomes that are never failures
+# nor are these: a host without rules or without the page, a page that has vanished
 EXPECTED = frozenset({("robots", "gone"), ("probe", "gone"), ("revisit", "gone")})
-"""Nor are these: a host without rules, one that says plainly that it does not have a page, a page that has vanished."""
 
 KINDS = {
     "page": "pages",

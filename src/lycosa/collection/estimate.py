@@ -16,14 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DOUBT = 1.0
-"""Log odds by which the line may be off, to either side."""
-
-NOTHING = 1e-6
-"""A threshold below this means: anything but 0."""
-
-SURE = 1.64
-"""Standard deviations to either side: the truth lies within in nine of ten cases."""
+DOUBT = 1.0  # log odds by which the line may be off, to either side
+NOTHING = 1e-6  # a lower threshold means: anything but 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +28,7 @@ class Estimate:
     relevant: int
     low: int
     high: int
-    sure: bool = True
-    """Whether it is a plain count, as the judge gives no probabilities."""
+    sure: bool = True  # a plain count, as the judge gives no probabilities
 
     @property
     def told(self) -> str:
@@ -64,7 +57,8 @@ def estimate(worths: NDArray[Any], threshold: float, pages: int, probability: bo
     if not probability or not len(worths):
         return Estimate(pages, count, count, count)
     chances = np.clip(worths, 0.0, 1.0)
-    expected, spread = float(chances.sum()), SURE * math.sqrt(float((chances * (1.0 - chances)).sum()))
+    # standard deviations: nine of ten cases
+    expected, spread = float(chances.sum()), 1.64 * math.sqrt(float((chances * (1.0 - chances)).sum()))
     strict, lax = _moved(threshold, DOUBT), _moved(threshold, -DOUBT)
     low = min(count, expected) - spread
     high = max(count, expected) + spread

@@ -21,23 +21,11 @@ from lycosa.core.state import State, Untold
 from lycosa.core.table import MAX_HOPS
 from lycosa.core.types import Outcome
 
-PAGE, REDIRECT, SITEMAP = 0, 1, 2
-"""What a vertex is. Only pages count; the others are ways to them."""
-
-FEWEST_SORTED = 4_096
-"""Addresses that are sorted in together, at least."""
-
-AT_ONCE = 20_000
-"""Vertices whose links are looked at together: more would only take memory."""
-
-FAR = np.iinfo(np.int32).max
-"""The depth of what is not known to be reached from a seed."""
-
-OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))
-"""How the last visit of an address ended, by number; 0: there was none."""
-
+PAGE, REDIRECT, SITEMAP = 0, 1, 2  # kinds of vertices; only pages count
+AT_ONCE = 20_000  # vertices whose links are looked at together: more would only take memory
+FAR = np.iinfo(np.int32).max  # depth of vertices that are not known to be reached from a seed
+OUTCOMES: tuple[str, ...] = ("", *get_args(Outcome))  # last outcome of an address, by number; 0: not visited
 _COLUMNS = ("vertex", "parent", "via", "depth", "outcome")
-"""What is known of each address."""
 
 
 class Addresses:
@@ -79,7 +67,7 @@ class Addresses:
         numbers = self._sorted(hashes)
         for at in np.flatnonzero(numbers < 0).tolist():
             numbers[at] = self._unsorted.setdefault(hashes.item(at), len(self))
-        if len(self._unsorted) > max(FEWEST_SORTED, len(self._hashes) // 8):
+        if len(self._unsorted) > max(4_096, len(self._hashes) // 8):
             self._sort()
         return numbers[which]
 
@@ -119,8 +107,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.addresses = Addresses()
-        self.seeds: dict[int, None] = {}
-        """Numbers of addresses, in order."""
+        self.seeds: dict[int, None] = {}  # numbers of addresses, in order
         self._vertex = np.zeros(0, np.int32)
         self._parent = np.zeros(0, np.int32)
         self._via = np.zeros(0, np.int64)

@@ -42,8 +42,7 @@ from lycosa.topics.making import SOURCES, fingerprint, judge_of, learning_key, m
 from lycosa.web.html import page_in
 from lycosa.web.inflate import source_of
 
-SHOWN = 10
-"""Pages that are told of in each list."""
+SHOWN = 10  # pages in each list
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +60,17 @@ class Judged:
     """What came of it, or would."""
 
     judge: str
-    """The judge's name."""
     before: Estimate
     after: Estimate
     threshold_before: float
     threshold: float
-    coming: int = 0
-    """Pages that were not relevant and are now; the best of them."""
+    coming: int = 0  # pages that become relevant; the best of them
     comes: list[Moved] = field(default_factory=list)
-    going: int = 0
-    """Pages that were relevant and are not any more; the best of them."""
+    going: int = 0  # pages that stop being relevant; the best of them
     goes: list[Moved] = field(default_factory=list)
-    near: list[Moved] = field(default_factory=list)
-    """Pages nearest to the line."""
+    near: list[Moved] = field(default_factory=list)  # pages nearest to the threshold
     kept: bool = False
-    of: int = 0
-    """How many pages there are where only a sample of them was judged; else 0."""
+    of: int = 0  # all pages, where only a sample of them was judged; else 0
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -198,8 +192,7 @@ class _Anew:
         rows = list(log.rows(f"seq, node, beta, {WORTH}, kind = 'page' AND same = ''", VERSIONS))
         was = collection.options
         other = any(getattr(options, name) != getattr(was, name) for name in (*SOURCES, "judge"))
-        self.of = 0
-        """How many pages there are, if these are a sample of them."""
+        self.of = 0  # all pages, if these are a sample of them
         if sample and other and topic is None and len(rows) > 2 * sample:
             self.of, rows = len(rows), rows[:: -(-len(rows) // sample)]
         self.seqs: list[int] = [row[0] for row in rows]

@@ -32,49 +32,34 @@ class CollectedPage:
 
     url: str
     title: str
-    text: str
-    """The main part, without menus, footers and comments."""
-    score: float
-    """How relevant it is, by the judge's current score."""
-    relevant: bool
-    """Whether that reaches the threshold."""
+    text: str  # the main part, without menus, footers and comments
+    score: float  # relevance by the judge's current score
+    relevant: bool  # the score reaches the threshold
     language: str
-    fetched: datetime | None
-    """None where a space of your own does not say when."""
+    fetched: datetime | None  # None where a space of your own does not say when
     status: int
     content_type: str
-    size: int
-    """Bytes as received."""
+    size: int  # bytes as received
     digest: str
     simhash: str
-    canonical: str
-    """Where the page says it really lives."""
-    same_as: str
-    """The page whose content it repeats."""
-    depth: int
-    """Links from a seed."""
-    parent: str
-    """The page that first led here."""
-    anchor: str
-    """The words of the link that did."""
-    opt_outs: str
-    """Uses that the page or its site objects to, such as training."""
+    canonical: str  # where the page says it really lives
+    same_as: str  # the page whose content it repeats
+    depth: int  # links from a seed
+    parent: str  # the page that first led here
+    anchor: str  # words of the link that did
+    opt_outs: str  # uses that the page or its site objects to, such as training
     outlinks: int
     warc_file: str
     warc_offset: int | None
     warc_length: int | None
     version: int
     versions: int
-    changed: datetime | None
-    """When it last changed in what a reader comes for."""
-    standing: str
-    """`stands`, `vanished` or `moved`."""
-    author: str
-    """As the page or the document declares it, like the dates."""
+    changed: datetime | None  # when it last changed in what a reader comes for
+    standing: str  # "stands", "vanished" or "moved"
+    author: str  # as the page or the document declares it, like the dates
     published: str
     modified: str
-    pages: int | None
-    """How many a document has."""
+    pages: int | None  # pages of a document
 
     def as_dict(self) -> dict[str, Any]:
         """By the names of the columns."""

@@ -18,12 +18,8 @@ from lycosa.core.errors import InputError
 from lycosa.store.search import Index
 from lycosa.web.urls import canonical, host, lane
 
-SHORTEST_PREFIX = 3
-"""Letters before a star: with fewer, a good part of the dictionary begins so."""
-
-MOST_CLAUSES = 50
-"""Nobody types more by hand, and each costs a look into the index."""
-
+SHORTEST_PREFIX = 3  # letters before a star: a shorter prefix begins a good part of the dictionary
+MOST_CLAUSES = 50  # each costs a look into the index
 _PIECE = re.compile(r"""(?P<minus>-?)(?:["“”„«»](?P<quoted>[^"“”„«»]*)(?:["“”„«»]|$)|(?P<plain>[^\s"“”„«»]+))""")
 _ENGLISH = Stemmer.Stemmer("english", 0)
 
@@ -135,8 +131,7 @@ class Filters:
     languages: list[Test]
     start: float
     end: float
-    changed: float | None = None
-    """Only pages that have changed since then, in seconds since the epoch; 0: that have ever."""
+    changed: float | None = None  # pages that have changed since then, in seconds since the epoch; 0: ever
 
     @classmethod
     def of(

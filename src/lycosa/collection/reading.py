@@ -27,11 +27,8 @@ from lycosa.web.inflate import BadEncoding, inflate
 from lycosa.web.reading import read_again
 from lycosa.web.urls import canonical
 
-INFLATED = 10_000_000
-"""Bytes of a body that are read: the same as while it was crawled."""
-
-SLICE = 500
-"""Visits that are read before the log is let go of for a moment."""
+INFLATED = 10_000_000  # bytes of a body that are read, as while crawling
+SLICE = 500  # visits that are read before the log is let go of for a moment
 
 
 def check_threshold(threshold: float, probability: bool) -> None:
@@ -55,16 +52,14 @@ class Collection:
         self.path = path
         self._view = view
         self.options = Directory.read_options(path)
-        self.whole_text = whole_text or self.options.whole_text
-        """Whether pages are read with all that they say, rather than their main part."""
+        self.whole_text = whole_text or self.options.whole_text  # read pages as a whole, rather than their main part
         if not (path / NAME).exists():
             raise InputError(f"nothing has been crawled in {path} yet: start with 'lycosa resume {path}'")
         self.log = SqliteLog(path / NAME, readonly=True)
         self.versions = Versions(self.log, path / "archive")
+        # the crawl's own, unless another one was given
         self.threshold = float(self.log.setting("threshold", 0.0)) if threshold is None else threshold
-        """What a page has to be worth to count; the crawl's own, unless another one was given."""
-        self.probability = bool(self.log.setting("probability", False))
-        """Whether what pages are worth are probabilities."""
+        self.probability = bool(self.log.setting("probability", False))  # relevance is a probability
         if threshold is not None:
             try:
                 check_threshold(threshold, self.probability)

@@ -38,43 +38,27 @@ class PageRow:
 
     __slots__ = ("number", "view")
 
-    seq = _Column[int]("i8")
-    """The event that brought the version that stands."""
-    first = _Column[int]("i8")
-    """The event that brought the first one."""
-    kind = _Column[int]("u1")
-    """PAGE, REDIRECT or SITEMAP."""
-    place = _Column[int]("i4")
-    """Which of the pages it is, in the order in which they were first fetched; -1: no page."""
+    seq = _Column[int]("i8")  # event that brought the current version
+    first = _Column[int]("i8")  # event that brought the first one
+    kind = _Column[int]("u1")  # PAGE, REDIRECT or SITEMAP
+    place = _Column[int]("i4")  # place in the order in which pages were first fetched; -1: no page
     host_number = _Column[int]("i4")
     language_number = _Column[int]("i4")
-    beta = _Column[float]("f8")
-    """As it was logged."""
-    worth = _Column[float]("f8")
-    """What the judge says by now."""
-    copy = _Column[bool]("?")
-    """Whether it repeats another page."""
-    archived = _Column[bool]("?")
-    """Whether its bytes are in the archive."""
-    foreign = _Column[bool]("?")
-    """Whether it is in a language that was not asked for: not relevant, whatever it says."""
+    beta = _Column[float]("f8")  # as it was logged
+    worth = _Column[float]("f8")  # what the judge says by now
+    copy = _Column[bool]("?")  # it repeats another page
+    archived = _Column[bool]("?")  # its bytes are in the archive
+    foreign = _Column[bool]("?")  # in a language that was not asked for: not relevant
     started = _Column[float]("f8")
-    pick = _Column[float]("f8")
-    """The score for which it was chosen."""
+    pick = _Column[float]("f8")  # priority when it was chosen
     simhash = _Column[int]("u8")
-    frequency = _Column[int]("i4")
-    """How often words of the topic are on it."""
-    parent = _Column[int]("i4")
-    """The vertex that first linked here before it was fetched; -1: none."""
-    via = _Column[int]("i8")
-    """The event in which that link was."""
-    crawled = _Column[bool]("?")
-    """Whether it was first fetched as a page: what budgets and harvest count."""
-    first_worth = _Column[float]("f8")
-    """What its first version is worth by now: what the harvest counts."""
+    frequency = _Column[int]("i4")  # how often words of the topic are on it
+    parent = _Column[int]("i4")  # vertex that first linked here before it was fetched; -1: none
+    via = _Column[int]("i8")  # event with that link
+    crawled = _Column[bool]("?")  # first fetched as a page: what budgets and harvest count
+    first_worth = _Column[float]("f8")  # what its first version is worth by now: what the harvest counts
     first_copy = _Column[bool]("?")
-    ended = _Column[float]("f8")
-    """When the first version came."""
+    ended = _Column[float]("f8")  # when the first version came
 
     def __init__(self, view: CrawlView, number: int) -> None:
         self.view, self.number = view, number
@@ -135,19 +119,13 @@ class Fate:
     """What has become of a page, as far as the looks at it tell."""
 
     state: State
-    since: float
-    """When it was first seen so: gone, elsewhere, or with the content that it has now."""
+    since: float  # when it was first seen so: gone, elsewhere, or with the present content
     versions: int = 1
-    looks: int = 0
-    """Looks again that told something, after the first."""
-    seen: float = 0.0
-    """When the last of them was."""
-    changed: float = 0.0
-    """When a version came that is another in what a reader came for; 0: never."""
-    target: str = ""
-    """Where it moved to."""
-    came: float = 0.0
-    """When its last version came."""
+    looks: int = 0  # looks again that told something, after the first
+    seen: float = 0.0  # when the last of them was
+    changed: float = 0.0  # when a version came that differs in what a reader came for; 0: never
+    target: str = ""  # where it moved to
+    came: float = 0.0  # when its last version came
 
     @classmethod
     def of(cls, visits: Iterable[Visit]) -> Fate | None:
@@ -183,5 +161,5 @@ class Fate:
         return cls(state, since, was.versions + visit.is_version, was.looks + 1, visit.started, changed, target, came)
 
 
+# outcomes that say what has become of a page; after others it is tried again
 _TOLD: dict[str, State] = {"ok": "stands", "unchanged": "stands", "gone": "vanished", "redirect": "moved"}
-"""The outcomes that tell what has become of a page; the others will be tried again."""

@@ -36,20 +36,12 @@ from lycosa.store.log import VERSIONS, WORTH
 from lycosa.store.search import NAME, Index, IndexDamaged, IndexedPage, building
 from lycosa.web.html import Document
 
+# what goes into the index at once: what a kill can cost, and what has to fit into memory
 BATCH, BATCH_LETTERS = 2_000, 50_000_000
-"""What goes into the index at once: what a kill can cost, and what has to fit into memory."""
-
-STRETCH = 5_000
-"""Events that are looked through at once for what is new."""
-
-SMALL = 10_000
-"""Events of a crawl for whose index everybody waits."""
-
-LOCK_PATIENCE = 0.5
-"""Seconds that a search waits for somebody who extends the index, if it need not have all."""
-
-DEEPEST = 1_000
-"""Results among which those that somebody `takes` are looked for."""
+STRETCH = 5_000  # events that are looked through at once for what is new
+SMALL = 10_000  # events of a crawl for whose index every search waits
+LOCK_PATIENCE = 0.5  # seconds that a search waits for another process to extend the index, if it need not have all
+DEEPEST = 1_000  # results among which those that `takes` accepts are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +52,15 @@ class Hit:
     url: str
     title: str
     snippet: Snippet
-    score: float
-    """What the topic thinks of the page."""
-    relevance: float
-    """What the query thinks of it: BM25."""
+    score: float  # of the page, by the judge
+    relevance: float  # for the query: BM25
     host: str
     language: str
     fetched: datetime
     same_as: str = ""
-    changed: datetime | None = None
-    """When it last changed in what matters; None: never."""
-    standing: str = "stands"
-    """Or `vanished`, or `moved`: the last version is shown."""
+    changed: datetime | None = None  # when it last changed in what matters; None: never
+    standing: str = "stands"  # or "vanished" or "moved": the last version is shown
     since: datetime | None = None
-    """Since when it has, if it has."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -101,14 +88,10 @@ class Results:
 
     hits: list[Hit] = field(default_factory=list)
     total: int = 0
-    loosened: bool = False
-    """No page has all that was asked for: these have some of it."""
-    pages: int = 0
-    """How many pages passed the filters and were searched."""
-    unread: int = 0
-    """How many of these are known by their titles only: nothing readable is archived."""
-    behind: int = 0
-    """About how many pages are not in the index yet."""
+    loosened: bool = False  # no page has all that was asked for: these have some of it
+    pages: int = 0  # pages that passed the filters and were searched
+    unread: int = 0  # of these, those known by their titles only: nothing readable is archived
+    behind: int = 0  # about how many pages are not in the index yet
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -152,10 +135,8 @@ class Search:
     def __init__(self, collection: Collection, progress: Progress | None = None, patience: float | None = None) -> None:
         self.collection = collection
         self.progress = progress or Progress()
-        self.patience = patience
-        """Seconds for bringing the index up to date, about: then a search goes on with what there is. None: all."""
-        self.behind = 0
-        """How many events of the log the index does not know yet."""
+        self.patience = patience  # seconds for bringing the index up to date, about; None: no limit
+        self.behind = 0  # events of the log that the index does not have yet
         self._index: Index | None = None
 
     def __enter__(self) -> Self:
@@ -361,15 +342,8 @@ def _moment(at: float) -> datetime | None:
     return datetime.fromtimestamp(at, UTC) if at else None
 
 
-K1 = 1.2
-"""How soon more of the same word stops to count: as FTS5 has it, like B = .75, how much long pages are marked down."""
-
-WORTHLESS = 1e-6
-"""FTS5's idf of a word that is on half of the pages or more."""
-
-OTHER_FORMS = 0.5
-"""What `reefs` counts where `reef` was asked for."""
-
+K1 = 1.2  # as in FTS5, like B = .75 for the length of pages
+OTHER_FORMS = 0.5  # weight of `reefs` where `reef` was asked for
 Mask = NDArray[np.bool_]
 Weights = NDArray[np.float64]
 
@@ -391,8 +365,7 @@ class Answer:
     loosened: bool = False
     searched: int = 0
     unread: int = 0
-    marks: list[Mark] = field(default_factory=list)
-    """What to point out in these pages."""
+    marks: list[Mark] = field(default_factory=list)  # marks to point out in these pages
 
 
 @dataclass(slots=True)
@@ -470,7 +443,8 @@ class Ranking:
     def _times(self, words: Sequence[str], *, prefix: bool = False) -> Weights:
         """How often a word is on each page, in parts of the page's length norm."""
         matches, times = self.index.matches(words, prefix=prefix), np.zeros(self.size + 1)
-        share = matches["weight"] / max(WORTHLESS, math.log(self._odds(len(matches))))
+        # FTS5's idf of a word that is on half of the pages or more
+        share = matches["weight"] / max(1e-6, math.log(self._odds(len(matches))))
         times[matches["id"]] = share / (K1 + 1 - share)
         return times
 
@@ -502,15 +476,10 @@ class Ranking:
 # process that follows the crawl while it runs (crawling/files.py), or by `lycosa check`. Both work a few seconds at
 # a time, and let go of what they hold in between.
 
-AT_A_TIME = 4.0
-"""Seconds of work on the search index before others get their turn."""
-
 PAUSE = 0.05
-FOLLOWER = "follower"
-"""The lock of whoever keeps them up to date."""
-
-LOOK_AGAIN = 5.0
-"""Seconds between two looks at a crawl that runs."""
+AT_A_TIME = 4.0  # seconds of work before others get their turn
+FOLLOWER = "follower"  # lock of the process that keeps indexes up to date
+LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
 
 
 def index(directory: Path, tell: Tell = silent) -> int:

@@ -30,14 +30,12 @@ if TYPE_CHECKING:
 
 NAME = "view"
 
-WORTH_IT = 5_000
-"""Events that a view has to take in before it is written down: a second, about."""
-
+WORTH_IT = 5_000  # events that a view has to take in before it is written down: a second, about
+# code that makes a view
 _CODE = """
     collection/view.py collection/graph.py collection/tally.py collection/rows.py collection/words.py
     collection/causes.py core/types.py core/budget.py refresh/change.py store/codec.py web/robots.py
 """.split()
-"""Whose code makes a view, among others that change less."""
 
 
 @cache

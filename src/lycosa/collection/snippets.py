@@ -12,18 +12,8 @@ from typing import TypeAlias
 
 from lycosa.collection.words import fold, spaced
 
-Match: TypeAlias = tuple[int, int, int]
-"""Where a match starts and ends, and the number of its mark."""
-
-MOST_MATCHES = 60
-"""Places of a word among which a passage is chosen: a word that has more is not what makes the passage."""
-
-MOST_NEAR = 10
-"""Places of the rarest word near which such a word is looked for again."""
-
-SLIGHT = 0.05
-"""A mark worth so little beside the best one has no say in the choice: `the` in a query for `the reef`."""
-
+Match: TypeAlias = tuple[int, int, int]  # start, end and number of the mark
+MOST_MATCHES = 60  # places of a word among which a passage is chosen
 _SENTENCE = re.compile(r"[.!?]\s+|\n\s*|[。！？]")
 _BLANK = re.compile(r"\s+")
 
@@ -46,8 +36,7 @@ class Mark:
     words: tuple[str, ...]
     weight: float = 1.0
     prefix: bool = False
-    group: int = 0
-    """Marks of one group, the forms of a word, count once in a passage."""
+    group: int = 0  # marks of one group, the forms of a word, count once in a passage
 
 
 def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
@@ -57,7 +46,8 @@ def snippet(text: str, marks: Sequence[Mark], width: int = 240) -> Snippet:
     >>> found.text, [found.text[start:end] for start, end in found.spans]
     ('… Today the coral reef is white.', ['reef'])
     """
-    least = SLIGHT * max((mark.weight for mark in marks), default=0.0)
+    # a mark worth little beside the best one does not count: `the` in a query for `the reef`
+    least = 0.05 * max((mark.weight for mark in marks), default=0.0)
     telling = [mark for mark in marks if mark.weight >= least]
     begin, until = _best(_places(text, telling, width), telling, 3 * width // 4)  # the rest is for what stands around
     start, end = _around(text, begin, until, width)
@@ -75,7 +65,7 @@ def _places(text: str, marks: Sequence[Mark], width: int) -> list[Match]:
     rarest = min(filter(None, matches), key=len, default=[])
     for number, places in enumerate(matches):
         if len(places) == MOST_MATCHES > len(rarest):
-            for begin, until, _ in rarest[:MOST_NEAR]:
+            for begin, until, _ in rarest[:10]:
                 places += _matches(padded, patterns, number, max(0, begin - width), until + width)
     return sorted({place for places in matches for place in places})
 

@@ -16,23 +16,16 @@ from lycosa.store.directory import is_running
 from lycosa.store.log import VISITS
 from lycosa.text.tokens import stems
 
-UNSURE = 5
-"""Pages near the line that are named."""
-
 
 @dataclass
 class Again:
     """Looks at pages that were fetched before. They are no pages of the harvest, whatever came of them."""
 
     looks: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
-    """How the looks ended: unchanged, ok (with another version), gone, ..."""
-    changes: Counter[str] = field(default_factory=Counter)
-    """What had become of the pages: changed, cosmetic, vanished, moved, returned."""
+    outcomes: Counter[str] = field(default_factory=Counter)  # unchanged, ok (with another version), gone, ...
+    changes: Counter[str] = field(default_factory=Counter)  # changed, cosmetic, vanished, moved, returned
     last: float = 0.0
-    """When the last one was."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """For each way to fail, what the last one said."""
+    reasons: dict[str, str] = field(default_factory=dict)  # last reason of each kind of failure
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -52,20 +45,14 @@ class Figures:
     threshold: float = 0.0
     running: bool = False
     pages: int = 0
-    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))
-    """How many pages are relevant, and how sure that is."""
-    sites: int = 0
-    """Hosts that have given a relevant page."""
+    estimate: Estimate = field(default_factory=lambda: Estimate(0, 0, 0, 0))  # number of relevant pages
+    sites: int = 0  # hosts that have given a relevant page
+    # pages whose label would help most, where the judge says how sure it is
     unsure: list[Question] = field(default_factory=list)
-    """Pages of which a person's word would help most, where the judge says how sure it is."""
-    warning: str = ""
-    """Why the topic's words are weak to judge by, if they are."""
-    ended: bool = False
-    """Whether the last run has ended in order, and nothing has been recorded since."""
-    ending: str = ""
-    """Why it has."""
-    held: int = 0
-    """Addresses that were held back as likely traps when the last run ended, and in which groups."""
+    warning: str = ""  # why the topic's words are weak to judge by, if they are
+    ended: bool = False  # the last run has ended in order, and nothing has been recorded since
+    ending: str = ""  # why it has
+    held: int = 0  # addresses held back as likely traps when the last run ended, by group
     groups: list[Held] = field(default_factory=list)
 
     @property
@@ -95,14 +82,12 @@ class Figures:
 class Summary(Figures):
     """What `lycosa show` tells."""
 
-    spent: Counter[str] = field(default_factory=Counter)
-    """What requests were spent on."""
-    is_relevant: list[bool] = field(default_factory=list)
-    """For each page, in the order in which they were recorded, whether it is relevant."""
+    spent: Counter[str] = field(default_factory=Counter)  # what requests were spent on
+    is_relevant: list[bool] = field(default_factory=list)  # of each page, in the order in which they were recorded
     best: list[dict[str, Any]] = field(default_factory=list)
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    # last reason of each failure, by kind and outcome
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
-    """For each kind and outcome that is a failure, what the last one of them said."""
     hosts: Counter[str] = field(default_factory=Counter)
     again: Again = field(default_factory=Again)
 
@@ -163,7 +148,7 @@ def summarise(directory: Path, best: int = 10, threshold: float | None = None) -
     """Read the figures out of a crawl's log; by another line between what counts and what does not if it is given."""
     summary = Summary()
     with Collection(directory, threshold) as collection:
-        summary.read(collection, UNSURE)
+        summary.read(collection, 5)
         if not summary.ended:  # it goes on: what was held back then says nothing of now
             summary.held, summary.groups = 0, []
         _count(collection, summary)
@@ -191,18 +176,7 @@ def _count(collection: Collection, summary: Summary) -> None:
 
 # Whether a topic's words can tell pages apart at all: hardly any page has them, or nearly all have.
 
-LOOKED_AT = 1_000
-"""Pages that are looked at, the first ones: a moment's work."""
-
-FEWEST = 20
-"""Of fewer pages nothing is said."""
-
-RARE, RARE_PAGES, COMMON = 0.03, 2, 0.9
-"""Shares of the pages that have the words: with fewer, or no more than so many, they are rare; with more common."""
-
-ENOUGH = 3
-"""Words of a topic that a page must have, if it has more of them."""
-
+ENOUGH = 3  # words of a topic that a page must have, if it has more of them
 _SAID = {1: "the word", 2: "both words"}
 _UNWANTED = re.compile(r"(?<!\S)-\S+")
 
@@ -210,7 +184,7 @@ _UNWANTED = re.compile(r"(?<!\S)-\S+")
 def weakness(collection: Collection, pages: int) -> str:
     """What to say of the topic's words, if they are weak; empty if they are not, or if it is no topic of words."""
     options = collection.options
-    if not options.topic or pages < FEWEST:
+    if not options.topic or pages < 20:
         return ""
     language = options.languages[0] if options.languages else "en"
     wanted = list(dict.fromkeys(stems(_UNWANTED.sub(" ", options.topic), language)))
@@ -225,7 +199,7 @@ def weakness(collection: Collection, pages: int) -> str:
         if visit.is_page:
             looked_at += 1
             having += len(numbers.intersection(visit.terms.ids.tolist())) >= needed
-            if looked_at == LOOKED_AT:
+            if looked_at == 1_000:  # the first pages: a moment's work
                 break
     return told(having, looked_at, len(wanted))
 
@@ -242,9 +216,9 @@ def told(having: int, pages: int, words: int) -> str:
     """
     the_words = _SAID.get(words, "all words" if words <= ENOUGH else f"{ENOUGH} of the {words} words")
     of = f"{having:,} of {pages:,} pages {'has' if having == 1 else 'have'} {the_words}"
-    if having <= max(RARE_PAGES, RARE * pages):
+    if having <= max(2, 0.03 * pages):
         of = f"none of {pages:,} pages has {the_words}" if not having else f"only {of}"
         return f"{of}: name other words, or pages as examples"
-    if having >= COMMON * pages:
+    if having >= 0.9 * pages:
         return f"{of}: {'it does' if words == 1 else 'they do'} not tell pages apart"
     return ""

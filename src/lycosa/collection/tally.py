@@ -19,14 +19,9 @@ from lycosa.core.types import Setting, Visit
 from lycosa.refresh.change import KINDS, change_of
 from lycosa.web.robots import Rules
 
-EXAMPLES = 5
-"""Addresses shown for each failure."""
-
-FLAGS_MOST = 50
-"""Kinds of remarks that are counted: a space may invent its own."""
-
-SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])
-"""Kinds of changes that are told apart, what matters most first."""
+EXAMPLES = 5  # addresses shown for each failure
+FLAGS_MOST = 50  # kinds of remarks that are counted: a space may invent its own
+SORTS = (*KINDS[:-1], "vanished", "moved", KINDS[-1])  # kinds of changes, what matters most first
 
 
 @dataclass(slots=True)
@@ -36,20 +31,17 @@ class Host:
     name: str
     number: int = 0
     pages: int = 0
-    relevant: int = 0
-    """Relevant pages: filled in by `CrawlView.hosts`, as they depend on the threshold."""
+    relevant: int = 0  # relevant pages: set by `CrawlView.hosts`, as they depend on the threshold
     failures: int = 0
     requests: int = 0
     size: int = 0
-    seconds: float = 0.0
-    """Spent answering, over all requests."""
+    seconds: float = 0.0  # spent answering, over all requests
     last_ended: float = 0.0
     pauses: int = 0
     paused: float = 0.0
     shortest: float = float("inf")
     crawl_delay: float = 0.0
-    rests: int = 0
-    """How often it could not answer and was left alone."""
+    rests: int = 0  # how often it could not answer and was left alone
     longest_rest: float = 0.0
 
     @property
@@ -71,8 +63,7 @@ class Cause:
     outcome: str
     count: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """Addresses, and what was said there."""
+    examples: list[tuple[str, str]] = field(default_factory=list)  # addresses, and what was said there
     name: str = ""
     advice: str = ""
 
@@ -92,22 +83,17 @@ class Tally:
 
     def __init__(self, agent: str = "lycosa") -> None:
         self.agent = agent
-        self.hosts: dict[str, Host] = {}
-        """By name, in the order in which they were met."""
-        self.names: list[str] = []
-        """The same, by number."""
-        self.kinds: Counter[tuple[str, str]] = Counter()
-        """Visits by kind and outcome."""
-        self.last_complaint: dict[tuple[str, str], str] = {}
-        """For each kind and outcome that is a failure, what the last one of them said."""
+        self.hosts: dict[str, Host] = {}  # by name, in the order in which they were met
+        self.names: list[str] = []  # the same, by number
+        self.kinds: Counter[tuple[str, str]] = Counter()  # visits by kind and outcome
+        self.last_complaint: dict[tuple[str, str], str] = {}  # last reason of each failure, by kind and outcome
         self.causes: dict[tuple[str, str], Cause] = {}
         self.languages: Counter[str] = Counter()
         self.flags: dict[str, Remark] = {}
         self.runs: list[list[float]] = []
         self.spent: Counter[str] = Counter()
         self.size = 0
-        self.recovered = 0
-        """Pages that came at a later attempt."""
+        self.recovered = 0  # pages that came at a later attempt
         self.looks = Looks()
         self._crawled: set[int] = set()
         self._looked: set[int] = set()
@@ -258,18 +244,12 @@ class Looks:
     """What looking again has brought."""
 
     def __init__(self) -> None:
-        self.count = self.new = 0
-        """Looks, and pages that were fetched for the first time meanwhile."""
-        self.first = self.last = 0.0
-        """When the first and the last of them were."""
-        self.changes: Counter[str] = Counter()
-        """What had become of the pages: changed, cosmetic, vanished, moved, returned."""
-        self.sorts: Counter[str] = Counter()
-        """The same, with the kinds of what changed told apart."""
-        self.times, self.kinds = array("d"), array("b")
-        """When each change was seen that is one of SORTS, and which."""
-        self.restless: Counter[str] = Counter()
-        """How often pages have changed in what matters."""
+        self.count = self.new = 0  # looks, and pages that were fetched for the first time meanwhile
+        self.first = self.last = 0.0  # times of the first and the last look
+        self.changes: Counter[str] = Counter()  # changed, cosmetic, vanished, moved, returned
+        self.sorts: Counter[str] = Counter()  # by SORTS
+        self.times, self.kinds = array("d"), array("b")  # when each change of SORTS was seen, and which
+        self.restless: Counter[str] = Counter()  # how often pages have changed in what matters
 
     def state(self) -> State:
         """All of it, as plain values."""

@@ -13,13 +13,10 @@ from lycosa.refresh.diff import Comparison, Version, compare
 from lycosa.web import urls
 from lycosa.web.urls import canonical, check_seed
 
-NEAREST = 3
-"""Addresses that are suggested for one that is unknown."""
-
+NEAREST = 3  # addresses that are suggested for one that is unknown
 _LINKING = "kind IN ('page', 'redirect', 'revisit', 'sitemap')"
 
-MOST_COMPARED = 20_000
-"""Addresses of a host among which the nearest are looked for: a second's work."""
+MOST_COMPARED = 20_000  # addresses of a host among which the nearest are looked for: a second's work
 
 
 def known(collection: Collection, typed: str) -> list[Visit]:

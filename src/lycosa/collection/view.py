@@ -49,22 +49,8 @@ from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.tokens import stems
 from lycosa.web.robots import product
 
-STEP = 200
-"""Events that are taken in at once; others wait so long, about 30 ms."""
-
-LEARNED = 12
-"""Words that stand for a topic that was learned from examples."""
-
-SHORTEST, PATIENCE = 1.0, 50.0
-"""A curve is drawn anew after a second at the earliest, and after so many times what drawing it took."""
-
-LONGEST = 60
-"""Vertices of one way that is drawn."""
-
-CLIP = 500
-"""Letters of a title or an anchor that are kept: a page may call itself anything."""
-
-
+STEP = 200  # events that are taken in at once, about 30 ms; others wait so long
+CLIP = 500  # letters of a title or an anchor: a page may call itself anything
 Signature = tuple[int, ...]
 
 
@@ -72,8 +58,7 @@ Signature = tuple[int, ...]
 class Origin:
     """What led to a page: the first that did."""
 
-    kind: str
-    """`seed`, `link`, `redirect`, `sitemap`, or empty if the log does not tell."""
+    kind: str  # "seed", "link", "redirect", "sitemap", or empty if the log does not say
     parent: str = ""
     title: str = ""
     anchor: str = ""
@@ -87,20 +72,16 @@ class Link:
     url: str
     anchor: str
     alpha: float
-    state: str
-    """`fetched`, `not fetched`, `vanished` or `moved` since it was, or what went wrong."""
+    state: str  # "fetched", "not fetched", "vanished", "moved", or what went wrong
 
 
 @dataclass(slots=True)
 class Ways:
     """A crawl as a graph that a person can take in: its best pages, and how they were first reached."""
 
-    depths: dict[int, int] = field(default_factory=dict)
-    """Vertices, and how far each is from where its way begins."""
-    steps: dict[tuple[int, int], None] = field(default_factory=dict)
-    """Links that were followed, from vertex to vertex."""
-    truncated: bool = False
-    """Whether some pages did not fit."""
+    depths: dict[int, int] = field(default_factory=dict)  # vertices, and how far each is from the start of its way
+    steps: dict[tuple[int, int], None] = field(default_factory=dict)  # links that were followed, from vertex to vertex
+    truncated: bool = False  # some pages did not fit
 
 
 @dataclass(slots=True)
@@ -118,39 +99,31 @@ class CrawlView:
     def __init__(self, path: Path, *, content: bool = True) -> None:
         self.path, self.content = path, content
         self.lock = threading.RLock()
-        self.generation = 0
-        """Grows when the directory was made anew: numbers of events from before mean nothing then."""
-        self.keeps = True
-        """Whether it is kept on disk, once it is large."""
+        self.generation = 0  # grows when the directory was replaced: numbers of events from before mean nothing then
+        self.keeps = True  # kept on disk, once it is large
         self._whole = content
         self.forget()
 
     def forget(self) -> None:
         """Forget all that was taken in."""
         self.content = self._whole
-        self.seq = 0
-        """The last event that was taken in."""
-        self.kept = 0
-        """The last event that the view on disk knows of."""
+        self.seq = 0  # the last event that was taken in
+        self.kept = 0  # the last event that the view on disk knows of
         self._signature: Signature | None = None
         self._inode = 0
         self.threshold = 0.0
-        self.probability = False
-        """Whether what pages are worth are probabilities."""
+        self.probability = False  # relevance is a probability
         self.options: Options | None = None
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()}
         self.nodes: list[str] = []
         self.titles: list[str] = []
-        self.word_pages = np.zeros(0, np.int32)
-        """How many pages have each stem, by its number; copies are not counted."""
+        self.word_pages = np.zeros(0, np.int32)  # pages that have each stem, by its number, without copies
         self.languages: list[str] = []
         self.fates: dict[int, Fate] = {}
         self.graph = Graph()
         self.tally = Tally()
-        self.words: list[str] = []
-        """The stems of the crawl, by number."""
-        self.topic: tuple[str, ...] = ()
-        """Stems of the topic's words."""
+        self.words: list[str] = []  # stems of the crawl, by number
+        self.topic: tuple[str, ...] = ()  # stems of the topic's words
         self._wanted: dict[str, int] = {}
         self._language_numbers: dict[str, int] = {}
         self._origins: dict[int, Origin] = {}
@@ -345,7 +318,8 @@ class CrawlView:
         elif event.key == "probability":
             self.probability = bool(event.value)
         elif event.key == "learned" and isinstance(event.value, dict) and not self.topic:
-            self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:LEARNED])
+            # words that stand for a topic that was learned from examples
+            self.topic = tuple(sorted(event.value, key=lambda term: (-event.value[term], term))[:12])
 
     def _settle(self, log: SqliteLog) -> None:
         """What the pages are worth by now. Whoever rates them records a lesson, labels or the threshold with it."""
@@ -580,7 +554,7 @@ class CrawlView:
         """The ways from the seeds to some pages, the best of which come first, with at most so many vertices."""
         ways = Ways()
         for page in best:
-            trail = self.trail(page.number, LONGEST)
+            trail = self.trail(page.number, 60)  # vertices of one way that is drawn
             if len(ways.depths) + sum(vertex not in ways.depths for vertex in trail) > most:
                 ways.truncated = True
                 break
@@ -634,7 +608,7 @@ class CrawlView:
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)
         with self.lock:
             self._harvest, self._drawn = harvest, drawn
-            self._redraw = time.monotonic() + max(SHORTEST, PATIENCE * (time.monotonic() - now))
+            self._redraw = time.monotonic() + max(1.0, 50.0 * (time.monotonic() - now))
             return harvest
 
 

@@ -13,9 +13,6 @@ import unicodedata
 from lycosa.drawing.formats import visible
 from lycosa.web.html import Document
 
-MOST = 1_000_000
-"""Characters of a page that are searched."""
-
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
 )
@@ -84,7 +81,7 @@ def said(document: Document) -> str:
     >>> said(Document(marked="\x01Home\x02 Corals bleach.", main="Corals bleach."))
     'Corals bleach.'
     """
-    return clean(document.said[:MOST])
+    return clean(document.said[:1_000_000])  # characters of a page
 
 
 def clean(text: str) -> str:

@@ -40,18 +40,12 @@ class Format:
     name: str
     write: Callable[[Selection, IO[bytes]], Written]
     suffixes: tuple[str, ...]
-    opened_by: str
-    """How to open it; `{}` is the file."""
-    streams: bool = False
-    """Whether it may go to the output."""
-    archive: bool = False
-    """Whether it is nothing without the archive."""
-    versions: str = "current"
-    """Which versions of a page it holds unless told: `current` or `all`."""
-    either: bool = False
-    """Whether it may be told."""
-    folder: Callable[[Selection, Path], Written] | None = None
-    """Writes the same into a folder, where it can be one."""
+    opened_by: str  # how to open it; `{}` is the file
+    streams: bool = False  # may go to the output
+    archive: bool = False  # needs the archive
+    versions: str = "current"  # versions of a page by default: "current" or "all"
+    either: bool = False  # `versions` may be chosen
+    folder: Callable[[Selection, Path], Written] | None = None  # writes a folder instead, where the format can be one
 
 
 FORMATS = {
@@ -88,7 +82,6 @@ FORMATS = {
 }  # fmt: skip
 
 _FOLDER = "any editor; {}/index.tsv says what is where"
-"""How to open a folder of texts."""
 
 
 @dataclass(slots=True)
@@ -101,8 +94,7 @@ class Exported:
     size: int
     opened_by: str
     remarks: list[str] = field(default_factory=list)
-    versions: bool = False
-    """Whether `pages` counts every version of each."""
+    versions: bool = False  # `pages` counts every version of each
 
 
 def export(

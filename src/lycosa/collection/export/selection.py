@@ -26,8 +26,8 @@ from lycosa.store.log import VERSIONS
 from lycosa.web.html import Document
 from lycosa.web.optouts import CHOICES, heeded
 
+# SQL: events that found a page's content, another than before or the same
 LOOKS = f"(({VERSIONS}) OR (kind = 'revisit' AND outcome = 'unchanged'))"
-"""Events that found a page's content: another than before, or the same."""
 
 
 @dataclass(slots=True)
@@ -35,10 +35,8 @@ class Written:
     """What came of an export."""
 
     pages: int = 0
-    remarks: list[str] = field(default_factory=list)
-    """What the user should know of it: pages left out and why."""
-    beside: dict[str, bytes] = field(default_factory=dict)
-    """Small files that belong beside it, by the ends of their names."""
+    remarks: list[str] = field(default_factory=list)  # pages left out and why
+    beside: dict[str, bytes] = field(default_factory=dict)  # small files that belong beside it, by suffix
 
 
 class Selection:
@@ -59,23 +57,18 @@ class Selection:
         self.everything = everything
         self.log = collection.log
         self._tell = tell
-        self.parent = lru_cache(maxsize=16)(self.log.visit)
-        """A visit by its number: those that led to pages, which come one after the other."""
+        self.parent = lru_cache(maxsize=16)(self.log.visit)  # those that led to pages come one after the other
         self.view = collection.view()
-        """The crawl as a whole: what led to pages, and what has become of them."""
         least = -math.inf if everything else collection.threshold
         self._chosen = self.view.current(copies=copies) & (self.view.column("worth") >= least)
         if only:
             row = self.view.graph.vertex(only)
             self._chosen &= np.arange(len(self._chosen)) == row
         self.looked_again = self.view.tally.looks.count > 0
-        """Whether any page was looked at again."""
         self.versions = versions and self.looked_again
         self._all_of_it = not only and not respect
-        self.left_out = self._leave_out(respect) if respect else 0
-        """How many pages are not among them as their owners have opted out."""
-        self.archived = 0
-        """How many of the pages, or of their versions, the archive has."""
+        self.left_out = self._leave_out(respect) if respect else 0  # pages whose owners have opted out
+        self.archived = 0  # pages, or versions, that the archive has
         self._numbers = array("q")
         if self.versions:
             for seq, file in self._select(VERSIONS):

@@ -21,6 +21,7 @@ from lycosa.collection.export.selection import ExportedPage, Selection, Written
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 
+# of all formats with columns; unknown text is empty, an unknown number or time None
 COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "url": (str, lambda page: clean(page.visit.node)),
     "title": (str, lambda page: line(page.visit.title)),
@@ -53,19 +54,13 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
     "modified": (str, lambda page: line(page.document[0].about.get("modified", ""))),
     "pages": (int, lambda page: _number(page.document[0].about.get("pages", ""))),
 }
-"""What is told of a page, in every format that has columns. Unknown text is empty, an unknown number or time None."""
 
+# read from the archive, page by page
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
-"""Columns that are read from the archive, page by page."""
-
-CELL = 32_767
-"""Characters that a spreadsheet's cell holds."""
-
-GROUP = 8_000_000
-"""Characters of text in a row group of Parquet, about: what is in memory while it is written."""
-
+CELL = 32_767  # characters in a cell of a spreadsheet
 _FORMULA = ("=", "+", "-", "@", "\t")
 _MOST_ROWS = 20_000
+GROUP = 8_000_000  # characters in memory while a row group is written
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
 

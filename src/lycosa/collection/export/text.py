@@ -30,15 +30,8 @@ from lycosa.web.html import CLOSE, OPEN, Document
 
 INDEX = "index.tsv"
 
-ALIKE = 0.8
-"""Share of runs of three words that two pages have in common: a copy with 2 % of its words changed has .89."""
-
-SHORT = 50
-"""A text with fewer words is a copy only if it is the same, word for word."""
-
+ALIKE = 0.8  # share of runs of three words in common: a copy with 2 % of its words changed has .89
 MOST_WORDS, MOST_PROPOSED = 20_000, 5
-"""Words of a text, and pages with a near fingerprint, that are compared."""
-
 _LINK = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
 _WORD = re.compile(r"\w")
 _SPECIAL = re.compile(r"[\\`*_\[\]<]|^[#>|~]|^[-+=](?=\s|[-=])|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
@@ -136,7 +129,7 @@ class Repeats:
             return True
         if near := self.near(fingerprint)[:MOST_PROPOSED]:
             runs = _runs(text)
-            least = ALIKE if len(text.split()) >= SHORT else 1.0
+            least = ALIKE if len(text.split()) >= 50 else 1.0  # shorter texts are copies only if they are the same
             if any(_resemblance(runs, self._earlier(other)) >= least for other in near):
                 return False
         self._prints.append(fingerprint)

@@ -29,9 +29,7 @@ from lycosa.collection.export.selection import Selection, Written
 from lycosa.store.cdxj import digest_of
 from lycosa.version import SOFTWARE
 
-BLOCK = 1024
-"""Lines of the index in a block: what a reader fetches to find a URL."""
-
+BLOCK = 1024  # lines in a block of the index, which a reader fetches to find a URL
 _ARCHIVE, _INDEX = "data.warc.gz", "index.cdx.gz"
 
 

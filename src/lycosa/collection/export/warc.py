@@ -38,13 +38,10 @@ class Copied:
 
     visit: Visit
     offset: int
-    length: int
-    """Of the response alone; its request follows."""
+    length: int  # of the response; its request follows
     revisit: bool
-    kind: str
-    """The content type of the response."""
-    entries: list[cdxj.Entry]
-    """Of a page that was rendered all its records: the DOM, the answer, and what the browser fetched."""
+    kind: str  # content type of the response
+    entries: list[cdxj.Entry]  # of a rendered page: the DOM, the answer, and what the browser fetched
 
 
 def write(pages: Selection, out: IO[bytes]) -> Written:

@@ -37,26 +37,10 @@ from lycosa.refresh.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
 
-BEST = 50
-"""Finds that are shown."""
-
-PATHS = 12
-"""Finds to which the ways are drawn: more can't be taken in."""
-
-CARDS = 300
-"""Pages listed in the order in which they were fetched."""
-
-HOSTS = 60
-"""Hosts in the table."""
-
-ASKED = 10
-"""Pages that are named to ask a person about."""
-
+BEST, CARDS, HOSTS = 50, 300, 60  # rows of the lists
+PATHS = 12  # relevant pages whose ways are drawn: more can't be taken in
 COPIES = 10
 LANGUAGES = 12
-
-LATEST, GONE, RESTLESS = 30, 30, 10
-"""Changes, vanished or moved pages, and restless ones that are shown."""
 
 _WANTED = Wanted(what=("changed", "vanished", "moved", "returned"))
 
@@ -103,7 +87,7 @@ def gather(collection: Collection) -> Report:
         version=__version__,
         made=time.time(),
     )
-    report.read(collection, ASKED)
+    report.read(collection, 10)
     view = collection.view()
     tally, relevant = view.tally, view.relevant(collection.threshold)
     pages = np.flatnonzero(view.column("crawled"))
@@ -203,12 +187,12 @@ def _freshness(collection: Collection) -> Freshness | None:
     fresh.chart = figures.stacked(
         np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last
     )
-    fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), LATEST))
+    fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), 30))
     gone = [(view.nodes[vertex], fate) for vertex, fate in view.fates.items() if fate.state != "stands"]
     fresh.gone_count = len(gone)
-    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:GONE]:
+    for node, fate in sorted(gone, key=lambda item: -item[1].since)[:30]:
         fresh.gone.append(Gone(node, _title(collection, node), fate.state, fate.since, fate.target))
-    for node, times in looks.restless.most_common(RESTLESS):
+    for node, times in looks.restless.most_common(10):
         page = view.page(node)
         if page is not None and page.fate is not None:
             title = _title(collection, node)

@@ -20,17 +20,8 @@ from lycosa.core.errors import StoreError
 from lycosa.core.options import Options
 from lycosa.core.types import Visit
 
-EXCERPT = 240
-"""Letters of an excerpt."""
-
-READ = 100_000
-"""Letters of a page in which a pattern is looked for."""
-
-CLIP = 300
-"""Letters of a title or anchor that are kept: a page may call itself anything."""
-
-ENDS = 8
-"""Of a long way without finds, so many pages at either end are kept."""
+CLIP = 300  # letters of a title or anchor: a page may call itself anything
+ENDS = 8  # pages at either end of a long way without relevant pages
 
 
 class Cards:
@@ -104,7 +95,7 @@ class Cards:
             return []
         regex = self.collection.options.regex
         marks = pattern_marks(regex, text) if regex else self.marks
-        passage = snippet(text, marks, EXCERPT)
+        passage = snippet(text, marks, 240)  # letters
         return pieces(passage) if passage.spans else []
 
     def tree(self, best: Sequence[int]) -> list[Branch]:
@@ -164,7 +155,7 @@ def topic_marks(options: Options, learned: Sequence[str]) -> list[Mark]:
 def pattern_marks(regex: str, text: str) -> list[Mark]:
     """For a topic that is a pattern: the words of its first match."""
     try:
-        match = re.search(regex, text[:READ], re.IGNORECASE)
+        match = re.search(regex, text[:100_000], re.IGNORECASE)  # letters of a page in which a pattern is looked for
     except re.error:  # crawl.toml was changed since
         return []
     words = tuple(cut(match.group())) if match else ()

@@ -18,9 +18,6 @@ from lycosa.core.types import Held
 from lycosa.drawing.figure import Curve, Figure, Histogram, Tick, dates, histogram, ticks, times
 from lycosa.refresh.ledger import Told
 
-LONG_WAY = 5
-"""Pages in a row that are only passed through and still shown one by one."""
-
 
 @dataclass(slots=True)
 class Card:
@@ -28,29 +25,23 @@ class Card:
 
     node: str
     title: str
-    number: int
-    """Its place in the order in which pages were fetched, from 1."""
+    number: int  # place in the order in which pages were fetched, from 1
     beta: float
     found: bool
-    score: float
-    """What the strategy thought of it when it was picked; infinite for seeds."""
-    depth: int
-    """Links between it and the nearest seed, -1 if none leads there."""
-    origin: str = "unknown"
-    """Where its address came from: "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself."""
+    score: float  # priority when it was picked; infinite for seeds
+    depth: int  # links between it and the nearest seed, -1 if none leads there
+    origin: str = "unknown"  # "seed", "link", "sitemap" or "unknown"; "start" for a sitemap itself
     parent: str = ""
     parent_title: str = ""
     parent_number: int = 0
     anchor: str = ""
-    redirected: bool = False
-    """Whether the link led here through a redirect."""
+    redirected: bool = False  # the link led here through a redirect
     host: str = ""
     same_as: str = ""
-    since: str = ""
-    """What has become of it since: `vanished`, `moved` or `changed`; empty where nothing has."""
+    since: str = ""  # "vanished", "moved" or "changed"; empty where nothing has
     since_when: float = 0.0
+    # words of its text in pieces; True: words of the topic
     excerpt: list[tuple[str, bool]] = field(default_factory=list)
-    """Words of its text, in pieces: those of the topic are marked."""
 
 
 @dataclass(slots=True)
@@ -58,10 +49,8 @@ class Stop:
     """A page on the way from a seed to the best finds."""
 
     card: Card
-    rank: int = 0
-    """Among the best finds, from 1; 0 for a page that is only passed through."""
-    left_out: int = 0
-    """Pages between this one and the next that are not shown."""
+    rank: int = 0  # among the best relevant pages, from 1; 0 for a page that is only passed through
+    left_out: int = 0  # pages between this one and the next that are not shown
 
 
 @dataclass(slots=True)
@@ -85,7 +74,7 @@ class Branch:
             if stop is not None and not stop.rank:
                 passed.append(stop)
                 continue
-            if len(passed) > LONG_WAY:
+            if len(passed) > 5:  # pages in a row that are only passed through and still shown one by one
                 stretches += [passed[:1], passed[1:-1], passed[-1:]]
             else:
                 stretches += [[stop] for stop in passed]
@@ -111,8 +100,7 @@ class Term:
 
     name: str
     value: float
-    share: float
-    """Of the largest part that is shown: the length of its bar."""
+    share: float  # of the largest part that is shown: the length of its bar
 
 
 @dataclass(slots=True)
@@ -122,8 +110,7 @@ class Upcoming:
     node: str
     score: float
     terms: list[Term] = field(default_factory=list)
-    rest: int = 0
-    """Smaller terms that are not shown."""
+    rest: int = 0  # smaller terms that are not shown
     parent: str = ""
     parent_title: str = ""
     anchor: str = ""
@@ -135,8 +122,7 @@ class Outlook:
     """What would be fetched next."""
 
     waiting: int
-    arm: str = ""
-    """For a bandit, the arm whose order it is."""
+    arm: str = ""  # of a bandit: the arm whose order it is
     links: list[Upcoming] = field(default_factory=list)
 
     @property
@@ -173,11 +159,9 @@ class Freshness:
 
     looks: int
     last: float
-    sorts: list[tuple[str, int]] = field(default_factory=list)
-    """Kinds of changes, and how often each was met."""
+    sorts: list[tuple[str, int]] = field(default_factory=list)  # kinds of changes, and how often each was met
     returned: int = 0
-    new: int = 0
-    """Pages that were fetched for the first time meanwhile."""
+    new: int = 0  # pages that were fetched for the first time meanwhile
     chart: Histogram | None = None
     latest: list[Told] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
@@ -202,21 +186,16 @@ class Report(Figures):
     subject: str
     strategy: str
     budget: int
-    worded: bool = False
-    """Whether the subject is words, not a pattern or a name."""
+    worded: bool = False  # the subject is words, not a pattern or a name
     requests: int = 0
-    spent: str = ""
-    """What the requests were spent on, in words."""
+    spent: str = ""  # what the requests were spent on, in words
     size: int = 0
     began: float = 0.0
-    seconds: float = 0.0
-    """Spent crawling, without the time between runs."""
+    seconds: float = 0.0  # spent crawling, without the time between runs
     runs: int = 0
     archived: bool = True
-    recovered: int = 0
-    """Pages that came at a later attempt."""
-    scoreless: int = 0
-    """Pages with nothing of the topic."""
+    recovered: int = 0  # pages that came at a later attempt
+    scoreless: int = 0  # pages with nothing of the topic
     copied: int = 0
     curve: HarvestChart | None = None
     scores: Histogram | None = None
@@ -226,16 +205,14 @@ class Report(Figures):
     hosts: list[Host] = field(default_factory=list)
     host_count: int = 0
     causes: list[Cause] = field(default_factory=list)
+    # kind of request, how often, and how often it failed
     kinds: list[tuple[str, int, int]] = field(default_factory=list)
-    """What was asked for, how often, and how often it failed."""
     languages: list[tuple[str, int, int]] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     copies: list[Copies] = field(default_factory=list)
     traps: bool = True
-    outlook: Outlook | None = None
-    """What comes next and why; None where nothing waits, or it was not asked for."""
-    freshness: Freshness | None = None
-    """What has changed; None where nobody has looked again."""
+    outlook: Outlook | None = None  # None where nothing waits, or it was not asked for
+    freshness: Freshness | None = None  # None where no page was looked at again
     cards: list[Card] = field(default_factory=list)
     options: list[tuple[str, str, str]] = field(default_factory=list)
     steps: list[tuple[str, str]] = field(default_factory=list)
@@ -282,9 +259,7 @@ class Report(Figures):
 
 # The numbers behind the report's charts: how finds came in, pages by score and by time, changes over time.
 
-POINTS = 400
-"""Points of a curve at most: more than a screen has room for."""
-
+POINTS = 400  # points of a curve: more than a screen has room for
 BINS = 40
 
 
@@ -295,12 +270,10 @@ class HarvestChart:
     figure: Figure
     x_ticks: list[Tick]
     y_ticks: list[Tick]
-    half: int
-    """Pages it took to have half of the finds."""
-    half_breadth: int
-    """The same, breadth first."""
+    half: int  # pages it took to have half of the relevant ones
+    half_breadth: int  # the same, breadth first
+    # a quarter of the pages, and the relevant ones among them: as fetched, and breadth first
     quarter: tuple[int, int, int]
-    """A quarter of the pages, and the finds among them: as fetched, and breadth first."""
 
 
 def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestChart | None:
