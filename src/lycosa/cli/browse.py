@@ -22,8 +22,7 @@ from lycosa.training.looking import fetched, recorded
 
 NAMES = {"kmeans": "K-Means (strategy hmm)", "xmeans": "X-Means (strategy hmm-xmeans)"}
 
-MOST_ROWS = 20
-"""Clusters that are listed; all of them are in --json."""
+MOST_ROWS = 20  # clusters that are listed; --json has all
 
 
 @with_more(network_parameters(), at=12)

@@ -27,9 +27,7 @@ from lycosa.refresh.ledger import Told, Wanted, counts, day_and_time, facts, nam
 from lycosa.store.earlier import Versions
 from lycosa.store.log import NAME, SqliteLog
 
-MARK = "changes.last"
-"""Keeps where `--since last` left off. Not in the log: a watch may be writing there."""
-
+MARK = "changes.last"  # keeps where `--since last` left off; not in the log, where a watch may be writing
 LAST = "last"
 
 
@@ -40,8 +38,7 @@ class _Asked:
     after: int
     upto: int
     since: float
-    told: str
-    """In words, for the summary."""
+    told: str  # in words, for the summary
 
 
 def changes(

@@ -28,9 +28,7 @@ from lycosa.spaces import describe as describe_space
 from lycosa.topics import TOPICS
 from lycosa.topics import describe as describe_topic
 
-WIDE = 110
-"""From this width on the list has a column for papers; below, they stand behind the line."""
-
+WIDE = 110  # columns of the terminal; narrower ones show papers behind the line
 _ITEM = re.compile(r"[a-z_]+: |[-*] ")
 
 Parameters = Mapping[str, tuple[Any, Any]]
@@ -44,12 +42,12 @@ _FLAGS = {
     "": "--space graph,file=FILE,scores=FILE",
 }
 
+# what strategies that go by a file need
 _BY_FILE = {
     TAXONOMY: ("--model FILE --target CLASS", ",file=FILE"),
     TRUTH: ("'coral reefs'", ",scores=FILE"),
     BROWSING: ("", ",file=FILE"),
 }
-"""What strategies that go by a file can't do without, by what they need."""
 
 _TO_START = {
     "web": "'coral reefs' --seed URL",

@@ -18,19 +18,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 WIDEST_HELP = 80
-STACKED = 60
-"""Below this width an option stands above its explanation, not beside it."""
-
+# parameters of these kinds that can't be wrong
 _PLAIN: dict[Any, re.Pattern[str]] = {
     str: re.compile(r"[\0-\x7f]*"),
     list[str]: re.compile(r"[\0-\x7f]*"),
     int: re.compile("[0-9]{1,15}"),
     float: re.compile("[0-9]{1,15}(?:[.][0-9]{1,15})?"),
 }
-"""What may be typed for parameters of a kind without being wrong."""
 
-LONGEST = 2_000
-"""Characters of an error's message."""
+LONGEST = 2_000  # characters of an error's message
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-type]  # whose it is depends on typer's version
@@ -44,7 +40,7 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         rows = list(rows)
         widest = max((len(first) for first, _ in rows), default=0)
-        if self.width >= STACKED or 3 * widest <= self.width:
+        if self.width >= 60 or 3 * widest <= self.width:  # below, an option stands above its explanation
             super().write_dl(rows, col_max, col_spacing)
             return
         for first, second in rows:
@@ -73,8 +69,8 @@ class _Listed(TyperCommand):
         return str(super().get_short_help_str(limit))
 
 
+# first line of a function's docstring, or of a group's help
 _SAID = r'^(?:def {0}\(.*?-> None:\n    """(.*?)(?:"""|\n)|{0} = \w+\(.*?help="(.*?)(?:\\n|"))'
-"""The first line of a function's docstring, or of a group's help."""
 
 
 class _Command(TyperCommand):
@@ -90,16 +86,10 @@ class Commands(TyperGroup):
 
     context_class = _Context
 
-    names: ClassVar[str] = ""
-    """Of the commands, in order."""
-
-    sections: ClassVar[Mapping[str, str]] = {}
-    """Commands by heading, where `--help` lists them under several; then these are the names."""
-
+    names: ClassVar[str] = ""  # of the commands, in order
+    sections: ClassVar[Mapping[str, str]] = {}  # commands by heading, where `--help` lists them under several
+    # module, or module:function, of commands that are not in the module of their name
     places: ClassVar[Mapping[str, str]] = {}
-    """Where commands are that are no function or group of their name in the module of their name: a module, or
-    module:function."""
-
     package = "lycosa.cli"
 
     def __init__(self, **more: Any) -> None:

@@ -14,8 +14,7 @@ from lycosa.replay.places import data_directory
 from lycosa.spaces.making import user_agent
 from lycosa.web.urls import check_seed, host
 
-LONGEST = 1_000
-"""Bytes of an answer."""
+LONGEST = 1_000  # bytes of an answer
 
 QUESTION = (
     "Site owners want to know whom to contact about a crawler. Your web or email address, sent with every request\n"

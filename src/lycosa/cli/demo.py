@@ -22,11 +22,7 @@ from lycosa.testing import Web, serve
 from lycosa.testing.changing import ChangingWeb
 
 TOPIC = "marine biology/coral reefs"
-LISTED = 10
-"""Pages of each topic in a directory of the web."""
-
-MARK = ".lycosa-demo"
-"""A file that says: this directory was made by the demo, it may be made anew."""
+MARK = ".lycosa-demo"  # a directory with this file was made by the demo and may be replaced
 
 
 def demo(
@@ -167,7 +163,7 @@ def _write_directory(web: Web, out: Path) -> None:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<RDF xmlns:r="http://www.w3.org/TR/RDF/">']
     for topic in web.topics:
         path = quoteattr(f"Top/{topic.replace(' ', '_')}")
-        links = (f"  <link r:resource={quoteattr(url)}/>" for url in islice(web.relevant(topic), LISTED))
+        links = (f"  <link r:resource={quoteattr(url)}/>" for url in islice(web.relevant(topic), 10))
         lines += [f"<Topic r:id={path}>", *links, "</Topic>"]
     try:
         out.write_text("\n".join([*lines, "</RDF>", ""]), encoding="utf-8")

@@ -168,18 +168,7 @@ def _state(visits: list[Visit], versions: list[Visit]) -> str:
 
 # -- two versions ----------------------------------------------------------------------------------------------
 
-WIDE = 100
-"""Columns from which on two texts stand side by side."""
-
-MOST_ROWS = 500
-"""Rows that a terminal shows unless all are asked for: nobody scrolls back that far."""
-
-MOST_RUNS = 400
-"""Stretches of words in one row that are shown."""
-
-LONG_RUN, ENDS = 40, 15
-"""Words of a kept stretch in a changed block that are shown; and at both ends of a longer one."""
-
+MOST_ROWS = 500  # rows that a terminal shows by default
 _MARKS = {"removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green"), "kept": ("", "", "")}
 _SIGNS = {
     "same": (" ", ""),
@@ -201,7 +190,7 @@ class Printer:
         self.uncut = uncut
         self.whole = whole
         self.marked = console.no_color or console.color_system is None
-        self.beside = not uncut and console.width >= WIDE
+        self.beside = not uncut and console.width >= 100  # columns from which on two texts stand side by side
 
     def tell(self, comparison: Comparison, *, links: bool = True) -> None:
         """All of it."""
@@ -215,7 +204,7 @@ class Printer:
                 continue
             if shown or self.whole:
                 for row in rows[:left]:
-                    self._row(row if self.whole or self.uncut else cut(row, MOST_RUNS))
+                    self._row(row if self.whole or self.uncut else cut(row, 400))
                 left -= len(rows)
             else:
                 self.line(Text(f"  ... {many(len(rows), 'unchanged line')}", "dim"))
@@ -289,7 +278,7 @@ class Printer:
         return text
 
     def _words(self, run: Run) -> str:
-        start, _, end, between = pieces(run, len(run.words) if self.whole else LONG_RUN, ENDS)
+        start, _, end, between = pieces(run, len(run.words) if self.whole else 40, 15)
         return f"{start} ... {many(between, 'word')} ... {end}" if between else start
 
     def address(self, url: str) -> None:

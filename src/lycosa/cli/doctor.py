@@ -86,6 +86,7 @@ def _verdict(findings: list[Finding]) -> str:
 
 State = Literal["ok", "costs", "broken"]
 
+# extra, package, and what it is for
 EXTRAS = (
     ("pandas", "pandas", "pages as a DataFrame (lycosa.open(...).to_pandas())"),
     ("parquet", "pyarrow", "lycosa export --format parquet"),
@@ -110,13 +111,6 @@ EXTRAS = (
     ("notify", "apprise", "messages about changes (lycosa watch --notify)"),
     ("postgres", "psycopg[binary]", "accounts in PostgreSQL (lycosa serve --database)"),
 )
-"""Packages that Lycosa can use if they are there: the extra they come with, their name, and for what."""
-
-LITTLE_ROOM = 1_000_000_000
-"""Bytes of free disk that a crawl should find: room for one file of the archive."""
-
-FEW_FILES = 1_024
-"""Open files below which connections are closed and opened again all the time."""
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?\s*(?:(>=|==)\s*([\w.]+))?")
 
@@ -128,8 +122,7 @@ class Finding:
     what: str
     state: State
     told: str
-    cost: str = ""
-    """What does not work, or not well, as it is."""
+    cost: str = ""  # what does not work, or not well
     remedy: str = ""
 
 
@@ -276,7 +269,8 @@ def _disk() -> Iterator[Finding]:
     told = f"{free / 1e9:,.1f} GB free in {here}"
     if not os.access(here, os.W_OK):
         return _weighed("disk", f"{here} can't be written", True, "no crawl can be kept here", "use --out DIR")
-    return _weighed("disk", told, free < LITTLE_ROOM, "a crawl stops when it is full", "free some, or use --out DIR")
+    # bytes: room for one file of the archive
+    return _weighed("disk", told, free < 1_000_000_000, "a crawl stops when it is full", "free some, or use --out DIR")
 
 
 def _files() -> Iterator[Finding]:
@@ -285,7 +279,8 @@ def _files() -> Iterator[Finding]:
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or hard > soft):
         told += ", more in a crawl, which raises that"
     cost = "connections are closed early, crawls are slower"
-    return _weighed("open files", told, 0 <= hard < FEW_FILES, cost, "raise 'ulimit -Hn'")
+    # fewer: connections are closed and opened again all the time
+    return _weighed("open files", told, 0 <= hard < 1_024, cost, "raise 'ulimit -Hn'")
 
 
 def _terminal() -> Iterator[Finding]:

@@ -22,8 +22,7 @@ from lycosa.crawling import Crawl
 from lycosa.spaces.making import with_whole_paths
 from lycosa.web.urls import is_http
 
-EVERY = 0.25
-"""Seconds between two pictures of a crawl."""
+EVERY = 0.25  # seconds between two pictures of a crawl
 
 
 def read_options(given: dict[str, Any], config: Path | None) -> Options:

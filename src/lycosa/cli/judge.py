@@ -29,12 +29,6 @@ from lycosa.store.log import SqliteLog, labels_in
 from lycosa.training.sources import IRRELEVANT, RELEVANT
 from lycosa.web.urls import canonical
 
-SAMPLE = 15_000
-"""Pages of a large crawl on which words are tried out: some seconds."""
-
-ASKED = 10
-"""Pages that a person is asked about at once."""
-
 
 def judge(
     directory: Dir,
@@ -68,7 +62,7 @@ def judge(
     words, examples = words or [], example or []
     told = judging.judge(
         directory, " ".join(words), examples=examples, threshold=threshold, judge=by, keep=keep,
-        sample=0 if everything else SAMPLE,
+        sample=0 if everything else 15_000,  # pages on which words are tried out: some seconds
     )  # fmt: skip
     if json:
         print_json(told)
@@ -170,7 +164,7 @@ def keep_labels(directory: Path, labels: Iterable[tuple[str, bool]]) -> None:
 def _ask_where_it_helps(directory: Path, *, json: bool) -> None:
     """Name the pages of which a person's word would help most; in a terminal, ask for it."""
     with Collection(directory) as collection:
-        found = questions(collection, ASKED)
+        found = questions(collection, 10)
     if json:
         print_json({"questions": found})
         return

@@ -26,8 +26,7 @@ from lycosa.core.types import Visit
 from lycosa.crawling import Crawl
 from lycosa.drawing.formats import many
 
-PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 class Progress(Onlooker):
@@ -41,8 +40,7 @@ class Progress(Onlooker):
         self._pages_before = -1
         self._best: list[tuple[float, str, str]] = []
         self._recent: list[bool] = []
-        self._opening = ""
-        """What is done before the first request, and how far that is."""
+        self._opening = ""  # work before the first request, and its progress
         crawl.request.tell = self._tell
 
     def __enter__(self) -> Self:

@@ -12,6 +12,7 @@ import typer
 from lycosa.cli.commands import Commands, one_line
 from lycosa.version import __version__
 
+# commands in the module of another
 BESIDE = {
     "resume": "crawl",
     "browse": "replay",
@@ -24,16 +25,15 @@ BESIDE = {
     "backup": "serve",
     "restore": "serve",
 }
-"""Commands that stand in another's file."""
 
 
+# exit codes
 EXITS = {
     0: "success, including a crawl that ended early because it was stopped",
     1: "a crawl could not fetch a single page; a check (`doctor`, `check`, ...) found a problem",
     2: "the command could not run: a wrong option, a directory in use, a full disk; the message says what to do",
     130: "interrupted by Ctrl-C (a crawl: by the second Ctrl-C); everything recorded is safe",
 }
-"""What commands end with."""
 
 
 class Lycosa(Commands):

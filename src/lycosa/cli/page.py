@@ -29,9 +29,6 @@ from lycosa.refresh.change import change_of
 from lycosa.web.html import Document
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
 
-LARGEST = 100_000_000
-"""Bytes of a body that --raw writes: beyond that it is a bomb."""
-
 _UNKEPT = "the crawl was run without an archive"
 
 
@@ -154,7 +151,7 @@ def _body(collection: Collection, visit: Visit) -> bytes:
         raise StoreError(_lost(visit))
     encoding = exchange.header("content-encoding")
     try:
-        body, whole = inflate(exchange.body, encoding, LARGEST)
+        body, whole = inflate(exchange.body, encoding, 100_000_000)  # bytes that --raw writes
     except BadEncoding as error:
         raise StoreError(f"the body of {visit.node} can't be read: {error}") from error
     if not whole:

@@ -65,9 +65,6 @@ Language = Annotated[
     str, typer.Option(metavar="CODE", help="The language of pages that do not declare one (en, de, ...).")
 ]
 
-OF_REFRESH = ("Freshness", "Notifications")
-"""The groups of options that `refresh` and `watch` have; a crawl takes them from its configuration file."""
-
 
 def names_in(module: str, registry: str) -> Callable[[str], list[str]]:
     """What a shell offers where a name of a registry is to be typed."""
@@ -150,7 +147,7 @@ def crawl_options(of_refresh: bool) -> list[inspect.Parameter]:
     parameters = []
     for name, flag, kind, default, group, text in describe():
         about = Options.__dataclass_fields__[name].metadata
-        if (group in OF_REFRESH) != of_refresh or not about["typed"]:
+        if (group in ("Freshness", "Notifications")) != of_refresh or not about["typed"]:
             continue
         metavar = about["metavar"] or None
         if not isinstance(default, bool) and default not in ("", []):

@@ -21,17 +21,10 @@ from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.drawing.formats import visible
 
-UNCUT = 1_000
-"""Columns of output that no terminal shows."""
-
-COLUMN = 100
-"""Characters in a line of text at most: longer ones are hard to read."""
-
-NARROW = 60
-"""Below this width there is no room for tables with addresses."""
-
+UNCUT = 1_000  # columns of output without a terminal
+COLUMN = 100  # characters in a line of text: longer ones are hard to read
+NARROW = 60  # columns; narrower terminals have no room for tables with addresses
 COLOURS = {"changed": "yellow", "vanished": "red", "moved": "magenta", "returned": "green", "new": "green"}
-"""Of what has become of a page."""
 
 
 def output() -> Console:

@@ -13,8 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lycosa.cli.printing import lively
 from lycosa.core.telling import Tell, silent
 
-EVERY, LIVE_EVERY = 10.0, 0.25
-"""Seconds between two lines where there is no terminal, and where there is."""
+EVERY, LIVE_EVERY = 10.0, 0.25  # seconds between two lines without a terminal, and with one
 
 
 class StatusLine:

@@ -29,10 +29,6 @@ from lycosa.refresh.change import change_of
 from lycosa.refresh.ledger import day_and_time, plain
 from lycosa.store.directory import SHARDS, Directory
 
-PLAIN_EVERY = 30.0
-"""Seconds between two lines that say how far it is, where there is no terminal."""
-
-
 Now = Annotated[
     list[str] | None,
     typer.Option(metavar="PATTERN", help="Revisit matching addresses first, due or not; repeatable. Not saved."),
@@ -127,7 +123,7 @@ class Telling(Onlooker):
 
     def __init__(self, crawl: Crawl, *, quiet: bool, json: bool) -> None:
         self.crawl, self.quiet, self.json = crawl, quiet, json
-        self.line = StatusLine(PLAIN_EVERY)
+        self.line = StatusLine(30.0)  # seconds between two lines where there is no terminal
         self.output = output()
         self.looks = 0
         self.unchanged = 0

@@ -123,10 +123,6 @@ async def _serve(proxy: LocalProxy, introduce: Callable[[], None]) -> None:
         await over.wait()
 
 
-SILENCE = 60.0
-"""Seconds that a host may take for the next bytes: a person gives up sooner."""
-
-
 def browse(
     record: Annotated[
         Path,
@@ -149,7 +145,7 @@ def browse(
     guard, clock = guard_of(network_options(allow_network=allow_network)), wall_clock()
     recorder = Recorder(record)
     # A person's own pace is not ours to slow down.
-    transport = HttpTransport(clock, guard, Names(clock), Politeness(clock, delay=0.0), Limits(connect_seconds=SILENCE))
+    transport = HttpTransport(clock, guard, Names(clock), Politeness(clock, delay=0.0), Limits(connect_seconds=60.0))
     proxy = RecordingProxy(recorder, transport, Authority(), port)
     serve(proxy, quiet, lambda: _introduce_recorder(proxy), lambda: _sum_up(proxy))
 

@@ -148,11 +148,7 @@ def _list(book: RuleBook, limit: int, *, json: bool) -> None:
     tell_more(len(every), limit)
 
 
-MOST_COLUMNS = 12
-"""Classes of a matrix that fits on a screen."""
-
-MOST_SHOWN = 200
-"""Classes of a matrix that is printed at all: nobody reads the squares of thousands."""
+MOST_SHOWN = 200  # classes of a matrix that is printed
 
 
 def _matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
@@ -160,7 +156,8 @@ def _matrix(book: RuleBook, file: Path, level: int, *, json: bool) -> None:
     if level < 0:
         raise InputError(f"--level is {level}: it must be 1 or more, or 0 for as many as fit")
     deepest = max((name.count("/") + 1 for name in book.classes), default=1)
-    fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= MOST_COLUMNS]
+    # classes that fit on a screen
+    fitting = [deep for deep in range(deepest, 0, -1) if deep == 1 or len(book.grouped(deep).classes) <= 12]
     groups = book.grouped(level or fitting[0])
     names = groups.classes
     if json:

@@ -22,11 +22,8 @@ from lycosa.collection.words import clean
 from lycosa.crawling.files import begin
 from lycosa.store.search import NAME
 
-PATIENCE = 4.0
-"""Seconds for bringing the index up to date."""
-
-LINES, WIDEST = 3, 120
-"""Of a passage, and characters in one of them."""
+PATIENCE = 4.0  # seconds for bringing the index up to date
+LINES, WIDEST = 3, 120  # lines of a passage, and characters in one
 
 
 def search(

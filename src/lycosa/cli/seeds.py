@@ -30,10 +30,6 @@ from lycosa.web.sources.files import read_seed_file
 from lycosa.web.urls import check_seed
 
 FORMS = {"opml": "OPML file", "bookmarks": "bookmarks file"}
-"""Kinds of sources whose name is not what one of them is called."""
-
-NARROW = 80
-"""Below this width an address has a line of its own."""
 
 
 @with_more(network_parameters("allow_network", "delay", "proxy", "proxy_ca"), at=1)
@@ -63,7 +59,7 @@ def seeds(
     console = output()
     if not sys.stdout.isatty():
         _write(shown, len(addresses))
-    elif console.width < NARROW:
+    elif console.width < 80:  # columns; in narrower terminals an address has a line of its own
         _stack(console, shown)
     else:
         console.print(_table(shown))
@@ -132,11 +128,8 @@ def summary(count: int, shown: int, read: Sequence[Read]) -> str:
     return text + (f". {shown:,} are shown: --limit 0 lists all" if shown < count else "")
 
 
-MOST_ADDRESSES = 50_000
-"""Addresses in all; how many sources there may be is the crawl's to say."""
-
-Fetch: TypeAlias = Callable[[str], Source]
-"""Fetch a URL; a page is a source that names itself. InputError if it can't be had."""
+MOST_ADDRESSES = 50_000  # in all sources together
+Fetch: TypeAlias = Callable[[str], Source]  # returns the source at a URL; a page names itself; raises InputError
 
 
 @dataclass(slots=True)
@@ -147,8 +140,7 @@ class Address:
     title: str = ""
     context: str = ""
     modified: str = ""
-    source: str = ""
-    """The file or URL that names it; empty for a page that was named by hand."""
+    source: str = ""  # file or URL that names it; empty for a page named by hand
 
 
 @dataclass(slots=True)

@@ -77,8 +77,7 @@ ENDING = ".model"
 
 _UNWANTED = {"other", "others", "rest", "misc", "negative", "no", "false", "0"}
 
-MOST_ROWS = 60
-"""Classes that the report lists; all of them are in --json and in the model."""
+MOST_ROWS = 60  # classes in the report; --json and the model have all
 
 
 @with_more(network_parameters(), at=10)

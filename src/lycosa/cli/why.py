@@ -33,15 +33,7 @@ from lycosa.explaining.reasons import Reasons
 from lycosa.explaining.standing import View
 from lycosa.store.directory import is_running
 
-NEXT = 10
-"""Links that are listed where none is named."""
-
-WIDEST = 30
-"""Characters of the longest bar."""
-
-ENDS = 5
-"""Of a long way, so many pages at either end are shown."""
-
+ENDS = 5  # pages at either end of a long way
 NO_REASONS = "this strategy does not give reasons"
 
 
@@ -63,7 +55,7 @@ def why(
         about = {"directory": reasons.path, "strategy": reasons.collection.options.strategy, "running": running}
         with progress(quiet=json) as reasons.tell:
             found = reasons.why(url) if url else None
-            best = [] if url else reasons.best(NEXT)
+            best = [] if url else reasons.best(10)  # links that are listed where none is named
         if found is not None:
             if json:
                 print_json({**about, **found.as_dict()})
@@ -207,7 +199,7 @@ def _bars(console: Console, terms: dict[str, float]) -> None:
         return
     names = {name: clean(name) for name in terms}
     width = min(max(map(len, names.values())), max(8, console.width - 22))
-    room = max(4, min(WIDEST, console.width - width - 11))
+    room = max(4, min(30, console.width - width - 11))  # characters
     largest = max(map(abs, terms.values()))
     for name, value in terms.items():
         bar = "█" * max(1, round(room * abs(value) / largest))

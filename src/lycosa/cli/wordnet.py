@@ -30,10 +30,9 @@ from lycosa.text.ontology import Ontology
 from lycosa.text.similarity import MEASURES, between, checked, meetings, value
 from lycosa.text.wordnet import FILES, find_wordnet, home, read_wordnet
 
-PACKAGE = "wordnet-base"
-"""Debian's name for the database files."""
-
+PACKAGE = "wordnet-base"  # Debian's package of the database files
 CHECKED = "3.0"
+# of WordNet 3.0 in Debian's package wordnet-base 1:3.0-37
 SHA256 = {
     "data.noun": "fea17d2f9656611334eac790e5d69e47645fa180c4aa481fb4cd9b3520754ca2",
     "index.noun": "a490d99d93d017bf4822fe2f0ffa51fd73911ce271dc7535fade21f8814b5a04",
@@ -48,8 +47,8 @@ SHA256 = {
     "index.adv": "6f5465ed5758fe9c8a2f7ec17b1300f3aa875756c70ff7cba162f7e71bcf88ea",
     "adv.exc": "e7291461b629abfe63301bbe1998cee09fd575ed7107abd7ea9763adb05bf0a8",
 }
-"""The files of WordNet 3.0, as they are in Debian's package wordnet-base 1:3.0-37."""
 
+# measures as shown to people
 FORMULAS = {
     "ehrig": ".5 to the power of L",
     "li": "exp(-.2 L) tanh(.6 H)",
@@ -58,11 +57,9 @@ FORMULAS = {
     "any-1": "1 if any relation connects them",
     "is-a-2": "1 if L is 2 or less",
 }
-"""The measures for people, with the parameters that they have here."""
 
-SECONDS = 300
-"""For which a package manager may be at work."""
-
+SECONDS = 300  # timeout of a package manager
+# content types of packages and archives
 ARCHIVES = [
     *(
         f"application/{kind}"
@@ -71,7 +68,6 @@ ARCHIVES = [
     *(f"application/{kind}" for kind in ("x-compressed-tar", "vnd.debian.binary-package", "x-debian-package", "x-deb")),
     "binary/octet-stream",
 ]
-"""Content types under which servers send packages and archives."""
 
 
 def wordnet(
