@@ -96,7 +96,6 @@ def changes(
 
 
 def _words(given: list[str] | None) -> tuple[str, ...]:
-    """Words given one by one, or with commas."""
     return tuple(word.strip().lower() for text in given or () for word in text.split(",") if word.strip())
 
 

@@ -181,7 +181,6 @@ def _packages() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    """What Lycosa can use if it is there."""
     for extra, package, purpose in EXTRAS:
         name, _, version = _installed(package)
         if version:
@@ -217,7 +216,6 @@ def _satisfies(version: str, wanted: str) -> bool:
 
 
 def _chromium() -> Iterator[Finding]:
-    """Whether there is a browser to render pages with."""
     from lycosa.browser.finding import CHROMIUM, find_chromium
 
     found = find_chromium()

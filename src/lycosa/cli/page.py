@@ -178,7 +178,6 @@ def _archived(collection: Collection, visit: Visit) -> tuple[Exchange | None, Do
 
 
 def _text(document: Document) -> str:
-    """The text, with no more than one empty line between paragraphs."""
     return re.sub(r"\n\s*\n", "\n\n", clean(document.said))
 
 

@@ -98,7 +98,6 @@ def _stack(console: Console, shown: Sequence[Address]) -> None:
 
 
 def _where(each: Address) -> str:
-    """The source's last part, and the date."""
     short = each.source.rstrip("/").rpartition("/")[2] or "given"
     return f"{short} {each.modified[:10]}".rstrip()
 

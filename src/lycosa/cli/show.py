@@ -116,7 +116,6 @@ def _pages(console: Console, title: str, pages: Sequence[tuple[float, str, str]]
 
 
 def _happenings(console: Console, summary: Summary) -> None:
-    """How often each kind of visit ended how, and why the last failure of each did."""
     rows = [
         (str(count), f"{kind} {outcome}" if kind != outcome else kind, summary.reasons.get((kind, outcome), ""))
         for (kind, outcome), count in summary.outcomes.most_common()

@@ -271,7 +271,6 @@ def _show_way(console: Console, way: list[Stop]) -> None:
 
 
 def _line(console: Console, text: str, style: str = "", indent: int = 0) -> None:
-    """A sentence in lines that fit."""
     width = max(20, min(console.width - 1, UNCUT))
     lines = Text(text, style).wrap(console, width - indent)
     for place, line in enumerate(lines):

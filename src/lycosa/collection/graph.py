@@ -79,12 +79,10 @@ class Addresses:
         return np.where(self._hashes[at] == hashes, self._numbers[at], np.int32(-1))
 
     def state(self) -> State:
-        """The numbers, and the hashes in their order."""
         self._sort()
         return {"hashes": self._hashes, "numbers": self._numbers}
 
     def restore(self, state: State) -> None:
-        """Know of them."""
         self._hashes, self._numbers, self._unsorted = state["hashes"], state["numbers"], {}
         if len(self._hashes) != len(self._numbers):
             raise Untold("addresses and their numbers differ")
@@ -118,7 +116,6 @@ class Graph:
         self._starts = array("q", [0])
 
     def state(self) -> State:
-        """All of it, as arrays."""
         count = len(self.addresses)
         redirects = np.array(list(self._redirects.items()), np.int32).reshape(-1, 2)
         return {
@@ -131,7 +128,6 @@ class Graph:
         }
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         self.addresses.restore(state["addresses"])
         if any(len(state[name]) != len(self.addresses) for name in _COLUMNS):
             raise Untold("what is known of addresses is cut short")

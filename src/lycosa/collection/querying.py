@@ -193,7 +193,6 @@ def _host_test(typed: str) -> Test:
 
 
 def _bare(name: str) -> str:
-    """A host without its port."""
     return name if name.endswith("]") else name.rpartition(":")[0] or name
 
 

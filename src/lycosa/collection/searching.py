@@ -424,7 +424,6 @@ class Ranking:
         return answer
 
     def _terms(self, clause: Clause) -> list[QueryTerm]:
-        """The words of a clause, each once."""
         if not clause.is_phrase:
             return [self._term(clause)]
         return [self._term(Clause((word,), exact=True)) for word in dict.fromkeys(clause.words)]

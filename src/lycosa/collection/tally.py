@@ -99,7 +99,6 @@ class Tally:
         self._looked: set[int] = set()
 
     def state(self) -> State:
-        """All of it, as plain values."""
         return {
             "agent": self.agent,
             "hosts": [astuple(host) for host in self.hosts.values()],
@@ -118,7 +117,6 @@ class Tally:
         }
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         self.agent = state["agent"]
         self.hosts = {values[0]: Host(*values) for values in state["hosts"]}
         self.names = list(self.hosts)
@@ -252,13 +250,11 @@ class Looks:
         self.restless: Counter[str] = Counter()  # how often pages have changed in what matters
 
     def state(self) -> State:
-        """All of it, as plain values."""
         kept = {name: dict(getattr(self, name)) for name in ("changes", "sorts", "restless")}
         numbers = {name: getattr(self, name) for name in ("count", "new", "first", "last")}
         return {**kept, **numbers, "times": np.array(self.times), "kinds": np.array(self.kinds, np.int8)}
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
         self.changes, self.sorts = Counter(state["changes"]), Counter(state["sorts"])
         self.restless = Counter(state["restless"])
         self.count, self.new, self.first, self.last = (state[name] for name in ("count", "new", "first", "last"))

@@ -336,7 +336,6 @@ class CrawlView:
         self._judged_anew = False
 
     def _words(self, visit: Visit) -> None:
-        """Number the words that came with a visit."""
         for stem in visit.terms.new:
             if stem in self.topic:
                 self._wanted[stem] = len(self.words)

@@ -187,7 +187,6 @@ class Keeper(protocols.Keeper):
         return self._due.item(number)
 
     def _catch_up(self, now: float) -> None:
-        """Time has passed: more is due."""
         self._now = now
         if now >= self._again or self._looks >= ROUND:
             self._plan(now)
@@ -511,7 +510,6 @@ class Witness:
         return version
 
     def _come(self, visit: Visit, page: Page) -> Snapshot:
-        """The version that came."""
         return self._version(visit, page.exchange, visit.title, page.text, visit.links.urls)
 
     def _version(self, visit: Visit, exchange: Exchange | None, title: str, text: str, links: list[str]) -> Snapshot:

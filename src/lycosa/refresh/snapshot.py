@@ -600,7 +600,6 @@ def _counter(words: list[str], at: int, start: int, end: int, plain: int) -> Ite
 
 
 def _ends(words: list[str], start: int, at: int, wanted: tuple[str, ...]) -> bool:
-    """Whether these words come just before the number."""
     return at - len(wanted) >= start and tuple(words[at - len(wanted) : at]) == wanted
 
 

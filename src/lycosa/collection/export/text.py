@@ -77,7 +77,6 @@ def markdown(visit: Visit, document: Document, text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A line that means no more in Markdown than it says."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -144,7 +143,6 @@ class Repeats:
 
 
 def _resemblance(runs: frozenset[int], other: frozenset[int]) -> float:
-    """What two sets have in common, as a share of all that is in them."""
     return len(runs & other) / len(runs | other) if runs or other else 1.0
 
 

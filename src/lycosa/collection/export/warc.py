@@ -140,7 +140,6 @@ def _packed(record: bytes) -> bytes:
 
 
 def _content_type(content: bytes) -> str:
-    """The content type that an archived answer names, without its parameters."""
     head = content.partition(b"\r\n\r\n")[0]
     match = re.search(rb"\r\ncontent-type:([^\r\n]*)", head, re.IGNORECASE)
     return media_type(match[1].decode("latin-1")) if match else ""

@@ -201,7 +201,6 @@ def _freshness(collection: Collection) -> Freshness | None:
 
 
 def _title(collection: Collection, node: str) -> str:
-    """The title that a page last had."""
     version = collection.versions.last(node)
     return version.title[:CLIP] if version is not None else ""
 

@@ -325,7 +325,6 @@ def _spread(side: list[Block], group: range, start: dict[int, int]) -> tuple[lis
 
 
 def _alike(shared: int, old: int, new: int) -> bool:
-    """Whether a block of so many words became another, if they share so many."""
     return 2 * shared >= 0.4 * (old + new) or shared >= max(6, 0.7 * min(old, new))
 
 
@@ -344,7 +343,6 @@ def _parts(old: list[str], new: list[str], matched: list[tuple[int, int]]) -> li
 
 
 def _row(parts: list[Part]) -> Row:
-    """Parts as runs."""
     runs: list[Run] = []
     for part in tidy(parts):
         stretches = (Run("kept", part.kept), Run("removed", part.removed), Run("added", part.added))
@@ -445,7 +443,6 @@ def _aligned(old: list[int], new: list[int]) -> Places:
 
 
 def _exact(a: list[int], b: list[int]) -> Places:
-    """The places of a longest common subsequence."""
     places: Places = []
     for step in LCSseq.opcodes(a, b):
         if step.tag == "equal":
