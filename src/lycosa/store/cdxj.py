@@ -31,15 +31,8 @@ from lycosa.store.naming import ENDING as WARC_ENDING
 
 ENDING = ".cdxj"
 
-REVISIT = "warc/revisit"
-"""The type of a record whose body lies in another."""
-
-LARGEST = 1 << 20
-"""Bytes of a line that are believed: addresses are much shorter."""
-
-BLOCK, HEAD = 1 << 16, 1 << 16
-"""Bytes that are read at a time, and of a record that are looked at."""
-
+REVISIT = "warc/revisit"  # type of a record whose body lies in another
+LARGEST = 1 << 20  # bytes of a line: addresses are much shorter
 _INDEXED = ("response", "revisit", "resource")
 _FIELD = re.compile(rb"^([\w-]+):[ \t]*([^\r\n]*)", re.MULTILINE)
 _STATUS = re.compile(rb"\S+ +(\d{3})\b")
@@ -64,8 +57,7 @@ class Entry(NamedTuple):
     """A record that an index knows."""
 
     key: str
-    date: str
-    """14 digits, in UTC."""
+    date: str  # 14 digits, in UTC
     url: str
     mime: str
     status: str
@@ -332,9 +324,9 @@ def _members(file: IO[bytes], start: int, end: int, path: Path) -> Iterator[tupl
     while offset < end:
         member, head, used = zlib.decompressobj(31), b"", 0
         try:
-            while not member.eof and (data := ahead or file.read(BLOCK)):
+            while not member.eof and (data := ahead or file.read(1 << 16)):
                 part = member.decompress(data)
-                head += part[: HEAD - len(head)]
+                head += part[: (1 << 16) - len(head)]
                 ahead = member.unused_data
                 used += len(data) - len(ahead)
         except zlib.error as error:  # type: ignore[misc]  # its stubs don't say that it is an exception

@@ -32,23 +32,18 @@ from lycosa.core.types import (
     Visit,
 )
 
-VERSION = 5
-"""Format of the log. A log of another one is refused."""
-
+VERSION = 5  # of the log; logs of other versions are refused
+# raised when bytes that are no event are decoded
 ERRORS = (
     ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, MemoryError,
     msgpack.UnpackException, zstd.ZstdError,
 )  # fmt: skip
-"""What decoding raises for bytes that are no event."""
-
 KINDS, OUTCOMES = frozenset(get_args(Kind)), frozenset(get_args(Outcome))
 
 
-_LARGEST = 256 * 2**20
-"""Bytes of an event. A page has at most some megabytes of links and words."""
+_LARGEST = 256 * 2**20  # bytes of an event; a page has at most some megabytes of links and words
 _PLAIN = [part.name for part in fields(Visit)][:27]
-_plain = attrgetter(*_PLAIN)
-"""The fields of a visit that are kept as they are, in order."""
+_plain = attrgetter(*_PLAIN)  # fields of a visit that are kept as they are, in order
 _STRICT: dict[str, Any] = {"unicode_errors": "surrogatepass", "strict_map_key": False}
 
 
@@ -106,12 +101,12 @@ def _check_links(links: Links) -> None:
 
 
 _REAL = (float, int)
+# of a visit
 _FIELDS: tuple[Any, ...] = (
     str, str, str, int, str, _REAL, int, _REAL, int, str, _REAL, _REAL, str, int, int, str, str, str, str, list, str,
     bytes, int, str, _REAL, str, dict, bytes, bytes, list, list, list, list, list, list, bytes, dict, bytes,
     list, list,
 )  # fmt: skip
-"""Types of the fields of a visit."""
 
 
 def _check(values: Any) -> None:
@@ -210,16 +205,13 @@ def _encode_parcel(parcel: Parcel) -> bytes:
     return zstd.compress(msgpack.packb((parcel.sender, list(number), pages), unicode_errors="surrogatepass"))
 
 
+# of a page in a parcel
 _SENT: tuple[Any, ...] = (
     *_FIELDS[:27], int, int, int, _REAL, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
-"""The fields of a page in a parcel."""
-
-_LINKS = 33
-"""Where the columns of its links begin."""
-
+_LINKS = 33  # first column of its links
+# types of fields that were found to be those of pages: few, and most pages have the same
 _sound: set[tuple[type, ...]] = set()
-"""The types of fields that were found to be those of pages. There are few, and most pages have the same."""
 
 
 def _decode_parcel(blob: bytes) -> Parcel:
@@ -266,6 +258,7 @@ def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
 
 _WORDLESS = Terms()
 
+# of small events
 _OTHERS: dict[str, tuple[Any, ...]] = {
     "seed": (str, _REAL, str, dict),
     "label": (str, bool | None, _REAL, str),
@@ -274,7 +267,6 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "inbound": (int, int, bytes, int, int, _REAL, bool, list),
     "shared": (dict, _REAL),
 }
-"""The fields of small events."""
 
 _MAKERS: dict[str, Any] = {
     "seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson, "inbound": Inbound, "shared": Shared,

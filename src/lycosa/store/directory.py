@@ -21,18 +21,16 @@ from lycosa.store.warc import Known, WarcArchive
 
 CONFIG = "crawl.toml"
 
-SHARDS = "shards"
-"""Where the shards of a crawl are that was made on a cluster, each a directory like this one."""
-
+SHARDS = "shards"  # directory of the shards of a crawl on a cluster
 SHARD = re.compile(r"\d{3}")
 
+# copies of the files that options name
 KEPT = {
     "model": "topic.model",
     "background": "background.tsv.zst",
     "ontology": "ontology",
     "strategy": "strategy.tsv",
 }
-"""Copies of the files that options name."""
 
 
 def whole_of(path: Path) -> Path | None:
@@ -50,8 +48,7 @@ class Directory:
     def __init__(self, path: Path, options: Options, lock: Lock) -> None:
         self.path = path
         self.options = options
-        self.moved: list[str] = []
-        """What `recover` found beyond the log and moved aside."""
+        self.moved: list[str] = []  # what `recover` found beyond the log and moved aside
         self._lock = lock
         self._copied: list[Path] = []
 

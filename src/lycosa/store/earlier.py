@@ -34,9 +34,6 @@ from lycosa.store.directory import CONFIG, is_running
 from lycosa.store.log import NAME, VERSIONS, SqliteLog, is_place
 from lycosa.store.warc import Original, read_exchange
 
-MOST_SOURCES = 1_000
-"""Sources that a crawl goes by, those of its sources included."""
-
 _DIGEST = re.compile(rb'"digest": ?"([^"]{1,200})"')
 
 
@@ -105,7 +102,7 @@ def sources_of(named: Iterable[str], directory: Path) -> list[Source]:
     """The sources of the crawl in a directory, and those of each, each once. Names are seen from the directory."""
     found: dict[Path, Source] = {}
     waiting = located(named, directory)
-    while waiting and len(found) < MOST_SOURCES:
+    while waiting and len(found) < 1_000:  # those of its sources included
         path = waiting.pop(0)
         if path in found:
             continue
@@ -129,8 +126,7 @@ class Earlier:
         self._temporary: list[Path] = []
         self._handles: dict[int, int] = {}
         hashes, places = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        self.kinds: set[str] = set()
-        """The algorithms of the digests."""
+        self.kinds: set[str] = set()  # algorithms of the digests
         for source in sources_of(named, directory):
             source.check()
             for index, archive in source.complete():

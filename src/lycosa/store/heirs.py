@@ -23,15 +23,9 @@ from lycosa.store.log import NAME as LOG
 from lycosa.store.log import SqliteLog
 from lycosa.store.naming import ENDING
 
-NAME = "heirs"
-"""The file in a crawl's directory that has their names, one a line."""
-
-PREFIX = "earlier-"
-"""What names of files begin with that a crawl has been handed down."""
-
+NAME = "heirs"  # file in a crawl's directory with the names of its heirs, one a line
 MOST = 10_000
-LONGEST = 200
-"""Heirs, and characters of a name, that are believed."""
+LONGEST = 200  # heirs, and characters of a name
 
 
 def note(source: Path, heir: Path) -> None:
@@ -76,7 +70,7 @@ def hand_down(source: Path, heir: Path) -> int:
     source, heir = _plain(source), _plain(heir)
     if source not in _sources(heir):
         return 0
-    file = heir / f"{PREFIX}{source.name}{ENDING}"
+    file = heir / f"earlier-{source.name}{ENDING}"
     entries = _copy(source, file, _wanted(heir))
     options = Directory.read_options(heir)
     others = [path for path in _sources(source) if path != heir and path.parent == source.parent and path.is_dir()]

@@ -29,25 +29,14 @@ if TYPE_CHECKING:
 
 NAME = "log.sqlite"
 
-PAGES = "kind = 'page' AND outcome = 'ok'"
-"""Which events are pages, in SQL; and which of them are the first with their content: `Visit.is_page`, `same_as`."""
-
+PAGES = "kind = 'page' AND outcome = 'ok'"  # SQL: `Visit.is_page`; FIRSTS: the first page with its content
 FIRSTS = f"{PAGES} AND same = ''"
 
-VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"
-"""Which events brought a version of a page, in SQL: `Visit.is_version`."""
-
-WORTH = "COALESCE(worth.worth, event.beta)"
-"""What a page is worth now, in SQL: `Visit.worth`."""
-
-OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel", "shared")
-"""Kinds of events that are no visits."""
-
+VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL: `Visit.is_version`
+WORTH = "COALESCE(worth.worth, event.beta)"  # SQL: `Visit.worth`
+OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel", "shared")  # kinds of events that are no visits
 VISITS = f"kind NOT IN {OTHERS}"
-"""Which events are visits, in SQL."""
-
-PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)
-"""How files of the archive are called. A log may come from anywhere: no name leads out of the archive's directory."""
+PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # names of archive files: none leads out of the archive's directory
 
 _SCHEMA = """
 CREATE TABLE event (
@@ -116,8 +105,7 @@ class SqliteLog:
 
     def __init__(self, path: Path, *, readonly: bool = False, busy_seconds: float = 10.0) -> None:
         self.path = path
-        self.command = "resume"
-        """What goes on when there is room again: for messages."""
+        self.command = "resume"  # continues the crawl when there is room again: for messages
         self._name = str(path)
         self._busy = busy_seconds
         self._versions: list[int] | None = None
@@ -452,7 +440,6 @@ def is_place(place: Place) -> bool:
 
 
 def _row_of(event: Event) -> tuple[object, ...]:
-    """The columns of an event, but for its number."""
     body = codec.encode_visit(event) if isinstance(event, Visit) else codec.encode_other(event)
     return (*columns_of(event), body)
 

@@ -29,12 +29,7 @@ from lycosa.store import cdxj
 
 MANIFEST = "moved.json"
 
-LARGEST = 50_000_000
-"""Bytes of a manifest that are read."""
-
-PART = 50 * 2**20
-"""Bytes that are sent at once; a store's checksum of a large file is made of those of its parts."""
-
+PART = 50 * 2**20  # bytes of a request; a store's checksum of a large file is made of those of its parts
 _BLOCK = 1 << 20
 
 
@@ -90,7 +85,7 @@ def manifest(directory: Path) -> dict[str, dict[str, Any]]:
 def _manifest(path: Path, time: int, size: int) -> dict[str, dict[str, Any]]:
     try:
         with open(path, "rb") as file:
-            told = json.loads(file.read(LARGEST))
+            told = json.loads(file.read(50_000_000))  # bytes of a manifest
         return {str(name): {"url": str(about["url"]), "size": int(about["size"])} for name, about in told.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"cannot read {path}, which says where files of the archive are: {error}") from error

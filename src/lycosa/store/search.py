@@ -29,12 +29,8 @@ from lycosa.store.log import harden
 
 NAME = "search.sqlite"
 
-FORMAT = 4
-"""Of the file. Counts up whenever an index of before would answer otherwise, also when words are cut differently."""
-
-TITLE = 5
-"""A word in the title counts as so many in the text."""
-
+FORMAT = 4  # of the file; raised whenever an older index would answer otherwise, also when words are cut differently
+TITLE = 5  # a word in the title counts as so many in the text
 PAGE = np.dtype([("id", "i8"), ("seq", "i8"), ("score", "f8"), ("unread", "?")])
 MATCH = np.dtype([("id", "i8"), ("weight", "f8")])
 
@@ -51,8 +47,7 @@ CREATE VIRTUAL TABLE word USING fts5vocab (place, row);
 INSERT INTO place (place, rank) VALUES ('hashsize', {64 << 20});
 """
 
-_OURS = 0x4C796353
-"""By which SQLite knows our files."""
+_OURS = 0x4C796353  # application_id of our SQLite files
 
 
 class IndexDamaged(DamagedError):
@@ -109,12 +104,9 @@ class IndexedPage:
     language: str = ""
     fetched: float = 0.0
     score: float = 0.0
-    copy: bool = False
-    """Whether it repeats another page's content."""
-    unread: bool = False
-    """Whether it could not be read out of the archive."""
-    changed: float = 0.0
-    """When it last changed in what matters; 0: never."""
+    copy: bool = False  # it repeats another page's content
+    unread: bool = False  # it could not be read out of the archive
+    changed: float = 0.0  # when it last changed in what matters; 0: never
 
 
 class Index:

@@ -41,29 +41,15 @@ from lycosa.version import __version__
 
 NAME, MAP, BLOCKS = "snapshot", "map", "blocks"
 
-BLOCK = 1 << 14
-"""Bytes."""
-
-MOST_MAP = 200_000_000
-"""Bytes of a map: enough for a hundred gigabytes of blocks."""
-
-TRIES = 3
-"""A snapshot may be written anew while it is read."""
-
-FILED = 1 << 24
-"""Bytes beyond which an array that may come back in a file does."""
-
-AT_ONCE = 64
-"""Blocks of it that are read at once."""
-
-ZEROS = -1
-"""Where blocks are that need not be kept."""
-
+BLOCK = 1 << 14  # bytes
+MOST_MAP = 200_000_000  # bytes of a map: enough for a hundred gigabytes of blocks
+AT_ONCE = 64  # blocks that are read at once
+FILED = 1 << 24  # bytes; a larger array may come back in a file
+ZEROS = -1  # place of blocks of zeros, which are not kept
 _FORMAT = Format("lycosa-snapshot", 1, "snapshot", "lycosa resume")
 _ARRAY, _GROWN, _TEXTS, _FILED = range(4)
 _TYPES = {name: np.dtype(name) for name in ("<f4", "<f8", "|i1", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1")}
-_MARK = 1
-"""The kind of what stands for an array among plain values."""
+_MARK = 1  # kind of the placeholder of an array among plain values
 _hash = xxhash.xxh3_64_intdigest
 _ZERO = _hash(bytes(BLOCK))
 
@@ -71,14 +57,10 @@ About = dict[str, Any]
 
 Wanted = Callable[[tuple[str, ...]], bool]
 
-UNKNOWN = 100_000
-"""Blocks, at most, of a snapshot that was not read, and stays until the next is there."""
-
-SPARE = 50_000_000
-"""Bytes that have to be left on the disk."""
-
+UNKNOWN = 100_000  # blocks of a snapshot that was not read, and stays until the next is complete
+SPARE = 50_000_000  # bytes that have to be left on the disk
+# code that folds the log
 ROOMS = ("core", "text", "topics", "estimators", "web", "store", "spaces", "traps", "crawling")
-"""Whose code folds."""
 
 
 @cache
@@ -101,10 +83,8 @@ class _Leaf:
     kind: int
     dtype: str
     shape: list[int]
-    items: int
-    """Of a collection that grows: how many there were."""
-    size: int
-    """In bytes."""
+    items: int  # of a collection that grows: how many there were
+    size: int  # in bytes
     places: NDArray[np.int32]
     hashes: NDArray[np.uint64]
 
@@ -116,8 +96,7 @@ class Snapshots:
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.path = directory / name
-        self._leaves: dict[str, _Leaf] = {}
-        """What the files hold now, as far as we know."""
+        self._leaves: dict[str, _Leaf] = {}  # what the files hold now, as far as we know
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -218,7 +197,7 @@ class Snapshots:
         `wanted` says of which parts the arrays are, each by the names that lead to it, once it is known what the
         snapshot is of; of others there is None in place of arrays.
         """
-        for _ in range(TRIES):
+        for _ in range(3):  # a snapshot may be rewritten while it is read
             try:
                 made = _FORMAT.read(self.path / MAP, _mapped, MOST_MAP)
                 about, leaves, plain = made
@@ -324,7 +303,6 @@ def _kind(leaf: Grown | Texts) -> int:
 
 
 def _number(value: Any) -> Any:
-    """A number of numpy's as Python's."""
     if isinstance(value, np.generic):
         return value.item()
     raise Untold(f"a {type(value).__name__} is not a plain value")

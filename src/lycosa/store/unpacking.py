@@ -21,10 +21,7 @@ from lycosa import zstd
 from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 
-LARGEST_PACKED = 100_000_000
-LARGEST_UNPACKED = 400_000_000
-"""Bytes of all that an archive holds, wanted or not."""
-
+LARGEST_PACKED, LARGEST_UNPACKED = 100_000_000, 400_000_000  # bytes; unpacked: all content, wanted or not
 MOST_MEMBERS = 10_000
 
 _AR = b"!<arch>\n"
@@ -35,6 +32,7 @@ _PACKED: list[tuple[bytes, Any]] = [
     (b"BZh", bz2.BZ2File),
     (b"\x28\xb5\x2f\xfd", zstd.ZstdFile),
 ]
+# raised by readers of damaged archives
 DAMAGE = (
     tarfile.TarError,
     EOFError,
@@ -48,7 +46,6 @@ DAMAGE = (
     zlib.error,
     zstd.ZstdError,
 )
-"""What an archive that is damaged, or none, makes those raise that read it."""
 
 
 class BadArchive(Exception):

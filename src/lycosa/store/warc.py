@@ -37,15 +37,8 @@ from lycosa.store import cdxj, moving
 from lycosa.store.moving import Mover
 from lycosa.store.naming import file_name, serial_of
 
-LARGEST = 1 << 30
-"""Bytes of a record, inflated: no page is so large, and what says so is a bomb."""
-
-REMAKING = 30.0
-"""Seconds that a run may take at its end to make indexes that are missing."""
-
-UNINDEXED = 10_000
-"""Records that the index of a file may lack while the file is written."""
-
+LARGEST = 1 << 30  # bytes of a record, inflated: a larger one is a bomb
+UNINDEXED = 10_000  # records that the index of a file may lack while the file is written
 _OPTIONAL = re.compile(r"(?:WARC-Warcinfo-ID|WARC-IP-Address): [^\r\n]*\r\n")
 _STORED_BLOCK = 65535
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -57,8 +50,7 @@ class Original(NamedTuple):
 
     url: str
     date: str
-    head: bytes = b""
-    """Status line and headers, where the record was looked at."""
+    head: bytes = b""  # status line and headers, where the record was looked at
 
 
 class _Noted(NamedTuple):
@@ -106,12 +98,10 @@ class WarcArchive:
         mover: Mover | None = None,
     ) -> None:
         self.directory = directory
-        self.command = "resume"
-        """What goes on when there is room again: for messages."""
+        self.command = "resume"  # continues the crawl when there is room again: for messages
         self.rotate = rotate
         self.prefix = prefix
-        self.about = {"software": "Lycosa", **(about or {})}
-        """What each file says of itself: software, operator, ..."""
+        self.about = {"software": "Lycosa", **(about or {})}  # written into each file: software, operator, ...
         self.earlier, self.mover = earlier, mover
         self._number = 0
         self._file = -1
@@ -168,7 +158,6 @@ class WarcArchive:
             self._seen.add(visit.digest, visit.node, visit.started)
 
     def state(self) -> State:
-        """The payloads that are known."""
         return self._seen.state()
 
     def restore(self, state: State) -> None:
@@ -290,7 +279,7 @@ class WarcArchive:
     def close(self) -> None:
         """End the present file; what is in it can be looked up, and is moved if files are."""
         self._end_file()
-        until = time.monotonic() + REMAKING
+        until = time.monotonic() + 30.0  # seconds that a run may take at its end to make missing indexes
         while self._unindexed and time.monotonic() < until:  # what is left is made when a later run ends
             name, end = self._unindexed.popitem()
             self._make_index(name, end)
@@ -311,7 +300,6 @@ class WarcArchive:
             self.mover.move(self._name)
 
     def _note(self, visit: Visit, exchange: Exchange, offset: int, length: int, revisit: bool, told: bool) -> None:
-        """Have a record in the index."""
         kind = cdxj.REVISIT if revisit else cdxj.media_type(exchange.header("content-type"))
         status = str(visit.status) if told else ""
         self._fresh.append(_Noted(visit.node, visit.started, kind, status, exchange.digest, offset, length))
@@ -540,8 +528,7 @@ def _second(seconds: int) -> str:
 
 # Which record of an archive has a payload: an array for each column, as a large crawl has hundreds of thousands.
 
-DIGEST = 32
-"""Bytes of a digest: SHA-256."""
+DIGEST = 32  # bytes of a digest: SHA-256
 
 
 class Payloads:
@@ -579,7 +566,6 @@ class Payloads:
         return self._nodes[row], self._started.item(row)
 
     def state(self) -> State:
-        """All of them."""
         count = len(self)
         return {"digests": self._digests[:count], "nodes": self._nodes.state(), "started": self._started[:count]}
 
