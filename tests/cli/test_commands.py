@@ -231,19 +231,6 @@ def test_help_needs_no_heavy_imports() -> None:
     assert "loaded: []" in lines
 
 
-def test_plain_options_need_no_validators() -> None:
-    """What can't be wrong is read as it stands, without loading what validates: that takes a quarter of a second."""
-    script = (
-        "import sys, typer; from lycosa.cli.main import app\n"
-        "words = ['coral', 'reef', '--budget', '7', '--delay', '0.5', '--seed', 'http://a.test/', '--quiet']\n"
-        "read = typer.main.get_command(app).load('crawl').make_context('crawl', words).params\n"
-        "print(read['topic'], read['budget'], read['delay'], read['seeds'], read['hosts'], read['quiet'])\n"
-        "print([name for name in ('pydantic', 'rich', 'jinja2', 'lycosa.refresh') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ["['coral', 'reef'] 7 0.5 ['http://a.test/'] () True", "[]"] == done.stdout.splitlines()
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [(("--budget", "7.5"), "integer"), (("--budget", "x"), "integer"), (("--delay", "x"), "number")],

@@ -9,23 +9,14 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 WIDEST_HELP = 80
-# parameters of these kinds that can't be wrong
-_PLAIN: dict[Any, re.Pattern[str]] = {
-    str: re.compile(r"[\0-\x7f]*"),
-    list[str]: re.compile(r"[\0-\x7f]*"),
-    int: re.compile("[0-9]{1,15}"),
-    float: re.compile("[0-9]{1,15}(?:[.][0-9]{1,15})?"),
-}
-
 LONGEST = 2_000  # characters of an error's message
 
 
@@ -73,14 +64,6 @@ class _Listed(TyperCommand):
 _SAID = r'^(?:def {0}\(.*?-> None:\n    """(.*?)(?:"""|\n)|{0} = \w+\(.*?help="(.*?)(?:\\n|"))'
 
 
-class _Command(TyperCommand):
-    """A command whose plain values are read without a validator."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, --help among them."""
-        return _quick(super().get_params(ctx))
-
-
 class Commands(TyperGroup):
     """A group of commands, each loaded when it is used."""
 
@@ -111,17 +94,13 @@ class Commands(TyperGroup):
         module, _, attribute = self.places.get(name, name).partition(":")
         return f"{self.package}.{module}", attribute or name
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, --help among them."""
-        return _quick(super().get_params(ctx))
-
     def load(self, name: str) -> Any:
         module, attribute = self._place(name)
         known = getattr(importlib.import_module(module), attribute)
         if isinstance(known, TyperGroup):
             return known
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name, cls=_Command)(known)
+        alone.command(name)(known)
         command: Any = typer.main.get_command(alone)
         command.context_class = _Context
         return command
@@ -139,31 +118,6 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         with _as_long_as_wanted():
             return super().invoke(ctx)
-
-
-def _quick(parameters: list[Any]) -> list[Any]:
-    """The same parameters, whose values are validated only where something can be wrong with them.
-
-    A validator is made for each, which takes a quarter of a second for the options of a crawl.
-    """
-    for parameter in parameters:
-        if "process_value" not in vars(parameter) and hasattr(parameter, "type_descriptor"):  # depends on the version
-            parameter.process_value = partial(_value, parameter, parameter.process_value)
-    return parameters
-
-
-def _value(parameter: Any, validated: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
-    """What was typed for a parameter, or None if nothing was."""
-    known, several = parameter.type_descriptor, parameter.multiple or parameter.nargs == -1
-    if value is None and not parameter.required:
-        nothing = () if several else None
-        return nothing if parameter.callback is None else parameter.callback(ctx, parameter, nothing)
-    typed = list(value) if several and isinstance(value, (list, tuple)) else [value]
-    special = parameter.callback is not None or known.is_ranged or known.parameter_info.parser is not None
-    form = None if special else _PLAIN.get(known.annotation)
-    if form is None or not typed or not all(isinstance(each, str) and form.fullmatch(each) for each in typed):
-        return validated(ctx, value)
-    return typed if several else known.annotation(value)
 
 
 @contextmanager

@@ -11,11 +11,9 @@ Blanks do not count, and neither do characters that can't be seen (`blocks`).
 
 from __future__ import annotations
 
-import gc
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
@@ -114,21 +112,7 @@ def diff(old: str, new: str) -> Diff:
     >>> found.removed, found.added, round(found.share, 2)
     (0, 2, 0.12)
     """
-    with _uncollected():
-        return _Comparing(blocks(old), blocks(new)).run()
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cycles: there are none here, and looking for them doubles the time."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+    return _Comparing(blocks(old), blocks(new)).run()
 
 
 @dataclass(slots=True)
