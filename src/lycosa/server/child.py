@@ -15,8 +15,7 @@ from typing import Any
 
 from lycosa.core.errors import LycosaError
 
-EVERY = 1.0
-"""Seconds between two checks of whether the child's work is still wanted."""
+EVERY = 1.0  # seconds between two checks of whether the work is still wanted
 
 
 async def ask(

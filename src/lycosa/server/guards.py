@@ -29,6 +29,7 @@ from lycosa.server.results import CachedView, ViewCache
 from lycosa.server.settings import Settings
 from lycosa.server.streaming import Quota
 
+# what a token may be allowed to do
 SCOPES = {
     "read": "see interests, pages and changes, and search",
     "feedback": "label pages and answer suggestions",
@@ -38,21 +39,15 @@ SCOPES = {
     "admin": "manage accounts, invitations, the seed catalogue and the audit log",
     "metrics": "read the server's metrics",
 }
-"""What a token may be allowed to do."""
 
+# by role; ownership and sharing limit it further: an admin sees nobody else's interests
 ROLES: dict[str, frozenset[str]] = {
     "reader": frozenset({"read", "account"}),
     "member": frozenset({"read", "feedback", "write", "run", "account"}),
     "admin": frozenset(SCOPES),
 }
-"""What a person may do, by role; on what, ownership and sharing say. An admin sees nobody else's interests."""
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing: a session may use them without a CSRF token."""
-
-UNKNOWN = "unknown"
-"""The address of whoever has none."""
-
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # change nothing: a session may use them without a CSRF token
 RANK = {"read": 0, "edit": 1, "own": 2}
 
 
@@ -65,12 +60,10 @@ class Person:
     name: str
     role: str
     scopes: frozenset[str]
-    session: str = ""
-    """The session's id; empty for a token."""
+    session: str = ""  # empty for a token
     token: str = ""
     csrf: str = ""
-    address: str = ""
-    """From where they ask."""
+    address: str = ""  # from where they ask
 
     def row(self, *, locked: bool = False) -> Row:
         """Their account, as it is now."""
@@ -272,15 +265,14 @@ def address_of(request: Request) -> str:
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
-        return UNKNOWN
+        return "unknown"
 
 
 # -- what every request may need ---------------------------------------------------------------------------
 
 # What every request may need, in one place: passed by the app, never global.
 
-STREAMS = 10
-"""Live streams of one person."""
+STREAMS = 10  # live streams of one person
 
 
 @dataclass(slots=True)
@@ -291,14 +283,11 @@ class Site:
     database: Database
     clock: Callable[[], float] = time.time
     passwords: Passwords = field(default_factory=Passwords)
-    news: News = field(default_factory=News)
-    """How many changes there are, by crawl."""
+    news: News = field(default_factory=News)  # how many changes there are, by crawl
+    # exports being sent: each takes a thread, and most of a core
     writers: Quota = field(default_factory=lambda: Quota(2, 8))
-    """Exports that are being sent: each takes a thread, and most of a core."""
     streams: Quota = field(default_factory=lambda: Quota(STREAMS))
-    """Live streams."""
     views: ViewCache = field(default_factory=ViewCache)
-    """The pages of the crawls that are looked at."""
 
     def views_of(self, interest: str) -> Iterator[CachedView]:
         """The views of an interest's crawls that have begun, the newest first."""

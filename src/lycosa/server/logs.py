@@ -13,8 +13,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-QUIET = "LYCOSA_LOG"
-"""Where this is "quiet", only what went wrong is written."""
+QUIET = "LYCOSA_LOG"  # where this is "quiet", only what went wrong is written
 
 
 def log(event: str, level: str = "info", **fields: Any) -> None:

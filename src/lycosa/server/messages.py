@@ -5,6 +5,7 @@ from __future__ import annotations
 from lycosa.collection.causes import OUTCOMES
 from lycosa.core import budget
 
+# by outcome, where the command line's advice names options or files
 ADVICE = {
     "gone": "Dead links are normal on the web. If a seed is dead, correct it and start a new crawl.",
     "busy": "Lycosa waits as long as the host asks and tries again. If this happens often, try again later.",
@@ -20,7 +21,6 @@ ADVICE = {
     "limited": "Lycosa waits for a while and tries again. If this happens often, try again later.",
     "unwanted": "Its body was not read: Lycosa reads text only.",
 }
-"""What can be done about a failure, by its outcome, where the command line's advice names options or files."""
 
 ENDINGS = {
     budget.PAGES_SPENT: "all requested pages were fetched",
@@ -30,18 +30,15 @@ ENDINGS = {
     budget.REQUESTS_SPENT: "too many requests returned no page",
     budget.REFRESHED: "all pages were revisited",
 }
-"""Why a crawl is over."""
 
-NO_HOST = frozenset({"unknown-host", "unreachable", "refused", "timeout"})
-"""Outcomes that are about a host: that it was robots.txt that was asked for says nothing to a reader."""
-
+# where the usual summary names options
 SUMMARIES = {"random": "follows links in random order, the same each time; ignores the topic"}
-"""Strategies, where what is said of them elsewhere names options."""
 
 
 def cause(kind: str, outcome: str, usual: str) -> str:
     """What went wrong, by its name."""
-    return OUTCOMES[outcome][0] if kind == "robots" and outcome in NO_HOST else usual
+    about_host = outcome in ("unknown-host", "unreachable", "refused", "timeout")
+    return OUTCOMES[outcome][0] if kind == "robots" and about_host else usual
 
 
 def nothing(complaint: str) -> str:

@@ -31,20 +31,12 @@ from lycosa.server.settings import Settings
 # NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the session's cookie
 # if it has changed. (A request's id is given by `AccessLog`, around this.)
 
-LARGEST = 1_000_000
-"""Bytes of a request's body."""
-LARGEST_UPLOAD = 6_000_000
-"""The same where somebody who is signed in uploads files."""
-LARGEST_MODEL = 65_000_000
-"""The same for models."""
-
-HEALTH = "/api/v1/health"
-"""What is answered for under any name: whoever watches the server may not know it by its own."""
-
+LARGEST = 1_000_000  # bytes of a request's body
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# set where the route has not set its own
 HEADERS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -53,7 +45,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-"""Set where the route has not set its own."""
 
 
 class Safety:
@@ -101,7 +92,8 @@ class Safety:
             return 422, "the address has a NUL character: leave it out"
         host = headers.get("host", "").lower()
         program = headers.get("authorization", "").lower().startswith("bearer ")  # no browser adds it by itself
-        if self.settings.url and host != self.host and not program and scope["path"] != HEALTH:
+        # whoever watches the server may not know its name
+        if self.settings.url and host != self.host and not program and scope["path"] != "/api/v1/health":
             return 421, f"this server is {self.settings.base}: use that address"
         if scope["method"] not in SAFE and not program:
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -144,7 +136,7 @@ async def _largest(scope: Scope) -> int:
         await asyncio.to_thread(identify, Request(scope))
     except (HTTPException, LycosaError):  # the route says why
         return LARGEST
-    return LARGEST_MODEL if path.endswith("/models") else LARGEST_UPLOAD
+    return 65_000_000 if path.endswith("/models") else 6_000_000
 
 
 def _refusing(status: int, detail: str) -> JSONResponse:
@@ -176,11 +168,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
 #
 # lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
 
-BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0)
-"""Seconds: the edges of the histogram."""
-
-UNKNOWN = "unknown"
-"""The route of what is none: whatever strangers ask for, the metrics don't grow."""
+UNKNOWN = "unknown"  # a route that does not exist: the metrics don't grow, whatever strangers ask for
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
 
@@ -196,7 +184,11 @@ class Metrics:
         )
         self.in_flight = Gauge("lycosa_requests_in_flight", "Requests under way.", registry=self.registry)
         self.seconds = Histogram(
-            "lycosa_request_seconds", "How long requests took.", which, buckets=BOUNDS, registry=self.registry
+            "lycosa_request_seconds",
+            "How long requests took.",
+            which,
+            buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0),
+            registry=self.registry,
         )
 
     def end(self, method: str, route: str, status: int, seconds: float) -> None:

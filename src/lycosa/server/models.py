@@ -25,29 +25,15 @@ from lycosa.topics.model import FORMAT as CLASSIFIER
 from lycosa.topics.model import Model
 from lycosa.training.web_directory import WebDirectory, read_web_directory
 
-LARGEST_HEADER = 4_000_000
-"""Bytes of JSON that a model may begin with."""
-
+LARGEST_HEADER = 4_000_000  # bytes of JSON that a model may begin with
+# of a classifier, and units of a network: what it says of each link of a page is kept side by side
 MOST_CLASSES = 2_000
-"""Of a classifier: what it says of each link of a page is kept side by side. So many units of a network, too."""
-
-MOST_BROWSED = 10_000
-"""Pages of browsing: each page of a crawl is compared with all of them."""
-
-LARGEST_RULES = 10_000_000
-"""Bytes of rules: they are text, and read each time that an interest is changed."""
-
-MOST_PAGES = 200_000
-"""Pages of a directory of topics."""
-
+MOST_BROWSED = 10_000  # pages of browsing: each page of a crawl is compared with all of them
+LARGEST_RULES = 10_000_000  # bytes of text, read each time that an interest is changed
+MOST_PAGES = 200_000  # of a directory of topics
+# topics and pages of a dump, of which some pages of each topic are taken: half a minute of reading
 MOST_ENTRIES = 1_000_000
-"""Topics and pages of a dump, of which some pages of each topic are taken: half a minute of reading."""
-
-MOST_TREE, NODE = 200_000_000, 500
-"""Bytes of a tree of topics in memory, and of a node beside its path, about: a path of many parts is as many nodes."""
-
-UNUSED = 3_600.0
-"""Seconds after which a file without a row goes: whoever was to write the row is gone."""
+MOST_TREE, NODE = 200_000_000, 500  # bytes of a tree of topics in memory, and about those of a node beside its path
 
 
 def kind_of(path: Path) -> str:
@@ -208,7 +194,7 @@ def sweep(settings: Settings, database: Database, now: float) -> None:
         return
     known = ids(database)
     for path in place.iterdir():
-        if path.name not in known and path.stat().st_mtime < now - UNUSED:
+        if path.name not in known and path.stat().st_mtime < now - 3_600.0:  # whoever was to write its row is gone
             path.unlink(missing_ok=True)
 
 

@@ -19,9 +19,6 @@ from lycosa.core.errors import LycosaError
 from lycosa.refresh.ledger import changes, end
 from lycosa.store.log import NAME, SqliteLog
 
-MOST = 2_000
-"""Logs that are remembered."""
-
 
 @dataclass(slots=True)
 class _Known:
@@ -29,8 +26,7 @@ class _Known:
 
     stamp: Signature | None = None
     read: int = 0
-    first: int = 0
-    """The first look at a page that was there before; 0: none so far."""
+    first: int = 0  # the first look at a page that was there before; 0: none so far
     times: list[float] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -61,7 +57,7 @@ class News:
         with self._lock:
             known = self._known.setdefault(directory, _Known())
             self._known.move_to_end(directory)
-            while len(self._known) > MOST:
+            while len(self._known) > 2_000:
                 self._known.popitem(last=False)
         with known.lock:
             stamp = signature_of(directory / NAME)

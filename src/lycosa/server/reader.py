@@ -34,42 +34,32 @@ HEADERS = {
 }
 STYLE = "/static/reader.css"
 
+# characters of the source that are read; letters and elements that are shown; how deep these are nested
 SOURCE, LETTERS, ELEMENTS, DEPTH = 2_000_000, 500_000, 30_000, 40
-"""Characters of a page's source that are read; letters and elements of it that are shown; how deep these are nested."""
-
-TOKENS = 50_000
-"""Tags and texts of a page that are looked at: a third of a second, whatever they are."""
-
-MAIN = 300_000
-"""Letters and elements of a page up to which its main part is told from the rest."""
+TOKENS = 50_000  # tags and texts of a page that are looked at: a third of a second, whatever they are
+MAIN = 300_000  # letters and elements of a page up to which its main part is told from the rest
 
 BLOCKS = frozenset(
     "h1 h2 h3 h4 h5 h6 p ul ol li blockquote pre table caption thead tbody tfoot tr th td dl dt dd hr".split()
 )
 INLINE = frozenset("em strong code sub sup br a".split())
 SHOWN = BLOCKS | INLINE
-"""All elements that a page can have here."""
-
 OTHERS = {"b": "strong", "i": "em", "cite": "em", "dfn": "em", "var": "em", "kbd": "code", "samp": "code", "tt": "code"}
 OTHERS |= {"xmp": "pre", "listing": "pre", "plaintext": "pre", "menu": "ul", "dir": "ul"}
 EMPTY = frozenset({"br", "hr"})
+# blocks that may hold words themselves
 HOLDERS = frozenset("li blockquote th td dt dd caption pre h1 h2 h3 h4 h5 h6 p".split())
-"""Blocks that may hold words themselves."""
-
-TEXTUAL = frozenset("p h1 h2 h3 h4 h5 h6 pre".split())
-"""Blocks in which no other block may be."""
+TEXTUAL = frozenset("p h1 h2 h3 h4 h5 h6 pre".split())  # blocks in which no other block may be
 
 DROPPED = frozenset(
     "script style template noscript iframe object embed applet svg math canvas video audio map head select textarea "
     "button input datalist frameset noframes noembed dialog progress meter portal fencedframe".split()
 )
+# not shown, but begin a line and end it
 BREAKING = frozenset(
     "address article aside body center details div fieldset figcaption figure footer form header hgroup html legend "
     "main nav optgroup option search section summary".split()
 )
-"""Elements that are not shown, but begin a line and end it."""
-
-
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -79,14 +69,13 @@ class _Writer:
 
     base: str
     out: list[str] = field(default_factory=list)
+    # level in the source's tree, and tag; -1 is the paragraph that we opened ourselves
     open: list[tuple[int, str]] = field(default_factory=list)
-    """Level in the source's tree, and tag; -1 is the paragraph that we opened ourselves."""
     letters: int = 0
     elements: int = 0
-    dirty: bool = False
-    """Whether words were written since the last break."""
+    dirty: bool = False  # whether words were written since the last break
+    # levels of elements that are not shown, but end a line when they end
     lines: list[int] = field(default_factory=list)
-    """Levels of elements that are not shown, but end a line when they end."""
 
     @property
     def full(self) -> bool:

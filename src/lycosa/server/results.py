@@ -33,11 +33,7 @@ from lycosa.store.log import NAME
 Labelled = Literal["yes", "no", "any", "none"]
 Label = Literal["yes", "no"]
 
-EXCERPT, EXCERPTS = 240, 2_000
-"""Letters of an excerpt, and how many of them are kept of a crawl."""
-
-PATIENCE = 0.15
-"""Seconds that an answer spends on reading excerpts out of the archive: those left out come with the next one."""
+PATIENCE = 0.15  # seconds that an answer spends on reading excerpts: those left out come with the next one
 
 
 class Why(BaseModel):
@@ -78,10 +74,8 @@ class PageFilter:
 
     filters: Filters
     labelled: Labelled | None = None
-    found: bool | None = None
-    """None: those that were found, unless labels are asked for."""
-    threshold: float | None = None
-    """What counts as found; None: as the crawl has it."""
+    found: bool | None = None  # None: those that were found, unless labels are asked for
+    threshold: float | None = None  # what counts as found; None: as the crawl has it
 
 
 @dataclass(slots=True)
@@ -90,8 +84,7 @@ class Chosen:
 
     pages: list[PageRow]
     scores: NDArray[np.float64]
-    novelty: Sequence[float | None]
-    """Of each, where that is what they are ordered by."""
+    novelty: Sequence[float | None]  # of each page, where that is what they are ordered by
 
 
 def label_of(labels: Mapping[str, bool], node: str) -> Label | None:
@@ -196,7 +189,7 @@ class Teller:
             text = self._read(page.seq)
             with self.cached.view.lock:
                 kept[key] = text
-                while len(kept) > EXCERPTS:
+                while len(kept) > 2_000:
                     del kept[next(iter(kept))]
             return text
         return kept[key]
@@ -209,7 +202,7 @@ class Teller:
             document = self.collection.document(visit)
         except (StoreError, OSError):
             return ""
-        return snippet(said(document), self._marks, EXCERPT).text
+        return snippet(said(document), self._marks, 240).text
 
 
 def why_of(origin: Origin, score: float) -> Why:
@@ -237,12 +230,6 @@ def collection_of(view: CrawlView) -> Collection | None:
 
 # The crawls that are looked at: a cache of their views.
 
-ROOM = 256_000_000
-"""Bytes that all views may take; the one in use may be larger."""
-
-MOST = 200
-"""Views at once, however small."""
-
 
 class CachedView:
     """The view of a crawl, and what was worked out about it.
@@ -253,12 +240,10 @@ class CachedView:
 
     def __init__(self, path: Path) -> None:
         self.view = CrawlView(path)
-        self.arranged: OrderedDict[object, object] = OrderedDict()
-        """Orders that took long, with what they depend on."""
+        self.arranged: OrderedDict[object, object] = OrderedDict()  # orders that took long, with what they depend on
+        # by the number of the version, and the words that are looked for
         self.excerpts: dict[tuple[int, int], str] = {}
-        """By the number of the version, and the words that are looked for."""
-        self.indexed = 0
-        """Up to which event the search index is known to be made."""
+        self.indexed = 0  # the last event known to be in the search index
         self.indexing: threading.Thread | None = None
 
     def remember(self, key: object, value: object, most: int = 8) -> None:
@@ -301,12 +286,11 @@ class CachedView:
 
 
 class ViewCache:
-    """One for each crawl directory, made when it is first asked for."""
+    """One for each crawl directory, made when it is first asked for; `room` is in bytes."""
 
-    def __init__(self, room: int = ROOM, most: int = MOST) -> None:
+    def __init__(self, room: int = 256_000_000, most: int = 200) -> None:
         self.room, self.most = room, most
-        self.stopping = threading.Event()
-        """Set when the server stops: streams end."""
+        self.stopping = threading.Event()  # set when the server stops: streams end
         self._views: OrderedDict[Path, CachedView] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -364,18 +348,10 @@ _SOON = {"Retry-After": "2"}
 Order: TypeAlias = Literal["relevance", "frequency", "date", "novelty"]
 ORDERS: tuple[str, ...] = get_args(Order)
 
-CANDIDATES = 3_000
-"""Pages among which novelty is weighed, the most relevant ones; the others follow by relevance."""
-
-CHOSEN = 300
-"""Pages that are chosen one after the other, each with regard to those before; who reads further has seen most."""
-
-SIDES = 128
-"""Numbers by which a page is compared with another."""
-
-RELEVANT = 0.5
-"""How much of a page's worth is its relevance; the rest is what is new on it."""
-
+CANDIDATES = 3_000  # pages among which novelty is weighed, the most relevant ones; the others follow by relevance
+CHOSEN = 300  # pages that are chosen one after the other, each with regard to those before
+SIDES = 128  # numbers by which a page is compared with another
+RELEVANT = 0.5  # how much of a page's worth is its relevance; the rest is what is new on it
 _SPREAD = np.uint32(2_654_435_761)
 
 Column: TypeAlias = NDArray[np.float64]

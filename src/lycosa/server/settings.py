@@ -19,10 +19,8 @@ from lycosa.people.database import is_id
 from lycosa.refresh.notify import channels_of
 from lycosa.web.signing import Identity
 
+# an environment variable: the database's address may hold a password, and anyone may read command lines
 VARIABLE = "LYCOSA_SETTINGS"
-"""How the processes of a server are told: by their environment, as the database's address may hold a password, and
-anyone may read the command lines of a machine.
-"""
 
 
 def setting(default: Any, help: str, **more: Any) -> Any:
@@ -34,8 +32,7 @@ def setting(default: Any, help: str, **more: Any) -> Any:
 class Settings:
     """Where things lie, who may reach them, and how much is done at once."""
 
-    data: Path
-    """The directory of everything that is kept: database (if it is SQLite) and crawls."""
+    data: Path  # the directory of everything that is kept: database (if it is SQLite) and crawls
     database: str = setting(
         "",
         "postgresql://user:pass@host/name instead of SQLite in DATA. Prefer the environment variable "
@@ -54,11 +51,9 @@ class Settings:
     crawls: int = setting(8, "Maximum concurrent crawls; others wait in a queue.", min=1)
     crawls_per_person: int = setting(2, "Maximum concurrent crawls per person.", min=1)
     max_budget: int = setting(10_000, "Maximum pages per crawl.", min=1)
-    max_interests: int = 100
-    """Interests that a person may have."""
+    max_interests: int = 100  # per person
     max_models: int = 20
-    concurrency: int = 8
-    """Requests that one crawl has in flight."""
+    concurrency: int = 8  # requests that one crawl has in flight
     delay: float = setting(1.0, "Seconds to wait after each response before the next request to the same host.")
     allow_network: tuple[str, ...] = setting(
         (), "A private network that requests may go to.", metavar="CIDR"

@@ -24,20 +24,10 @@ from lycosa.server.logs import log
 from lycosa.server.settings import Settings
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
-HEALTHY = 30.0
-"""Seconds after which a child that ends is thought to have been well: the next pause is short again."""
-
-PATIENCE = 20.0
-"""Seconds that children have to end gently."""
-
+PATIENCE = 20.0  # seconds that children have to end gently
+# number of the listening socket. It outlives the web process, so that a restart turns nobody away
 SOCKET = "LYCOSA_SOCKET"
-"""The number of the listening socket. It outlives the web process, so that a restart turns nobody away."""
-
-LIFELINE = "LYCOSA_LIFELINE"
-"""The number of a pipe's end: it closes when the supervisor is gone, however it went."""
-
-GRACE = 15.0
-"""Seconds in which a process may end gently once it is alone."""
+LIFELINE = "LYCOSA_LIFELINE"  # number of a pipe's end: it closes when the supervisor is gone, however it went
 
 
 class DirectoryLock:
@@ -119,7 +109,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 COMMANDS = {name: (sys.executable, "-m", f"lycosa.server.{name}") for name in ("web", "crawler")}
-"""The children."""
 
 
 class Supervisor:
@@ -181,7 +170,7 @@ class Supervisor:
             code = await child.wait()
             if self._stopping.is_set():
                 return
-            pause = FIRST_PAUSE if time.monotonic() - began > HEALTHY else pause
+            pause = FIRST_PAUSE if time.monotonic() - began > 30.0 else pause  # it was well
             log("child ended", "warning", process=name, code=code, again_in=pause)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
@@ -258,7 +247,7 @@ def end_with_supervisor() -> None:
         while os.read(pipe, 1):
             pass
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(GRACE)
+        time.sleep(15.0)
         os._exit(1)
 
     threading.Thread(target=watch, name="lifeline", daemon=True).start()

@@ -25,21 +25,7 @@ from lycosa.server.models import digest_of, inspect, pages_of, room, sweep
 from lycosa.server.settings import Settings, without_place
 from lycosa.store.log import NAME
 
-LONGEST = 1_800.0
-"""Seconds that training may take."""
-
-MOST_PAGES = 5_000
-"""That one model learns from."""
-
-REFUSED = "irrelevant"
-"""The class of what got a no: beside `relevant`, or beside the classes that interests are."""
-
-
-EVERY = 1.0
-"""Seconds between two looks at the queue."""
-
-TIDY = 3_600.0
-"""Seconds between two sweeps of files that belong to no model."""
+TIDY = 3_600.0  # seconds between two sweeps of files that belong to no model
 
 
 class Training:
@@ -68,7 +54,7 @@ class Training:
             except LycosaError as error:
                 log("training waits", "warning", why=str(error))
                 started = False  # the last result may not have been written
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(1.0)
 
     async def do(self, row: Row) -> None:
         """Train one model and record the result or the reason of its failure."""
@@ -76,7 +62,7 @@ class Training:
         task: dict[str, Any] = {}
         try:
             task = await asyncio.to_thread(self.gather, row)
-            answer = await child.ask(__name__, task, partial(self._deleted, row["id"]), LONGEST)
+            answer = await child.ask(__name__, task, partial(self._deleted, row["id"]), 1_800.0)
             await asyncio.to_thread(self.end, row, task, *answer)
             reason = answer[1]
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
@@ -196,7 +182,7 @@ def classes(task: dict[str, Any]) -> dict[str, str]:
     for crawl in crawls:
         for url, said in crawl["labels"].items():
             if not said:
-                found.setdefault(url, REFUSED)
+                found.setdefault(url, "irrelevant")
     return found
 
 
@@ -219,7 +205,7 @@ def _look(directories: Sequence[Path]) -> Any:
         for directory in directories:
             missing = [url for url in urls if url not in had]
             for url, page in recorded(directory)(missing, Account(), tell):
-                if len(had) < MOST_PAGES:
+                if len(had) < 5_000:
                     had.add(url)
                     yield url, page
         if len(had) < len(urls):

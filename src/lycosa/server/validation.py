@@ -37,21 +37,15 @@ from lycosa.web.urls import Scope, check_seed
 
 JUDGES = {name: entry for name, entry in TOPICS.items() if entry.needs in ("words", "words or examples")}
 GUIDES = {name: entry for name, entry in STRATEGIES.items() if entry.needs in ("", TOPIC, MODEL, WORDS, KEYWORDS)}
+# strategies that go by a model of the person's own, and its kind
 TAUGHT = {
     name: "rules" if entry.needs == TAXONOMY else "browsing"
     for name, entry in STRATEGIES.items()
     if entry.needs in (TAXONOMY, BROWSING)
 }
-"""Strategies that go by a model of the person's own, and of which kind."""
 
+# options that the operator sets, for everyone: each time that a crawl is opened
 OPERATORS = ("delay", "concurrency", "allow_network", "contact", "operator", "identity", "render", "random_seed")
-"""Options that the operator sets, for everyone: each time that a crawl is opened."""
-
-LARGEST = 10_000
-"""A number that may be told: more means nothing more, and takes time or memory of everyone."""
-
-MOST_ROUNDS = 100
-"""Of what is gone through again and again for each page."""
 
 
 def checked(
@@ -231,7 +225,7 @@ def _check_parameter(name: str, key: str, value: str, takes: Mapping[str, tuple[
         number = float(value)
     except ValueError:
         return  # yes, no, or a word: whoever is made with it will say
-    most = MOST_ROUNDS if key == "iterations" else LARGEST
+    most = 100 if key == "iterations" else 10_000
     if not -most <= number <= most:
         raise InputError(f"{key} of {name} is {value[:40]}: {most:,} is the most")
     if key == "period" and number < takes[key][1]:

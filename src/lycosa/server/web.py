@@ -19,9 +19,6 @@ from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
 from lycosa.server.supervisor import SOCKET, end_with_supervisor
 
-LEAVING = 3
-"""Seconds that open streams of events have to end when the server stops."""
-
 TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -32,15 +29,10 @@ class TimedConnection(H11Protocol):
     server's connections with a byte now and then. What takes long here, a live stream or a large export, is not meant.
     """
 
-    head = 30.0
-    """For the head of a request, from the first byte on; for the first one, from the connection on."""
-    pause = 30.0
-    """Between two parts of a body."""
-    whole = 300.0
-    """For all of a request."""
-    stuck = 60.0
-    """For which an answer waits to be taken."""
-
+    head = 30.0  # for the head of a request, from the first byte on; for the first one, from the connection on
+    pause = 30.0  # between two parts of a body
+    whole = 300.0  # for all of a request
+    stuck = 60.0  # for which an answer waits to be taken
     _waiting: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
     _begun: float | None = None
@@ -132,7 +124,7 @@ def main() -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,  # the application itself knows which proxies are believed
-        timeout_graceful_shutdown=LEAVING,
+        timeout_graceful_shutdown=3,  # seconds for open streams of events
         lifespan="off",
     )
     log("started", process="web")

@@ -32,8 +32,7 @@ FEED_TYPES = {"atom": "application/atom+xml", "json": "application/feed+json"}
 MOST_ROWS = 2_000
 MOST_CHARACTERS = 1_000_000
 MOST_LINKS = 500
-LONGEST = 300_000
-"""Characters of a version that are compared: a second's work, however little the two have in common."""
+LONGEST = 300_000  # characters of a version that are compared: a second's work
 
 
 def _answers(form: str) -> dict[int | str, dict[str, Any]]:

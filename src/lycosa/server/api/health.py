@@ -19,9 +19,6 @@ from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])
 
-SILENT = 10.0
-"""Seconds after which a process that does not beat is thought to be away."""
-
 
 class Health(BaseModel):
     """Whether both processes and the database are there."""
@@ -68,7 +65,7 @@ def health(request: Request, _: None = open_to_all()) -> Health:
     there, beating = True, False
     try:
         row = site.database.row("SELECT MAX(beat) AS beat FROM process WHERE name <> 'web'")
-        beating = bool(row and row["beat"] is not None and abs(site.clock() - row["beat"]) < SILENT)
+        beating = bool(row and row["beat"] is not None and abs(site.clock() - row["beat"]) < 10.0)
     except LycosaError:
         there = False
     return Health(

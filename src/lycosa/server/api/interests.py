@@ -23,9 +23,6 @@ from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["interests"])
 
-COUNTING = 0.1
-"""Seconds that one request may spend on counting changes; what is not counted then is, the next time."""
-
 
 class NewInterest(Body):
     """An interest to be made."""
@@ -175,7 +172,7 @@ def _interests(person: Person, rows: list[Row]) -> list[Interest]:
     database = person.site.database
     beside = interests.beside(database, person.id)
     seen = visits.all_of(database, person.id)
-    until = time.monotonic() + COUNTING
+    until = time.monotonic() + 0.1  # what is not counted then is, the next time
     return [
         Interest(
             **row

@@ -51,8 +51,6 @@ router = APIRouter(tags=["live"])
 HOSTS = 100
 LAST = 2**62
 
-MOST = 400
-"""Nodes of a drawing: more can't be told apart."""
 
 # -- figures: what the crawl process says each second, and what the pages add up to -------------------------------
 
@@ -151,14 +149,9 @@ def _host(view: CrawlView, live: LiveHost, now: float) -> HostNow:
 
 # -- events ----------------------------------------------------------------------------------------------------
 
+# seconds between two looks at the log, two events of progress, two curves, two signs of life, two looks at rights
 POLL, PROGRESS, CURVE, HEARTBEAT, CHECK = 1.0, 2.0, 5.0, 15.0, 10.0
-"""Seconds between two looks at the log, two words on progress, two curves, two signs of life, two looks at rights."""
-
-BATCH = 100
-"""Visits that are sent at once; after that, others get their turn."""
-
-TOLD = "kind IN ('page', 'redirect', 'revisit', 'sitemap')"
-"""Visits that are told of: not what a crawl does on the way, as robots.txt."""
+BATCH = 100  # visits sent at once; after that, others get their turn
 
 
 @dataclass(slots=True)
@@ -230,7 +223,7 @@ class Feed:
             return [], False
         events = []
         with view.reading() as log:
-            where = f"seq > ? AND seq <= ? AND {TOLD}"
+            where = "seq > ? AND seq <= ? AND kind IN ('page', 'redirect', 'revisit', 'sitemap')"
             for seq, visit in log.numbered(where, f"seq LIMIT {BATCH}", (self.after, upto)):
                 assert isinstance(visit, Visit)
                 self.after = seq
@@ -412,7 +405,7 @@ def show_graph(
         threshold = view.threshold
         good = [page for page in pages if is_found(page, float(scores[page.place]), threshold, labels)]
         good.sort(key=lambda page: (-float(scores[page.place]), page.first))
-    ways = view.ways(good[:best], MOST)
+    ways = view.ways(good[:best], 400)  # more nodes can't be told apart
     nodes = []
     for page, depth in ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items()):
         score = float(scores[page.place]) if page.place >= 0 else 0.0

@@ -29,9 +29,7 @@ router = APIRouter(tags=["models"])
 
 PART = 1 << 20
 MOST_CHILDREN = 500
-MOST_SHOWN = 100
-"""Topics and pages of one answer."""
-
+MOST_SHOWN = 100  # topics and pages of one answer
 Kind = Literal["classifier", "rules", "browsing", "directory"]
 Id = Annotated[str, Field(max_length=64)]
 

@@ -123,8 +123,7 @@ class Invitation(BaseModel):
     id: str
     role: Role
     note: str
-    made_by: str
-    """The name of who made it; empty for the first start."""
+    made_by: str  # a name; empty for the first start
     created: float
     expires: float
     used: float | None

@@ -21,14 +21,8 @@ from lycosa.server.results import CachedView, Label, Labelled, collection_of, ex
 
 router = APIRouter(tags=["search"])
 
-FEW = 300
-"""Events by which the index may be behind and a request brings it up itself."""
-
-PATIENCE = 5.0
-"""Seconds that a request waits for a larger piece of the index: what takes longer goes on without it."""
-
-FARTHEST = 1_000
-"""How far down the results one can go: who has not found it there asks in other words."""
+FEW = 300  # events that a request indexes itself
+PATIENCE = 5.0  # seconds that a request waits for more to be indexed: what takes longer goes on without it
 
 
 class Found(BaseModel):
@@ -66,7 +60,7 @@ def search(
     q: Annotated[str, Query(max_length=1_000)],
     labelled: Labelled | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
+    offset: Annotated[int, Query(ge=0, le=1_000)] = 0,
     access: CrawlAccess = crawl_to("read", "read"),
     filters: Asked,
 ) -> Results:

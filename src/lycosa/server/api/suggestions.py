@@ -44,15 +44,6 @@ from lycosa.web.urls import check_seed
 
 router = APIRouter(tags=["suggestions"])
 
-READ = 20
-"""Liked pages whose texts are read for how words are written."""
-BEST = 10
-"""Finds that words are learned from where too few pages are liked."""
-JUDGED = 400
-"""Finds of another interest that are judged, its best."""
-READ_AGAIN = 50
-"""Of these, so many are read again from the archive for a judge that has to see the page."""
-
 
 class TermIdea(BaseModel):
     """A word for the query."""
@@ -210,7 +201,7 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
     liked = len(mine) >= 3
     if not liked:
         finds = [at for at in fresh if likings[at] > 0.0]
-        mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:BEST]
+        mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:10]
     with view.lock:
         size = len(view.words)
         here, every = np.zeros(size), view.word_pages[:size].astype(float)
@@ -223,7 +214,7 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
         }
         named = {view.words[word.term]: word for word in chosen}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
-    best = sorted(mine, key=lambda at: -likings[at])[:READ]
+    best = sorted(mine, key=lambda at: -likings[at])[:20]
     spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
     return [
         TermIdea(
@@ -283,8 +274,7 @@ class Likeness(NamedTuple):
 
     topic: Topic
     told: str
-    reads: bool = False
-    """Whether pages have to be read again for it."""
+    reads: bool = False  # whether pages have to be read again for it
 
 
 def _likeness(cached: CachedView) -> Likeness | None:
@@ -321,7 +311,7 @@ def _judged(like: Likeness, other: CachedView, labels: Mapping[str, bool]) -> li
             and not page.foreign
             and labels.get(page.node) is not False
         ]
-        finds = sorted(finds, key=lambda pair: -pair[1])[:JUDGED]
+        finds = sorted(finds, key=lambda pair: -pair[1])[:400]
         if not finds:
             return []
         words = Vocabulary()
@@ -331,7 +321,8 @@ def _judged(like: Likeness, other: CachedView, labels: Mapping[str, bool]) -> li
         words.pages = len(pages)
         terms = other.view.words_on([page.number for page, _ in finds])
     if like.reads:
-        return _read_again(like.topic, other.view, [page for page, _ in finds[:READ_AGAIN]], words)
+        # reading archives takes long
+        return _read_again(like.topic, other.view, [page for page, _ in finds[:50]], words)
     judged = []
     for (page, _), (ids, counts) in zip(finds, terms, strict=True):
         reading = Reading(

@@ -21,12 +21,8 @@ from lycosa.core.frontier import PARKED, WAITING, Lane
 from lycosa.web.politeness import View
 
 NAME = "live.json"
-STALE = 10.0
-"""Seconds after which it says nothing any more."""
-
-MOST = 100
-"""Hosts, and requests under way, that are told of."""
-
+STALE = 10.0  # seconds
+MOST = 100  # hosts, and requests under way
 LARGEST = 2_000_000
 
 Time = Annotated[float, Field(allow_inf_nan=False)]

@@ -52,32 +52,15 @@ from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.politeness import Authority
 
-NAME = "crawler"
-"""Of the process, in the database."""
-
-EVERY = 0.5
-"""Seconds between two looks into the database."""
-
-BEAT = 1.0
-"""Seconds between two signs of life, and between two reports of how far the crawls are."""
-
-SCHEDULE = 5.0
-"""Seconds between two looks at which crawls are due to be refreshed."""
-
-REST = 2.0
-"""Seconds before the pages of a crawl that does not run are judged again, at least; longer where it takes long."""
-
-MOST_REQUESTS = 128
-"""In flight over all crawls."""
-
-MOST_EARLIER = 20
-"""Crawls of the same person to which records of a new one may refer."""
-
+EVERY = 0.5  # seconds between two looks into the database
+BEAT = 1.0  # seconds between two signs of life, and between two reports of how far the crawls are
+SCHEDULE = 5.0  # seconds between two looks at which crawls are due to be refreshed
+REST = 2.0  # seconds before a crawl that does not run is judged again, at least; longer where it takes long
+MOST_REQUESTS = 128  # in flight over all crawls
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Far = tuple[int, int, int]
-"""How far a crawl is: pages, finds, lessons."""
+Far = tuple[int, int, int]  # how far a crawl is: pages, finds, lessons
 
 
 @dataclass(slots=True)
@@ -112,10 +95,9 @@ class CrawlProcess:
         self.around.hosts = hosts or _hosts(settings)
         self.running: dict[str, Running] = {}
         self.unwritten: dict[str, Unwritten] = {}
+        # crawls that don't run and are judged again just now: one at a time
         self.judging: dict[str, asyncio.Task[None]] = {}
-        """Crawls that don't run and whose pages are judged again just now: one at a time."""
-        self.away = ""
-        """Why the database could not be asked; empty if it could."""
+        self.away = ""  # why the database could not be asked; empty if it could
         self.looks = 0
         self.messages = OperatorMessages(settings.notify)
         self._started = self.clock()
@@ -212,7 +194,7 @@ class CrawlProcess:
             return
         beat = {"pid": os.getpid(), "started": self._started, "beat": self.around.wall(), "told": json.dumps(report)}
         with self.database.transaction():
-            self.database.upsert("process", {"name": NAME, **beat}, ["name"], list(beat))
+            self.database.upsert("process", {"name": "crawler", **beat}, ["name"], list(beat))
             for crawl, got in sorted(far.items()):
                 if got != self._written.get(crawl):
                     crawls.progress(self.database, crawl, *got)
@@ -322,7 +304,7 @@ class CrawlProcess:
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
             labels = feedback.labels_of(self.database, row["interest"])
-            return seeds, labels, self._models(row), crawls.earlier(self.database, row, MOST_EARLIER)
+            return seeds, labels, self._models(row), crawls.earlier(self.database, row, 20)
 
         seeds, labels, files, others = await self._ask(read)
         earlier = map(self.settings.crawl_directory, others)

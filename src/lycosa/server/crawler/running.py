@@ -41,19 +41,11 @@ from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, news_of, set
 from lycosa.topics import DEFAULT
 from lycosa.web.politeness import Authority
 
-PATIENCE = 1.0
-"""Seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long."""
-
-LONGEST_STOP = 10.0
-"""Seconds that a crawl which is to stop may wait for what is in flight."""
-
+PATIENCE = 1.0  # seconds between two lessons from feedback, at least; longer for a crawl whose lessons take long
+LONGEST_STOP = 10.0  # seconds that a crawl which is to stop may wait for what is in flight
 LONGEST_REASON = 500
-
-NEVER = 3_650 * 86_400.0
-"""Seconds between two looks at pages that nobody wants to be looked at again."""
-
+# bytes that crawls leave free: on a full disk nobody could delete anything, as that is written down, too
 ROOM = 50_000_000
-"""Bytes that crawls leave free: on a disk that is full nobody could delete anything, as that is written down, too."""
 
 
 @dataclass(slots=True)
@@ -63,12 +55,10 @@ class Surroundings:
     settings: Settings
     clock: Clock
     authority: Authority
-    wall: Clock = time.time
-    """The time of day, which may be set at any moment: what others in this machine compare with."""
+    wall: Clock = time.time  # the time of day, which may be set at any moment: what others in this machine compare with
+    # logs are read one after the other, so that the first is soon ready
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Logs are read one after the other, so that the first is soon ready."""
-    hosts: Hosts | None = None
-    """Who hosts the shards of crawls that run on a cluster."""
+    hosts: Hosts | None = None  # hosts of the shards of crawls that run on a cluster
 
 
 class Running:
@@ -90,12 +80,9 @@ class Running:
         self.found: int = row["found"]
         self.lessons: int = row["lessons"]
         self.labels = dict(labels)
-        self.taught_by: dict[str, bool] = {}
-        """The labels that it was opened with."""
-        self.asked = JudgingTask.of(row)
-        """What its pages are to be judged again for, until that is done."""
-        self.judged: tuple[int, str] | None = None
-        """Which time that was done last, and why it could not be."""
+        self.taught_by: dict[str, bool] = {}  # the labels that it was opened with
+        self.asked = JudgingTask.of(row)  # what its pages are to be judged again for, until that is done
+        self.judged: tuple[int, str] | None = None  # which time that was done last, and why it could not be
         self.stopped_at = 0.0
         self.opened_at = 0.0
         self.opening_took = self.hearing_took = 0.0
@@ -103,12 +90,9 @@ class Running:
         self.engine: Engine | None = None
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
-        self._files = files
-        """Where the owner's models lie that the wishes name."""
-        self._earlier = list(earlier)
-        """Other crawls of the owner's: a new one archives nothing that they have."""
-        self._parting: set[Path] = set()
-        """Those of them that are being deleted, and that it still refers to."""
+        self._files = files  # where the owner's models lie that the wishes name
+        self._earlier = list(earlier)  # other crawls of the owner's: a new one archives nothing that they have
+        self._parting: set[Path] = set()  # those of them that are being deleted, and that it still refers to
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | None = None
@@ -270,7 +254,7 @@ class Running:
     def _look_again(self, changes: dict[str, Any]) -> Crawl:
         """At all pages; or at those that are due: others than those that the wishes name once in `look_again`."""
         row = self.row
-        every = seconds(row["look_again"]) if row["look_again"] else NEVER
+        every = seconds(row["look_again"]) if row["look_again"] else 3_650 * 86_400.0  # never
         schedule = "automatic" if row["everything"] else f"fixed,every={every:.0f}s"
         first = [re.escape(piece) for piece in json.loads(row["look_first"])]
         return crawling.revisit(
@@ -410,12 +394,9 @@ async def uninterrupted(work: Callable[..., object], *given: object) -> None:
 class JudgingTask:
     """Pages of a crawl that are to be judged again."""
 
-    what: str
-    """labels, threshold, topic: each includes those before."""
-    number: int
-    """Which time it was asked for."""
-    wishes: str
-    """The interest's, as the database keeps them."""
+    what: str  # labels, threshold, topic: each includes those before
+    number: int  # which time it was asked for
+    wishes: str  # the interest's, as the database keeps them
 
     @classmethod
     def of(cls, row: Row) -> JudgingTask | None:
