@@ -26,7 +26,6 @@ import anyio.to_thread
 import lycosa
 from lycosa.core.errors import LycosaError
 from lycosa.people.database import Database
-from lycosa.server import child
 from lycosa.server.app import create_app
 from lycosa.server.crawler import process as crawl_process
 from lycosa.server.crawler.process import CrawlProcess
@@ -158,7 +157,6 @@ def prepare(place: Place, world: World) -> None:
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
     crawl_process.EVERY = crawl_process.BEAT = LOOK
     crawl_process.SCHEDULE = 300.0
-    child.EVERY = HOUR  # nobody compares strategies here
     run = Running.run
 
     async def named(self: Running) -> Any:

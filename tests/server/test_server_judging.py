@@ -14,6 +14,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.summary import summarise
 from lycosa.people import crawls, feedback
 from lycosa.people.database import Row
+from lycosa.server import results
 from lycosa.server.crawler.running import JudgingTask, judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, labels_in
@@ -258,8 +259,11 @@ def test_who_may(site: SiteUnderTest) -> None:
     assert 403 == weak.patch(f"{API}/interests/{reefs}", json=keep).status_code
 
 
-def test_a_label_leaves_another_judge_and_its_threshold_alone(site: SiteUnderTest) -> None:
+def test_a_label_leaves_another_judge_and_its_threshold_alone(
+    site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It settles its page; so does another threshold."""
+    monkeypatch.setattr(results, "PATIENCE", 60.0)  # all excerpts come at once, on a busy machine, too
     ada = site.sign_up("Ada")
     reefs = make_interest(ada)
     path = crawled(site, reefs, reefs_and_trains(), judge="vector")

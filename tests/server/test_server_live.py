@@ -234,7 +234,7 @@ def test_a_quiet_stream_says_that_it_is_there(world: CrawlOnSite, monkeypatch: p
         async for piece in module.stream(feed):
             found.append(piece)
             if piece.startswith(":"):
-                feed.site.views.stop()
+                feed.site.views.stopping.set()
         return found
 
     pieces = asyncio.run(listen())

@@ -15,8 +15,6 @@ from typing import Any
 
 from lycosa.core.errors import LycosaError
 
-EVERY = 1.0  # seconds between two checks of whether the work is still wanted
-
 
 async def ask(
     module: str, task: dict[str, Any], deleted: Callable[[], Awaitable[bool]], longest: float
@@ -35,7 +33,7 @@ async def ask(
         child.stdin.write(json.dumps(task).encode() + b"\n")
         reading = asyncio.create_task(child.stdout.read())
         until = time.monotonic() + longest
-        while not (await asyncio.wait({reading}, timeout=EVERY))[0]:
+        while not (await asyncio.wait({reading}, timeout=1.0))[0]:
             if time.monotonic() > until or await deleted():
                 child.kill()
         return _answer(await reading, longest if time.monotonic() > until else 0.0)

@@ -141,7 +141,14 @@ def interest_to(mode: Mode, scope: str) -> Any:
 def crawl_to(mode: Mode, scope: str) -> Any:
     def guard(request: Request, crawl: str) -> CrawlAccess:
         person = _with_scope(request, scope)
-        access, row = _crawl_of(person, crawl, mode)
+        row = person.site.database.get("crawl", crawl)
+        if row is None:
+            raise HTTPException(404, "no such crawl")
+        try:
+            access = may(person, row["interest"], mode)
+        except HTTPException as error:
+            detail = "no such crawl" if error.status_code == 404 else error.detail
+            raise HTTPException(error.status_code, detail) from None
         directory = person.site.settings.crawl_directory(row["id"])
         return CrawlAccess(person, access.interest, access.mode, row, directory)
 
@@ -173,18 +180,6 @@ def _with_scope(request: Request, scope: str) -> Person:
         whose = "token" if person.token else "role"
         raise HTTPException(403, f"this takes the scope {scope!r}, which your {whose} does not have")
     return person
-
-
-def _crawl_of(person: Person, crawl: str, mode: Mode) -> tuple[InterestAccess, Row]:
-    """Return a crawl's row and the access to its interest; 404 if the person may not know of it."""
-    row = person.site.database.get("crawl", crawl)
-    if row is None:
-        raise HTTPException(404, "no such crawl")
-    try:
-        return may(person, row["interest"], mode), row
-    except HTTPException as error:
-        detail = "no such crawl" if error.status_code == 404 else error.detail
-        raise HTTPException(error.status_code, detail) from None
 
 
 def may(person: Person, interest: str, mode: Mode) -> InterestAccess:

@@ -20,16 +20,13 @@ def log(event: str, level: str = "info", **fields: Any) -> None:
     """Write one event. Never fails: a log that can't be written is no reason to stop working."""
     if level == "info" and os.environ.get(QUIET) == "quiet":
         return
-    line = {"at": _now(), "level": level, "event": event, "pid": os.getpid(), **fields}
+    at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    line = {"at": at, "level": level, "event": event, "pid": os.getpid(), **fields}
     try:
         sys.stderr.write(json.dumps(line, ensure_ascii=True, default=str) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
         return
-
-
-def _now() -> str:
-    return datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class _Lines(logging.Handler):

@@ -162,8 +162,6 @@ class _Writer:
 
 
 def _printable(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
@@ -228,16 +226,14 @@ class Readable:
     cut: bool = False
 
 
-def _inside(tree: Tree, source: str, url: str) -> bytearray:
-    """Which nodes are of the main part."""
-    return main_blocks(tree, extract(source.encode("utf-8", "replace"), url, "utf-8").main).inside
-
-
 def of_html(source: str, url: str) -> Readable:
     tree = tree_of(source[:SOURCE], TOKENS)
     # Of a very long page all is shown: to tell what matters in it would take seconds.
     long = tree.cut or len(tree) + sum(map(len, tree.texts)) > MAIN
-    inside = bytearray(b"\1") * len(tree) if long else _inside(tree, source[:SOURCE], url)
+    if long:
+        inside = bytearray(b"\1") * len(tree)
+    else:
+        inside = main_blocks(tree, extract(source[:SOURCE].encode("utf-8", "replace"), url, "utf-8").main).inside
     main, cut = content(tree, url, inside)
     others = bytearray(len(tree))
     for node in range(len(tree) - 1, 0, -1):

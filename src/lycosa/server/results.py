@@ -312,9 +312,6 @@ class ViewCache:
         self._make_room()
         return cached
 
-    def stop(self) -> None:
-        self.stopping.set()
-
     def _make_room(self) -> None:
         """Let go of those that nobody has asked for longest. Who still reads one keeps it until they are done."""
         with self._lock:
@@ -373,13 +370,10 @@ def arrange(pages: Sequence[PageRow], scores: Column, order: Order, opened: froz
     if order == "frequency":
         return np.lexsort((-scores, -np.array([page.frequency for page in pages], float))).tolist(), fresh
     if order == "date":
-        return np.argsort(-np.array([date_of(page) for page in pages], float), kind="stable").tolist(), fresh
+        return np.argsort(
+            -np.array([page.changed or page.started for page in pages], float), kind="stable"
+        ).tolist(), fresh
     return np.argsort(-scores, kind="stable").tolist(), fresh
-
-
-def date_of(page: PageRow) -> float:
-    """When there was last something new on a page."""
-    return page.changed or page.started
 
 
 def novelty(pages: Sequence[PageRow], scores: Column, opened: frozenset[str]) -> tuple[list[int], Column]:

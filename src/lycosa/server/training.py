@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.telling import Tell
+from lycosa.core.types import Page
 from lycosa.people import feedback, interests, models, suggestions
 from lycosa.people.database import Database, Row
 from lycosa.server import child
@@ -195,8 +197,6 @@ def _write(table: Path, rows: dict[str, str]) -> None:
 
 def _look(directories: Sequence[Path]) -> Any:
     """Pages out of the archives of several crawls, the first that has it."""
-    from lycosa.core.telling import Tell
-    from lycosa.core.types import Page
     from lycosa.training.corpus import Account
     from lycosa.training.looking import recorded
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options, default_of
-from lycosa.core.spec import describe_type, parse, spell
+from lycosa.core.spec import describe_type, parameters, parse, spell
 from lycosa.core.strategies import steer
 from lycosa.crawling.seeds import bare
 from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, WORDS
@@ -189,18 +189,14 @@ def check_strategy_name(text: str) -> None:
     if name not in GUIDES and name not in TAUGHT:
         raise InputError(f"there is no strategy {name[:60]!r} to choose: see the list of strategies, or take automatic")
     takes = strategy_parameters(name)
-    steering = {} if "arms" in takes else _steering()
+    steering = {} if "arms" in takes else {key: told for key, told in parameters(steer).items() if key in STEERING}
     for key, value in given.items():
         if key == "arms" and key in takes:
-            for arm in value.split("+"):
-                _check_arm(name, arm)
+            for arm in map(str.strip, value.split("+")):
+                if arm not in GUIDES or "arms" in strategy_parameters(arm):
+                    raise InputError(f"{name} can't play {arm!r}: its arms are names of strategies, with + in between")
         else:
             _check_parameter(name, key, value, {**takes, **steering})
-
-
-def _check_arm(bandit: str, arm: str) -> None:
-    if arm.strip() not in GUIDES or "arms" in strategy_parameters(arm.strip()):
-        raise InputError(f"{bandit} can't play {arm.strip()!r}: its arms are names of strategies, with + in between")
 
 
 def check_judge(text: str, examples: bool = False) -> None:
@@ -237,13 +233,6 @@ def _is_safe(kind: Any) -> bool:
     if typing.get_origin(kind) is Literal:
         return True
     return kind in (int, float, bool) or (len(kinds) == 1 and kinds[0] in (int, float, bool))
-
-
-@cache
-def _steering() -> dict[str, tuple[Any, Any]]:
-    from lycosa.core.spec import parameters
-
-    return {key: told for key, told in parameters(steer).items() if key in STEERING}
 
 
 def _try(wishes: Wishes, place: Callable[[str], Path] = Path) -> None:

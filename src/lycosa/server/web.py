@@ -102,7 +102,7 @@ class _Server(uvicorn.Server):
         self._site = site
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        self._site.views.stop()
+        self._site.views.stopping.set()
         super().handle_exit(sig, frame)
 
 

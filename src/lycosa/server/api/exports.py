@@ -40,8 +40,6 @@ from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
 
-EARLIER = "earlier.warc.gz"
-PIECE = 1 << 20
 Form = Literal["jsonl", "csv", "warc", "wacz"]
 TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "warc": "application/warc", "wacz": "application/wacz"}
 SUFFIXES = {"jsonl": "jsonl", "csv": "csv", "warc": "warc.gz", "wacz": "wacz"}
@@ -195,7 +193,7 @@ def _pack_crawl(folder: str, directory: Path, entry: Callable[..., Any], packed:
                 _copy(directory / "archive" / name, file, upto)
         records = needed(directory, packed)
         if (first := next(records, None)) is not None:
-            with entry(f"{folder}/{EARLIER}", ZIP_STORED) as file:
+            with entry(f"{folder}/earlier.warc.gz", ZIP_STORED) as file:
                 for record in chain((first,), records):
                     file.write(record)
 
@@ -204,7 +202,7 @@ def _copy(path: Path, out: IO[bytes], upto: int) -> None:
     """The beginning of a file: what comes behind is still being written."""
     try:
         with open(path, "rb") as file:
-            while upto > 0 and (piece := file.read(min(PIECE, upto))):
+            while upto > 0 and (piece := file.read(min(1 << 20, upto))):
                 out.write(piece)
                 upto -= len(piece)
     except BrokenPipeError:  # of the zip, not of the file: nobody reads it any more

@@ -234,8 +234,6 @@ def stop_sharing(person: str, access: InterestAccess = interest_to("read", "read
 
 MOST_BYTES = 5_000_000
 
-FORMS = {"sitemap index": "sitemap", "html page": "page"}
-
 
 class Found(BaseModel):
     """An address, and what the file calls it."""
@@ -277,7 +275,8 @@ def read_file(file: UploadFile, person: Person = needs("write")) -> Imported:
         notes.append(f"the first {MOST_URLS:,} of {len(found):,} addresses are taken")
         skipped += len(found) - MOST_URLS
     urls = [Found(url=url, title=title[:300]) for url, title in list(found.items())[:MOST_URLS]]
-    return Imported(form=FORMS.get(source.form, source.form), urls=urls, skipped=skipped, note="; ".join(notes))
+    form = {"sitemap index": "sitemap", "html page": "page"}.get(source.form, source.form)
+    return Imported(form=form, urls=urls, skipped=skipped, note="; ".join(notes))
 
 
 def _name(given: str) -> str:

@@ -49,7 +49,6 @@ from lycosa.server.streaming import Busy
 router = APIRouter(tags=["live"])
 
 HOSTS = 100
-LAST = 2**62
 
 
 # -- figures: what the crawl process says each second, and what the pages add up to -------------------------------
@@ -370,7 +369,7 @@ def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     },
 )
 async def follow_events(
-    after: Annotated[int, Query(ge=0, le=LAST)] = 0,
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:

@@ -27,7 +27,6 @@ from lycosa.topics.model import KINDS
 
 router = APIRouter(tags=["models"])
 
-PART = 1 << 20
 MOST_CHILDREN = 500
 MOST_SHOWN = 100  # topics and pages of one answer
 Kind = Literal["classifier", "rules", "browsing", "directory"]
@@ -233,7 +232,7 @@ def _file(access: ModelAccess) -> Path:
 def _receive(source: IO[bytes], target: Path) -> None:
     had = 0
     with open(target, "xb") as copy:
-        while part := source.read(PART):
+        while part := source.read(1 << 20):
             had += len(part)
             if had > models.LARGEST:
                 raise HTTPException(413, f"the file has more than {models.LARGEST // 1_000_000} MB")

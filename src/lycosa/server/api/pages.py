@@ -34,8 +34,6 @@ router = APIRouter(tags=["pages"])
 Text = Annotated[str, Query(max_length=300)]
 Threshold = Annotated[float | None, Query(ge=0, le=1_000, allow_inf_nan=False)]
 Address = Annotated[str, Query(max_length=4_000, min_length=1)]
-FARTHEST = 1_000_000
-LINKS, TERMS, HISTORY = 200, 20, 200
 
 
 def filters_of(
@@ -116,7 +114,7 @@ def list_pages(
     found: bool | None = None,
     threshold: Threshold = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0, le=FARTHEST)] = 0,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     access: CrawlAccess = crawl_to("read", "read"),
     filters: Asked,
 ) -> Pages:
@@ -180,12 +178,12 @@ def show_page(url: Address, access: CrawlAccess = crawl_to("read", "read")) -> W
     with explained(), _collection(cached.view) as collection:
         told = Teller(cached, collection, labels).page(page, score, None)
         where = f"node = ? AND {VERSIONS}"
-        found = list(collection.log.numbered(where, f"seq DESC LIMIT {HISTORY}", (page.node,)))
+        found = list(collection.log.numbered(where, "seq DESC LIMIT 200", (page.node,)))
         versions = [_version(seq, visit) for seq, visit in found[::-1] if isinstance(visit, Visit)]
         last = next((visit for _, visit in found if isinstance(visit, Visit)), None)
         links: list[Link] = []
         if last is not None:
-            last.links.keep(LINKS)
+            last.links.keep(200)
             links = cached.view.links(last)
     return WholePage(**dict(told), versions=versions, links=links, terms=_terms(cached.view, page))
 
@@ -253,7 +251,7 @@ def _version(seq: int, visit: Visit) -> Version:
 def _terms(view: CrawlView, page: PageRow) -> list[Term]:
     with view.lock:
         ids, counts = page.terms
-        best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:TERMS]
+        best = sorted(zip(counts.tolist(), ids.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:20]
         return [Term(term=view.words[number], count=count) for count, number in best]
 
 

@@ -23,8 +23,6 @@ from lycosa.web.politeness import View
 NAME = "live.json"
 STALE = 10.0  # seconds
 MOST = 100  # hosts, and requests under way
-LARGEST = 2_000_000
-
 Time = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -86,7 +84,7 @@ class Live(BaseModel):
         """Read it, whatever state the file is in."""
         try:
             with open(directory / NAME, "rb") as file:
-                live = cls.model_validate_json(file.read(LARGEST))
+                live = cls.model_validate_json(file.read(2_000_000))
         except (OSError, ValueError):
             return cls()
         return live if now - STALE <= live.at <= now + STALE else cls()
