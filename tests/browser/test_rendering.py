@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from lycosa.browser import orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import Rendering
 from lycosa.core.options import Options
+from lycosa.crawling import request
+from lycosa.web.politeness import Authority
 from lycosa.web.rendering import Asked, Rendered
 from served import wait
 
@@ -149,3 +152,11 @@ def _kill_9_leaves_nothing_behind() -> None:
         assert 1 == orphans.sweep()
         assert -signal.SIGKILL == stray.wait()
     assert not left.exists()
+
+
+def test_make_space_limits_the_browsers_of_crawls_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[int | None] = []
+    monkeypatch.setattr(request, "renderer_of", lambda options, megabytes: limits.append(megabytes))
+    for authority in (None, Authority(time.monotonic)):
+        request.Request(Options(topic="reefs", seeds=["http://a.example/"]), authority=authority).make_space()
+    assert [None, 400] == limits

@@ -23,7 +23,7 @@ from lycosa.web.rendering import Fetch, Look, Rendered, Renderer
 from lycosa.web.urls import lane
 
 
-def renderer_of(options: Options) -> Renderer | None:
+def renderer_of(options: Options, megabytes: int | None = None) -> Renderer | None:
     """Who renders pages as the options want it; None: nobody, and nobody is told of it."""
     if options.render == "never":
         return None
@@ -33,7 +33,7 @@ def renderer_of(options: Options) -> Renderer | None:
         return Missing(missing)
     from lycosa.browser.rendering import Rendering  # what most crawls can do without
 
-    return Rendering(options, find_chromium(options.browser))
+    return Rendering(options, find_chromium(options.browser), megabytes)
 
 
 class Missing:

@@ -42,8 +42,9 @@ class Deadline(Exception):
 class Rendering:
     """Renders pages with one browser, a few at a time."""
 
-    def __init__(self, options: Options, program: str) -> None:
+    def __init__(self, options: Options, program: str, megabytes: int | None = None) -> None:
         self.options = options
+        self.megabytes = megabytes
         self.needs = Needs(always=options.render == "always")
         self.notes: list[str] = []
         self.allowance = Allowance(
@@ -185,7 +186,7 @@ class Rendering:
             self.program,
             slots if options.browser_profile else [nowhere],  # what the browser itself asks for leads nowhere
             pages=options.browser_pages,
-            megabytes=chromium.MAX_MEGABYTES,
+            megabytes=self.megabytes or chromium.MAX_MEGABYTES,
             profile=options.browser_profile,
             eyes=options.render_resources == "all",
         )

@@ -189,7 +189,8 @@ class Request:
             lost = lambda why: self.lost(why)  # noqa: E731 - whoever hears of it may come later
             self.space = make_space(self.options, self.clock, lost, self.authority, words=keywords)
             if isinstance(self.space, WebSpace):
-                self.space.renderer = renderer_of(self.options)
+                shared = self.authority is not None  # with other crawls, which have browsers, too
+                self.space.renderer = renderer_of(self.options, megabytes=400 if shared else None)
         return self.space
 
     async def discard_parts(self) -> None:
