@@ -146,12 +146,13 @@ def _changed(options: Options, words: str, examples: list[str], threshold: float
         changed.topic = words or options.topic
         changed.examples = examples or ([] if words else options.examples)
     implied = not options.judge and (words or examples or threshold is None)
-    unfit = bool(words or examples) and not _made_from_words(judge_of(options))
+    before = judge_of(options)
+    unfit = bool(words or examples) and before in TOPICS and not TOPICS[before].needs.startswith("words")
     if judge:
         changed.judge = judge
     elif (implied or unfit) and (changed.topic or changed.examples) and judge_of(changed) != DEFAULT:
         changed.judge = DEFAULT
-    if judge_of(changed) != judge_of(options):
+    if judge_of(changed) != before:
         changed.threshold = 0.0  # another judge, another scale
     if threshold is not None:
         check_threshold(threshold, judge_of(changed) == DEFAULT)
@@ -169,10 +170,6 @@ def _check_guide(options: Options) -> None:
             f"the crawl's strategy {parse(options.strategy)[0]} needs {basis}: it could not continue with this topic; "
             "start a new crawl for it"
         )
-
-
-def _made_from_words(judge: str) -> bool:
-    return judge not in TOPICS or TOPICS[judge].needs.startswith("words")
 
 
 class _Anew:

@@ -27,7 +27,7 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.report import figures
 from lycosa.collection.report.cards import CLIP, Cards, topic_marks
 from lycosa.collection.report.figures import Copies, Freshness, Gone, Report, Restless
-from lycosa.collection.tally import SORTS, Host, Tally
+from lycosa.collection.tally import SORTS, Tally
 from lycosa.collection.view import CrawlView
 from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
@@ -113,7 +113,9 @@ def gather(collection: Collection) -> Report:
             cards.tell_since(card)
     report.branches = cards.tree(best[:PATHS])
     report.cards = [cards.card(int(vertex)) for vertex in pages[:CARDS]]
-    _tell_hosts(report, view, collection.threshold)
+    hosts = view.hosts(collection.threshold)
+    report.host_count = sum(host.pages > 0 for host in hosts)
+    report.hosts = nsmallest(HOSTS, hosts, key=lambda host: (-host.pages, -host.relevant, -host.requests, host.name))
     _tell_rest(report, collection, cards)
     report.options = _options(options)
     report.steps = _steps(report)
@@ -139,16 +141,6 @@ def _tell_time(report: Report, tally: Tally) -> None:
     if runs:
         report.began = runs[0][0]
         report.seconds = sum(end - start for start, end in runs)
-
-
-def _tell_hosts(report: Report, view: CrawlView, threshold: float) -> None:
-    hosts = view.hosts(threshold)
-    report.host_count = sum(host.pages > 0 for host in hosts)
-    report.hosts = nsmallest(HOSTS, hosts, key=_importance)
-
-
-def _importance(host: Host) -> tuple[int, int, int, str]:
-    return -host.pages, -host.relevant, -host.requests, host.name
 
 
 def _tell_rest(report: Report, collection: Collection, cards: Cards) -> None:
