@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from lycosa.collection.view import CrawlView
 from lycosa.core.types import Page, Visit
 from lycosa.server import results as module
-from lycosa.server.results import ORDERS, arrange
+from lycosa.server.results import Order, arrange
 from lycosa.topics.counting import WordFrequency
 from revisited_crawl import html, revisited
 
@@ -88,7 +89,7 @@ def test_novelty_is_bounded(view: CrawlView, monkeypatch: pytest.MonkeyPatch) ->
     assert "coral" == names(view, "novelty")[0]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", get_args(Order))
 def test_nothing_to_arrange(order: str) -> None:
     """No pages are no pages in every order."""
     assert [] == arrange([], np.zeros(0), order, frozenset())[0]  # type: ignore[arg-type]

@@ -125,7 +125,6 @@ def _copy_log(log: Path, copy: Path) -> dict[str, int]:
 
 
 def _add(tar: tarfile.TarFile, name: str, path: Path, end: int | None = None) -> None:
-    """Add a file, or its first `end` bytes."""
     with open(path, "rb") as content:
         about = tar.gettarinfo(arcname=name, fileobj=content)
         if end is not None:

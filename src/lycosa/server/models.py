@@ -79,7 +79,6 @@ def _classifier(path: Path) -> dict[str, Any]:
 
 
 def _share(quality: Any, name: str) -> float | None:
-    """A share that a model tells of itself, if it is one."""
     value = quality.get(name) if isinstance(quality, dict) else None
     return round(float(value), 4) if isinstance(value, int | float) and 0 <= value <= 1 else None
 

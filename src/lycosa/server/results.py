@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from fastapi import HTTPException
@@ -343,7 +343,6 @@ _SOON = {"Retry-After": "2"}
 # The orders in which a crawl's pages can be read: by relevance, word frequency, date, or novelty.
 
 Order: TypeAlias = Literal["relevance", "frequency", "date", "novelty"]
-ORDERS: tuple[str, ...] = get_args(Order)
 
 CANDIDATES = 3_000  # pages among which novelty is weighed, the most relevant ones; the others follow by relevance
 CHOSEN = 300  # pages that are chosen one after the other, each with regard to those before

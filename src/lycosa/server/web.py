@@ -68,7 +68,6 @@ class TimedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        """Wait for what is missing of a request, if anything is."""
         _stop(self._waiting)
         now, cycle = self.loop.time(), self.cycle
         between = cycle is None or cycle.response_complete

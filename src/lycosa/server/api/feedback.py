@@ -146,7 +146,6 @@ def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedb
 
 
 def _effect(site: Site, interest: str, given: Sequence[GivenLabel]) -> Effect:
-    """On the pages of the newest crawl."""
     yes = sum(one.relevant for one in given)
     effect = Effect(yes=yes, no=len(given) - yes, before=None, after=None, moved=[])
     cached = next(site.views_of(interest), None) if given else None

@@ -142,7 +142,6 @@ def remove(by: Person, whom: str, name: str) -> None:
 
 
 def _confirmed(person: Person, password: str) -> Row:
-    """The person's row, if the password is theirs."""
     site = person.site
     check_text(password, "the password")
     attempt = limits.one(site.database, site.clock(), limits.OLD, person.id)

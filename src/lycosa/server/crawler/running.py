@@ -272,7 +272,6 @@ class Running:
         return options(wishes, self._catalogue, budget=self.budget, files=self._files, **told)
 
     def _operators(self) -> dict[str, Any]:
-        """What the operator says, for everyone."""
         values = {name: getattr(self._around.settings, name) for name in OPERATORS}
         return values | {"allow_network": list(values["allow_network"])}
 
@@ -343,7 +342,6 @@ class Running:
         self._count()
 
     def _look_for_room(self) -> None:
-        """Stop, if the disk is almost full."""
         free = shutil.disk_usage(self._around.settings.data).free
         if free < ROOM and not self.stopped_at:
             self._no_room = (
