@@ -1,4 +1,4 @@
-"""`lycosa check`: whether the files of a crawl are whole, what they take, and what can be made again."""
+"""`lycosa check`: verify the files of a crawl, rebuild its indexes, and print sizes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lycosa.cli.progress import progress
 def check(directory: Dir) -> None:
     """Check the files of a crawl, rebuild indexes, and show sizes.
 
-    Reads the whole log and archive. What is damaged, lost or rebuilt is listed, one line each; of a damaged log a copy
-    without what cannot be read takes the place, and the damaged one is kept. Exit code 1 if anything was wrong.
+    Reads the whole log and archive, and lists damage, losses and rebuilt indexes, one line each. A damaged log is
+    replaced by a copy of its readable part, and kept. Exit code 1 if log or archive were damaged.
     """
     from lycosa.cluster.splitting import shard_path, shards_in
     from lycosa.collection import checking
@@ -25,7 +25,7 @@ def check(directory: Dir) -> None:
     for place in (directory, *(shard for shard in shards if (shard / NAME).exists())):
         with progress() as tell:
             done = checking.check(place, tell)
-        for line in done.wrong:
+        for line in done.wrong + done.rebuilt:
             print(line)
         for name, size in sorted(done.sizes.items(), key=lambda item: -item[1]):
             print(f"{size / 1e6:12,.1f} MB  {name}")

@@ -36,6 +36,7 @@ class Checked:
 
     events: int = 0
     wrong: list[str] = field(default_factory=list)
+    rebuilt: list[str] = field(default_factory=list)  # indexes: nothing was lost, as after `kill -9`
     sizes: dict[str, int] = field(default_factory=dict)
 
 
@@ -58,7 +59,7 @@ def check(directory: Path, progress: Tell = silent) -> Checked:
         _index_archive(directory, done)
         if _is_damaged(directory / SEARCH):
             (directory / SEARCH).unlink()
-            done.wrong.append("search index: damaged; rebuilt")
+            done.rebuilt.append("search index: damaged; rebuilt")
     searching.index(directory, progress)
     for entry in directory.iterdir():
         name = next((known for known in (NAME, SEARCH) if entry.name.startswith(known)), entry.name)
@@ -217,4 +218,4 @@ def _index_archive(directory: Path, done: Checked) -> None:
         if path.exists() and end and not cdxj.reach(index, end):
             with suppress(StoreError):  # the file itself is damaged, which has been said
                 cdxj.extend(path, end)
-                done.wrong.append(f"archive/{index.name}: missing or damaged; rebuilt")
+                done.rebuilt.append(f"archive/{index.name}: incomplete; rebuilt")
