@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-WIDEST_HELP = 80
 LONGEST = 2_000  # characters of an error's message
 
 
@@ -25,7 +24,7 @@ class HelpFormatter(typer.Context.formatter_class):  # type: ignore[misc, valid-
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         columns = shutil.get_terminal_size().columns
-        fitting = max(20, min(columns, max_width or WIDEST_HELP) - 2)
+        fitting = max(20, min(columns, max_width or 80) - 2)
         super().__init__(indent_increment, width or fitting, max_width)
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:

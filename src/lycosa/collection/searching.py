@@ -475,7 +475,6 @@ class Ranking:
 # process that follows the crawl while it runs (crawling/files.py), or by `lycosa check`. Both work a few seconds at
 # a time, and let go of what they hold in between.
 
-PAUSE = 0.05
 AT_A_TIME = 4.0  # seconds of work before others get their turn
 FOLLOWER = "follower"  # lock of the process that keeps indexes up to date
 LOOK_AGAIN = 5.0  # seconds between two looks at a crawl that runs
@@ -503,7 +502,7 @@ def index_words(collection: Collection, tell: Tell = silent) -> None:
             tell("indexing", end - search.behind, end)
             if not search.behind:
                 return
-            time.sleep(PAUSE)
+            time.sleep(0.05)
 
 
 def follow(directory: Path, sleep: Callable[[float], None] = time.sleep) -> bool:

@@ -41,8 +41,7 @@ NAMESPACE = "http://www.w3.org/2005/Atom"
 
 ATOM, JSON = "changes.atom", "changes.json"
 
-MOST = 200
-"""Entries of a feed."""
+MOST = 200  # entries of a feed
 
 
 def atom(
@@ -166,8 +165,7 @@ class Feeds:
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
         self._excerpts: dict[str, str] = {}
-        self._newest: deque[Told] = deque(maxlen=MOST)
-        """The oldest of them first."""
+        self._newest: deque[Told] = deque(maxlen=MOST)  # oldest first
         self._read = 0
         self._unwritten = True
 

@@ -48,13 +48,11 @@ from lycosa.core.types import Rows
 
 Floats = NDArray[np.float64]
 
-_STEPS = 100
 _TINY = 1e-300
 
 USUAL = 1 / (21 * 86_400.0)  # changes a second of a page about which nothing is known
 SHAPE = 0.5  # half the pages change less than .45 times as often as the mean: rates differ by orders of magnitude
 _TRUST = 4.0  # USUAL counts as so many pages
-_ROUNDS = 6
 _SAMPLE = 4_096
 _CLASSES = 4
 
@@ -100,7 +98,7 @@ def estimate(
     B = np.maximum(np.asarray(b, np.float64) + time + np.where(known, since, 0.0).sum(1) + half, _TINY)
     least = (A + np.bincount(row, minlength=n)) / (B + hidden / 2)
     rate = least if start is None else np.maximum(start, least)
-    for _ in range(_STEPS):
+    for _ in range(100):
         x = np.minimum(rate[row] * tau, 700.0)
         h = x / np.expm1(x)
         shape = np.bincount(row, h * (x + h - 1.0), n) + rate * B
@@ -136,7 +134,7 @@ class Prior:
         self.shape, self.mean, self.hosts, self.classes = SHAPE, USUAL, np.ones(0), np.ones(_CLASSES)
         if not len(rows):
             return
-        for _ in range(_ROUNDS):
+        for _ in range(6):
             self._round(histories, rows[:: -(-len(rows) // _SAMPLE)])
         if len(rows) > _SAMPLE:
             self._round(histories, rows)

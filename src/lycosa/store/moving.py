@@ -30,7 +30,6 @@ from lycosa.store import cdxj
 MANIFEST = "moved.json"
 
 PART = 50 * 2**20  # bytes of a request; a store's checksum of a large file is made of those of its parts
-_BLOCK = 1 << 20
 
 
 def check_address(address: str) -> None:
@@ -194,6 +193,6 @@ def _tags(path: Path) -> set[str]:
 
 def _hash(file: IO[bytes]) -> str:
     hashed = hashlib.sha256()
-    while data := file.read(_BLOCK):
+    while data := file.read(1 << 20):
         hashed.update(data)
     return hashed.hexdigest()

@@ -17,7 +17,6 @@ from lycosa.core.options import WARC_PREFIX
 ENDING = ".warc.gz"
 
 _SERIAL = re.compile(r".*-\d{17}-(\d{5,18})-.*", re.ASCII)
-_LONGEST_HOST = 40
 
 
 def file_name(prefix: str, serial: int, at: datetime | None = None, host: str = "", token: str = "") -> str:
@@ -47,4 +46,4 @@ def serial_of(name: str) -> int:
 def host_name() -> str:
     """This machine's name, as far as a file's name can have it."""
     plain = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname()).strip(".-")
-    return plain[:_LONGEST_HOST].strip(".-") or "localhost"
+    return plain[:40].strip(".-") or "localhost"

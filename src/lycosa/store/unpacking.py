@@ -22,8 +22,6 @@ from lycosa.core.errors import InputError
 from lycosa.core.files import read_whole
 
 LARGEST_PACKED, LARGEST_UNPACKED = 100_000_000, 400_000_000  # bytes; unpacked: all content, wanted or not
-MOST_MEMBERS = 10_000
-
 _AR = b"!<arch>\n"
 _AR_HEADER = 60
 _PACKED: list[tuple[bytes, Any]] = [
@@ -100,7 +98,7 @@ def _of_tar(packed: bytes, wanted: Collection[str]) -> dict[str, bytes]:
             stream = opened(stream)
             break
     by_directory: dict[str, dict[str, bytes]] = {}
-    for path, content in plain_files(stream, LARGEST_UNPACKED, MOST_MEMBERS):
+    for path, content in plain_files(stream, LARGEST_UNPACKED, 10_000):
         if path.name in wanted:
             by_directory.setdefault(str(path.parent), {})[path.name] = content.read()
     return _fullest(by_directory)

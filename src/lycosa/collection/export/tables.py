@@ -59,7 +59,6 @@ COLUMNS: dict[str, tuple[type, Callable[[ExportedPage], Any]]] = {
 FROM_ARCHIVE = frozenset({"text", "content_type", "author", "published", "modified", "pages"})
 CELL = 32_767  # characters in a cell of a spreadsheet
 _FORMULA = ("=", "+", "-", "@", "\t")
-_MOST_ROWS = 20_000
 GROUP = 8_000_000  # characters in memory while a row group is written
 _REPEATING = ["language", "content_type", "warc_file", "standing"]
 
@@ -152,7 +151,7 @@ def write_parquet(pages: Selection, out: IO[bytes]) -> Written:
         for row in rows(pages):
             group.append(row)
             size += len(row["text"])
-            if size >= GROUP or len(group) == _MOST_ROWS:
+            if size >= GROUP or len(group) == 20_000:
                 parquet.write_table(pa.Table.from_pylist(group, schema))
                 group, size = [], 0
         if group:
