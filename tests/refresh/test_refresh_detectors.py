@@ -150,6 +150,26 @@ def test_each_detector_sees_its_own(part: str, value: str, text: str, tree: str,
     assert {"main-text": text, "tree": tree, "links": links} == kinds
 
 
+PROSE = "<p>" + "Coral reefs are home to a quarter of all fish in the sea. " * 8
+LISTED = [
+    ("<main>{0}<h2>Related pages</h2><ul><li><a href=/a>Fish</a>{1}</ul></main>", "link"),
+    ("<article>{0}<ul><li><a href=/a>Fish</a>{1}</ul></article>", "link"),
+    ("<main>{0}<ul class=related><li><a href=/a>Fish</a>{1}</ul></main>", "cosmetic"),
+    ("<main>{0}<aside><ul><li><a href=/a>Fish</a>{1}</ul></aside></main>", "cosmetic"),
+    ("<aside><article>{0}</article><article><a href=/a>Fish</a>{1}</article></aside>{0}", "cosmetic"),
+    ("<div>{0}<ul><li><a href=/a>Fish</a>{1}</ul></div>", "cosmetic"),
+]
+
+
+@pytest.mark.parametrize(("markup", "kind"), LISTED)
+def test_links_listed_below_the_prose(markup: str, kind: str) -> None:
+    """A new link in a list is a change of links in `main` and `article`, and cosmetic in furniture."""
+    old, new = page(markup.format(PROSE, "")), page(markup.format(PROSE, "<li><a href=/b>Crabs</a>"))
+    change = judge_change(old, new)
+    assert change is not None
+    assert kind == change.kind, change
+
+
 def test_another_charset_is_cosmetic() -> None:
     """The same text in latin-1, then UTF-8, with the declaration in the header or in the page, is the same text."""
     markup = "<meta charset={0}><title>Récifs</title><p>Les récifs sont blanchis déjà.<p>Été 1998 : 12 espèces."

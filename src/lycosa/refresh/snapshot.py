@@ -21,12 +21,13 @@ from lycosa.text.fingerprint import Signs
 from lycosa.text.tokens import stems
 from lycosa.web.html import HTML
 from lycosa.web.inflate import BadEncoding, charset_of, decode, inflate
+from lycosa.web.mainpart import ARTICLE, COMMENTS, FURNITURE, MAIN, NAMED, TAGS, by_attributes
 from lycosa.web.reading import read_again
 from lycosa.web.tree import Tree, base_of, tree_of
 from lycosa.web.urls import resolve
 
 NEAR = 10  # nodes beyond the first and last text of the main part among which pictures are its own
-SKIP, OUTSIDE, STAMPED, TABLE, TITLE = 1, 2, 4, 8, 16
+SKIP, OUTSIDE, STAMPED, TABLE, TITLE, CORE, ASIDE = 1, 2, 4, 8, 16, 32, 64
 
 _SKIPPED = frozenset("head script style template noscript select textarea button datalist object iframe canvas".split())
 _BLOCKS = frozenset(
@@ -117,7 +118,7 @@ class Snapshot:
 
     @cached_property
     def main_links(self) -> list[str]:
-        """Where the main part links to, each once; all links where there is no tree to tell."""
+        """Links of the main part and of lists in `main` or `article`, each once; all links where there is no tree."""
         if not self.is_html:
             return list(dict.fromkeys(self.links))
         urls = resolve(base_of(self.tree, self.url), self.main.hrefs)
@@ -198,7 +199,12 @@ def main_blocks(tree: Tree, main: str) -> MainBlocks:
                 part.unlinked.append(line)
     _fill(tree, reader.states, part.inside)
     _fill(tree, reader.states, part.plain)
-    part.hrefs = [tree.attributes[node]["href"] for node in reader.links if part.inside[node]]
+    part.hrefs = [
+        tree.attributes[node]["href"]
+        for node in reader.links
+        # A list of links below the prose is no part of the text, but new links in it matter.
+        if part.inside[node] or reader.states[node] & (CORE | ASIDE | SKIP) == CORE
+    ]
     return part
 
 
@@ -304,6 +310,13 @@ def _state(name: str, state: int, attributes: dict[str, str]) -> int:
         state = state & ~SKIP | TITLE  # the one thing of the head that is shown
     elif name == "tr":
         state |= TABLE
+    letter = TAGS.get(name, "")
+    if attributes and letter != FURNITURE:
+        letter = by_attributes(attributes, name, letter)
+    if letter in (MAIN, ARTICLE):
+        state |= CORE
+    elif letter in (FURNITURE, NAMED, COMMENTS):
+        state |= ASIDE
     if attributes:
         if "hidden" in attributes or ("style" in attributes and _HIDDEN.search(attributes["style"][:1000])):
             state |= SKIP

@@ -61,7 +61,7 @@ _VOID = frozenset(
     "area br col embed hr img input link meta param source track wbr html body script style a i b".split()
 )
 _LISTS = frozenset("ul ol dl menu dir".split())
-_TAGS = {
+TAGS = {
     **dict.fromkeys("nav footer aside dialog menu svg button noscript".split(), FURNITURE),
     **dict.fromkeys("h1 h2 h3 h4 h5 h6".split(), HEADING),
     "header": HEAD,
@@ -158,10 +158,10 @@ def mark(tree: Tree, size: int) -> bool:
         tag = element.tag
         if tag in _VOID:
             continue
-        letter = _TAGS.get(tag, "")
+        letter = TAGS.get(tag, "")
         attributes = element.attrs
         if attributes and letter != FURNITURE:
-            letter = _by_attributes(attributes, tag, letter)
+            letter = by_attributes(attributes, tag, letter)
         if letter and tag in _LISTS:  # text within them, but not within an item, is not rendered
             element.insert_before(Text(MARK + letter))
             element.insert_after(Text(MARK + END))
@@ -204,7 +204,8 @@ def _unindent(numbered: Element) -> None:
         del numbered.attrs["start"]
 
 
-def _by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, letter: str) -> str:
+def by_attributes(attributes: Mapping[str, str | list[str] | None], tag: str, letter: str) -> str:
+    """Return the letter of an element by its attributes, or the one given by its tag."""
     role = attributes.get("role")
     if role and (named := _ROLES.get(str(role).lower(), "")):
         return named
