@@ -311,8 +311,8 @@ def test_nothing_is_written_by_the_names_of_an_archive(site: Site, tmp_path: Pat
 
 def test_bombs_and_damage_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What unpacks to more than it may, has too many files, is cut off or no archive, is an error that names it."""
-    monkeypatch.setattr(public, "MOST_UNPACKED", 100_000)
-    monkeypatch.setattr(public, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(public, "MAX_UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr(public, "MAX_MEMBERS", 3)
     for name, content, why in (
         ("bomb", tar({"a": b"\0" * 1_000_000}), "holds more than 100,000 bytes"),
         ("many", tar(dict.fromkeys("abcd", b"")), "holds more than 3 files"),

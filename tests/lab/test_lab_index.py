@@ -10,15 +10,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgpack
 import numpy as np
 import pytest
-import zstandard
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Page
 from lycosa.lab.guides import Guide
-from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
+from lycosa.lab.index import COLUMNS, FACTS, NAMES, STEMS, TEXTS, Index
 from lycosa.lab.indexing import Account, Recorded, save_index, unfinished, write_index
 from lycosa.training.sources import page_of
 from lycosa.web.html import extract
@@ -57,24 +55,13 @@ def test_links_lead_to_nodes(tmp_path: Path) -> None:
 
 
 def test_links_keep_their_paths(tmp_path: Path) -> None:
-    """Of the links that lead to nodes, by page and by simulated visit; an index of the format before has none."""
+    """Of the links that lead to nodes, by page and by simulated visit."""
     html = f"<p><a href={GONE}>x</a><ul id=nav><li><a href={B}>b</a></ul><a class=ref href={C}>c</a>"
     pages = [Recorded(A, page_of(extract(html.encode(), A))), page(B), page(C)]
     index = write_index(pages, tmp_path / "x", source="pages")
     expected = ["html body ul#nav li a", "html body a.ref"]
     assert expected == index.page(0).links.paths
     assert expected == Guide(index, np.zeros(3), np.zeros(2, np.float32)).visit(0, 1).links.paths
-    start, texts = [0], []
-    for node in range(3):
-        told = msgpack.unpackb(zstandard.decompress(index.texts_[slice(*index.text_start[node : node + 2])].tobytes()))
-        texts.append(zstandard.compress(msgpack.packb(told[:11])))
-        start.append(start[-1] + len(texts[-1]))
-    np.save(tmp_path / "x" / "text_start.npy", np.array(start, "<i8"))
-    (tmp_path / "x" / TEXTS).write_bytes(b"".join(texts))
-    facts = tmp_path / "x" / FACTS
-    facts.write_text(facts.read_text().replace(f'"format": {FORMAT}', '"format": 2'))
-    old = Index.open(tmp_path / "x").page(0).links
-    assert ([B, C], []) == (old.urls, old.paths)
 
 
 def test_a_page_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ class Index:
     """
 
     columns: Mapping[str, NDArray[Any]]
-    facts: Mapping[str, Any]
-    """What was read: source, fingerprint, pages, links, dead, classes ... See indexing.py."""
+    facts: Mapping[str, Any]  # source, fingerprint, pages, links, dead, classes ...: see indexing.py
     names_: NDArray[np.uint8]
     texts_: NDArray[np.uint8]
     stems_: bytes = b""
@@ -227,7 +226,7 @@ class Index:
             facts = json.loads((path / FACTS).read_bytes())
             if not isinstance(facts, dict):
                 raise ValueError(f"{FACTS} contains no facts")
-            if facts.get("format") not in (2, 3):  # in format 2, links had no paths
+            if facts.get("format") != FORMAT:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
             columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
             made = cls(columns, facts, mapped(path / NAMES), mapped(path / TEXTS), (path / STEMS).read_bytes(), path)

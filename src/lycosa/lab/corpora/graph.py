@@ -27,6 +27,7 @@ TABLES = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 PARQUET = ".parquet"
 
 BLOCK = 1 << 24  # bytes of a table read at once
+AT_ONCE = 1 << 22  # links compared at once to find duplicates
 
 Numbers = NDArray[np.int64]
 
@@ -160,7 +161,7 @@ def _linked(read: _Graph, tell: Tell) -> tuple[dict[str, NDArray[Any]], dict[str
     begin = 0
     while begin < len(source):
         # Whole nodes only: of one node, all links are compared with each other.
-        end = min(begin + (1 << 22), len(source))
+        end = min(begin + AT_ONCE, len(source))
         end = int(start[source[end - 1] + 1])
         key = source[begin:end].astype(np.int64) * read.nodes + target[begin:end]
         order = np.argsort(key, kind="stable")

@@ -39,17 +39,17 @@ from lycosa.web.guard import Names, Resolver, is_refusal
 from lycosa.web.html import extract
 from lycosa.web.urls import canonical, resolve
 
-_SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)  # the line that names an article's categories
-"""Where its pages are taken to be: they were made to be read from a disc, and have no addresses."""
+MAX_UNPACKED_BYTES, MAX_MEMBERS = 4_000_000_000, 1_000_000
+
+# The line under an article's title that names its categories.
+_SUBJECTS = re.compile(rb'<h3 id="siteSub">.*?</h3>', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class File:
     url: str
-    most: int
-    """Bytes that are taken at most."""
-    sha256: str = ""
-    """Empty: not known to us; the first download's is written down, and later ones are held against it."""
+    most: int  # maximum bytes
+    sha256: str = ""  # empty: unknown; the first download's is recorded, later ones must match it
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ class Corpus:
     about: str
     files: tuple[File, ...]
     load: Callable[[Corpus, list[Path], Path, bool, Tell], Index]
-    exclude: tuple[str, ...] = ()
-    """Pages that are left out unless the whole is asked for."""
+    exclude: tuple[str, ...] = ()  # pages that only the whole corpus includes
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "about": self.about, "files": [file.url for file in self.files]}
@@ -102,7 +101,7 @@ def members(path: Path) -> Iterator[tuple[PurePosixPath, Callable[[], bytes]]]:
     """The plain files of a packed tar archive: their paths, and a way to read the beginning of each."""
     try:
         with unpacked(path) as stream:
-            for name, content in plain_files(stream, 4_000_000_000, 1_000_000):
+            for name, content in plain_files(stream, MAX_UNPACKED_BYTES, MAX_MEMBERS):
                 yield name, partial(content.read, INFLATED)
     except BadArchive as error:
         raise InputError(f"{path} {str(error).removeprefix('it ')}: it is not what it should be") from error
