@@ -35,10 +35,8 @@ class Topic:
 
     name: str
     pages: int
-    share: float
-    """Of the links from its pages to others of the corpus, those that lead to its pages; each pair counts once."""
-    base: float
-    """The share of its pages in the corpus: what links by chance would give."""
+    share: float  # share of the links from its pages (within the corpus) that lead to its pages
+    base: float  # its share of the corpus: what random links would give
 
 
 @dataclass(frozen=True)
@@ -51,18 +49,14 @@ class Anatomy:
     links: int
     dead: int
     to_itself: int
-    children: int
-    """Links between two pages of the corpus, each pair once."""
+    children: int  # links within the corpus, each pair once
     out: Degree
     into: Degree
-    core: int
-    """Pages of the largest strongly connected part."""
-    reachable: int
-    """Pages that can be reached from the core, the core included."""
+    core: int  # pages of the largest strongly connected component
+    reachable: int  # pages that the core reaches, itself included
     labelled: int
     topics: list[Topic] = field(default_factory=list)
-    scored: int = 0
-    """Nodes with a score other than 0, where the corpus has scores."""
+    scored: int = 0  # nodes with a score other than 0
     left_out: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

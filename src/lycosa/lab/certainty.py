@@ -48,8 +48,7 @@ class Difference(NamedTuple):
     low: float
     high: float
     p: float
-    n: int
-    """How many differences could have had either sign: topics, where topics are given, else units."""
+    n: int  # differences that could have had either sign: topics where given, else units
 
     def __str__(self) -> str:
         """For a table.

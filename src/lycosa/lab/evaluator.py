@@ -53,12 +53,10 @@ class Evaluation:
     crawl: str
     pages: list[str]
     similarities: Floats
-    relevant: int
-    """How many relevant pages they were compared with."""
+    relevant: int  # relevant pages compared with
     threshold: float = THRESHOLD
     idf: str = "background"
-    left_out: dict[str, int] = field(default_factory=dict)
-    """Relevant pages, and pages of an archive, that could not be used, and why."""
+    left_out: dict[str, int] = field(default_factory=dict)  # reason -> pages that could not be used
     notes: list[str] = field(default_factory=list)
 
     def checkpoints(self, every: int = 0) -> list[int]:

@@ -30,17 +30,14 @@ P = ParamSpec("P")
 class Table:
     """Rows of cells under titles. A cell is a text, a number (drawn with `digits` places) or None (nothing to tell)."""
 
-    key: str
-    """Short and unique in its report: gouriten-table-7. Files are named by it."""
+    key: str  # unique in its report, also the file name: gouriten-table-7
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     mode: Mode = INDEPENDENT
     digits: int = 3
-    note: str = ""
-    """What a reader has to know to read it right: units, what intervals are, what was left out."""
-    timed: bool = False
-    """Whether it has times in it, which differ from run to run: such a table is in times.json."""
+    note: str = ""  # for the reader: units, intervals, what was left out
+    timed: bool = False  # holds times, which differ from run to run: goes to times.json
 
     @classmethod
     def of(
@@ -74,12 +71,10 @@ class Claim:
     """Something that a paper says, and whether it is so here. `evidence` has the figures that decide it."""
 
     text: str
-    source: str
-    """Where it is said: Gouriten et al. 2014, 8.2."""
+    source: str  # where it is said: Gouriten et al. 2014, 8.2
     verdict: Verdict
     evidence: str
-    timed: bool = False
-    """Whether times decide it, which differ from run to run: such a claim is in times.json."""
+    timed: bool = False  # decided by times, which differ from run to run: goes to times.json
 
 
 class Ruling(NamedTuple):
@@ -134,19 +129,14 @@ def on(what: str, claims: Iterable[Claim]) -> list[Claim]:
 class Findings:
     """All of one experiment. `parts` are in the order in which they are to be read."""
 
-    key: str
-    """otie, gouriten, benchmark, an experiment's name: names the directory."""
+    key: str  # otie, gouriten, benchmark, an experiment's name: names the directory
     title: str
     parts: list[Table | Figure] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    summary: str = ""
-    """A paragraph of plain words: what was done, what came out."""
-    configuration: Mapping[str, Any] = field(default_factory=dict)
-    """All that has to be known to do it again."""
-    corpus: Mapping[str, Any] = field(default_factory=dict)
-    """Facts of the corpora: source, fingerprint, pages, links ..."""
-    remarks: list[str] = field(default_factory=list)
-    """What was left out and why, where a strategy beat the oracle, what went wrong."""
+    summary: str = ""  # a paragraph: what was done, what came out
+    configuration: Mapping[str, Any] = field(default_factory=dict)  # everything needed to repeat it
+    corpus: Mapping[str, Any] = field(default_factory=dict)  # source, fingerprint, pages, links ...
+    remarks: list[str] = field(default_factory=list)  # what was left out and why, what went wrong
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; each part says what it is."""

@@ -57,14 +57,10 @@ class Guide:
     links: NDArray[np.float32] | None = None
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     data: list[bytes] = field(default_factory=list)
-    stems: dict[str, float] = field(default_factory=dict)
-    """What the example pages that a judge was told are about, by stem."""
-    probability: ClassVar[bool] = False
-    """Whether betas are probabilities that an estimator can go by."""
-    exact: bool = False
-    """Whether what it says of a page is what counts, as where the truth is the guide, and not a guess at it."""
-    seconds: ClassVar[float] = 0.0
-    """Of CPU that judging took while a crawl went on."""
+    stems: dict[str, float] = field(default_factory=dict)  # of the judge's example pages
+    probability: ClassVar[bool] = False  # betas are probabilities
+    exact: bool = False  # its judgement is the truth, not an estimate of it
+    seconds: ClassVar[float] = 0.0  # CPU spent judging during a crawl
 
     @classmethod
     def given(cls, index: Index) -> Guide:

@@ -40,18 +40,15 @@ class Recorded:
     url: str
     page: Page | None = None
     target: str = ""
-    classes: Sequence[str] = ()
-    """Those that the source itself knows; labels from a file come on top."""
+    classes: Sequence[str] = ()  # known to the source itself; a labels file adds to them
 
 
 @dataclass
 class Account(corpus.Account):
     """What was left out, and why; what should be said; how far the reading is."""
 
-    expected: int = 0
-    """Records that are going to be read, as far as the sources know."""
-    read: int = 0
-    """Records that were looked at, pages or not."""
+    expected: int = 0  # records to read, as far as the sources know
+    read: int = 0  # records read, pages or not
 
 
 @contextmanager

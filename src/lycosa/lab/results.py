@@ -101,10 +101,8 @@ class Results:
     outcomes: list[Outcome] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What was left out and why, what failed, where a strategy beat the oracle."""
-    failed: list[str] = field(default_factory=list)
-    """Trials that broke down: an error in a strategy."""
-    kept: Path | None = None
-    """The directory that guides are kept in."""
+    failed: list[str] = field(default_factory=list)  # trials that broke down: an error in a strategy
+    kept: Path | None = None  # directory of the guides
     _guides: dict[str, Guide] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[tuple[str, int, str], certainty.Interval] = field(default_factory=dict, init=False, repr=False)
     _bounds_of: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)

@@ -33,13 +33,10 @@ class Trace:
     """What a run fetched, in order: nodes of the index, the seeds first. What is measured is measured on this."""
 
     nodes: NDArray[np.int32]
-    seeds: int
-    """How many of them are seeds: fetched first, never counted."""
+    seeds: int  # the first ones, never counted
     ending: str = ""
-    seconds: float = 0.0
-    """Of CPU that all steps took together, without those of the judge. No part of the result: it differs."""
-    arms: list[str] = field(default_factory=list)
-    """For a bandit, the arm that chose each node."""
+    seconds: float = 0.0  # CPU of all steps without the judge: not part of the result
+    arms: list[str] = field(default_factory=list)  # for a bandit, the arm that chose each node
 
     @property
     def found(self) -> NDArray[np.int32]:

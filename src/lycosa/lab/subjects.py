@@ -47,28 +47,19 @@ class Subject:
     """
 
     name: str
-    truth: NDArray[np.float32]
-    """Of each node of the corpus how relevant it is; for classes 1 or 0."""
-    words: str = ""
-    """A query, as a person would type it."""
-    examples: tuple[int, ...] = ()
-    """Nodes that a person would point at."""
+    truth: NDArray[np.float32]  # relevance of each node; for classes 1 or 0
+    words: str = ""  # a query
+    examples: tuple[int, ...] = ()  # nodes of example pages
     seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     """Nodes that something was learned from; empty: none."""
-    truth_by: str = "labels"
-    """Who says what is relevant: labels, scores of the graph, or the name of an independent model."""
-    model: Path | None = None
-    """A classifier of the corpus' classes (`lycosa train`), trained on seen pages only."""
-    targets: tuple[str, ...] = ()
-    """The classes of the model that are wanted."""
-    browsing: Path | None = None
-    """What `lycosa train browse` makes of simulated browsing that ends at relevant pages."""
-    rules: Path | None = None
-    """Rules between classes (`lycosa train rules`), learned from seen pages."""
+    truth_by: str = "labels"  # labels, scores of the graph, or the name of an independent model
+    model: Path | None = None  # classifier of the corpus' classes (`lycosa train`), trained on seen pages only
+    targets: tuple[str, ...] = ()  # relevant classes of the model
+    browsing: Path | None = None  # made by `lycosa train browse` from simulated browsing that ends at relevant pages
+    rules: Path | None = None  # rules between classes (`lycosa train rules`), learned from seen pages
     learnable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     """Labelled nodes that a guide may learn from; empty: any. The others have taught the model that gives the truth."""
-    notes: list[str] = field(default_factory=list)
-    """What a reader of results should know."""
+    notes: list[str] = field(default_factory=list)  # for readers of results
 
     @property
     def unseen(self) -> NDArray[np.bool_]:

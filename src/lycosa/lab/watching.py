@@ -32,8 +32,7 @@ from lycosa.lab.subjects import Subject
 class Watched:
     """What was seen at each step of the crawl; the seeds are no steps."""
 
-    best: Floats
-    """The highest true score in the frontier: what an oracle would fetch."""
+    best: Floats  # highest true score in the frontier: what an oracle would fetch
     picked: dict[str, Floats]
     """Of each estimator the true score of what it would have fetched; nan where it had nothing to say."""
     seconds: dict[str, Floats]

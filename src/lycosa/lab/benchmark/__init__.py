@@ -75,10 +75,8 @@ SETTINGS = tuple(Setting(told, seeds) for told in ("words", "examples") for seed
 class Size:
     """How much is run."""
 
-    topics: int = 0
-    """Of each corpus; 0: as many as are usual there, -1: all."""
-    draws: int = 0
-    """Of seeds for each topic; 0: so many that there are CRAWLS in a cell."""
+    topics: int = 0  # per corpus; 0: the corpus' default, -1: all
+    draws: int = 0  # seed sets per topic; 0: as many as give CRAWLS in a cell
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
     told: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
@@ -261,8 +259,7 @@ class Compared:
     rival: Interval
     ahead: Difference
     topics: int
-    greedy: float = math.nan
-    """Scent's share of what the greedy oracle finds."""
+    greedy: float = math.nan  # scent's share of the greedy oracle's score
 
     @property
     def where(self) -> str:

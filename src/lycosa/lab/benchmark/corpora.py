@@ -31,15 +31,11 @@ class Corpus:
 
     name: str
     about: str
-    source: str
-    """A file in the directory of corpora, or what makes pages up."""
+    source: str  # a file in the directory of corpora, or a generator's spec
     labels: str = ""
-    sha256: tuple[str, ...] = ()
-    """Of source and labels; none where pages are made up."""
-    topics: int = 8
-    """How many are hunted unless it is told otherwise."""
-    halves: dict[str, str] = field(default_factory=dict, hash=False)
-    """Checksums of the names in each half."""
+    sha256: tuple[str, ...] = ()  # of source and labels; empty for generated corpora
+    topics: int = 8  # default number
+    halves: dict[str, str] = field(default_factory=dict, hash=False)  # checksums of the topic names in each half
 
 
 CORPORA = {
@@ -92,10 +88,8 @@ class Place:
 
     name: str
     index: Index
-    topics: list[str]
-    """All of the half, in the order in which they are taken."""
-    files: dict[str, str] = field(default_factory=dict)
-    """Digests of what it was made of."""
+    topics: list[str]  # all of the half, in order of use
+    files: dict[str, str] = field(default_factory=dict)  # digests of its source files
     usual: int = 8
 
     def facts(self, hunted: Sequence[str]) -> dict[str, Any]:

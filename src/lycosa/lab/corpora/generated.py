@@ -33,10 +33,8 @@ class Kind:
     edges: int
     share: float
     edge_share: float
-    tail: float
-    """Of the out-degree: the smaller, the heavier."""
-    longest: int
-    """Links that a page has at most."""
+    tail: float  # of the out-degree: the smaller, the heavier
+    longest: int  # maximum links per page
 
 
 # Gouriten et al. 2014, table 1.

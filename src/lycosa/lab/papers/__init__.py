@@ -50,21 +50,17 @@ class Bench:
     """What an experiment is made with."""
 
     index: Index
-    out: Path
-    """Where runs and what was prepared are kept, so that a second call finishes what the first began."""
-    quick: bool = False
-    """Smaller budgets, fewer topics and repetitions: a minute or two."""
+    out: Path  # keeps runs and what was prepared, so that a second call resumes
+    quick: bool = False  # smaller budgets, fewer topics and repetitions: a minute or two
     random_seed: int = 0
-    workers: int = 0
-    """Processes; 0: as many as there are cores."""
+    workers: int = 0  # processes; 0: one per core
     tell: Tell = silent
     large: bool = False
     """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
     develop: bool = False
     """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
     that the schedules were developed on."""
-    topics: int = 0
-    """How many topics crawlers are compared on, where a paper does (BY_TOPICS); 0: 10, or 6 if it has to be quick."""
+    topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:
         given = {"corpus": str(self.index.path or ""), "random_seed": self.random_seed, **options}

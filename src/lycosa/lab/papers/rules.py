@@ -69,8 +69,7 @@ class Crawled:
     table: Results
     figure: Results
     tunnel: Results | None
-    small: int
-    """A budget of a twentieth of the corpus."""
+    small: int  # budget: a twentieth of the corpus
 
     @property
     def budget(self) -> int:
@@ -156,8 +155,7 @@ class Match:
     seed_set: int
     baseline: float
     rules: float
-    overlap: float
-    """In %."""
+    overlap: float  # percent
     baseline_exclusive: float
     rules_exclusive: float
     exhausted: bool = field(default=False, kw_only=True)

@@ -86,8 +86,7 @@ class Measure:
 
     name: str
     of: Callable[[Outcome, Results, Sequence[int]], Floats]
-    digits: int = 3
-    """Places, where it is printed: 1 for pages, which are counted."""
+    digits: int = 3  # decimal places shown
 
 
 def worth(outcome: Outcome, results: Results, truth: ArrayLike | None = None) -> Floats:
@@ -132,8 +131,7 @@ class Measured:
     """What each strategy got in each trial (subject and seed set) at each budget; all have the same trials in order."""
 
     budgets: Sequence[int]
-    groups: Sequence[str]
-    """The subject of each trial: trials of one subject are not independent of each other."""
+    groups: Sequence[str]  # subject of each trial: trials of one subject depend on each other
     values: Mapping[str, Floats]
     exhausted: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     """In which trials a strategy found hardly anything more in the end; in none, where nothing is said."""
@@ -259,8 +257,7 @@ def told(difference: Difference, digits: int = 3) -> str:
 class Comparison:
     """Crawlers on the same trials, by several measures: draws them, and rules on what a paper claims of them."""
 
-    labels: Mapping[str, str]
-    """The crawlers, in order, and how they are called."""
+    labels: Mapping[str, str]  # crawler -> its name, in order
     by: Mapping[Measure, Measured]
 
     @classmethod

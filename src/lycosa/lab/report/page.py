@@ -45,8 +45,7 @@ class Shown:
     """One part of the findings with what the page needs of it."""
 
     part: Table | Figure
-    name: str
-    """Unique in the report, and fit for a file and an anchor."""
+    name: str  # unique in the report, fit for a file and an anchor
     is_figure = False
 
     @property

@@ -56,10 +56,8 @@ class Size:
     hosts: int = 36
     crawled: int = 450
     days: float = 30.0
-    hours: tuple[float, ...] = (12.0, 24.0, 72.0)
-    """Budgets: hours for each look at a page."""
-    each: int = 20
-    """Pairs of versions with each edit between them, in each of `judged` webs."""
+    hours: tuple[float, ...] = (12.0, 24.0, 72.0)  # budgets: hours per look at a page
+    each: int = 20  # pairs of versions per edit, in each of `judged` webs
     drawn: int = 500
     judged: int = 3
 

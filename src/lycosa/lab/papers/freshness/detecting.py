@@ -209,8 +209,7 @@ class Score:
 
 @dataclass
 class Detection:
-    drawn: Score = field(default_factory=Score)
-    """Of pairs drawn at any time."""
+    drawn: Score = field(default_factory=Score)  # of pairs drawn at any time
     edits: dict[str, list[int]] = field(default_factory=dict)
     """By what was done, real or cosmetic: how many pairs, how many were taken for real, and how many for its kind."""
     milliseconds: float = 0.0

@@ -26,13 +26,9 @@ class Timeline:
     url: str
     weight: float
     fetched: float
-    """When the crawl had it."""
-    changes: tuple[float, ...]
-    """When it really changed, since it was fetched."""
-    counts: tuple[Span, ...]
-    """When it is there, and on the topic."""
-    rate: float = 0.0
-    """Real changes a day, in the long run."""
+    changes: tuple[float, ...]  # real ones since it was fetched
+    counts: tuple[Span, ...]  # when it exists and is on the topic
+    rate: float = 0.0  # real changes a day, in the long run
     process: str = ""
 
 
@@ -102,8 +98,7 @@ class Look(NamedTuple):
     at: float
     outcome: str
     status: int
-    what: str = ""
-    """changed, vanished, moved, returned; empty if nothing was said."""
+    what: str = ""  # changed, vanished, moved, returned; empty: nothing reported
     matters: bool = False
 
     @property
@@ -117,38 +112,26 @@ class Told:
     """Real changes, and what the watch made of them."""
 
     changes: int = 0
-    told: int = 0
-    """Said to matter by the first look after it that brought the page."""
-    overlooked: int = 0
-    """Fetched, and taken for cosmetic."""
-    denied: int = 0
-    """Looked at, but the host said that nothing had changed (304), up to the end."""
-    unseen: int = 0
-    """Not looked at any more."""
-    folded: int = 0
-    """Of those told, how many were hidden behind a later one when the page was looked at."""
-    lag: list[float] = field(default_factory=list)
-    """Seconds from change to notice, of those told."""
-    alarms: int = 0
-    """Said to matter although no real change had happened."""
+    told: int = 0  # reported as real by the first look after it that brought the page
+    overlooked: int = 0  # fetched, and taken for cosmetic
+    denied: int = 0  # looked at, but answered 304 up to the end
+    unseen: int = 0  # not looked at afterwards
+    folded: int = 0  # of those told, hidden behind a later one when the page was looked at
+    lag: list[float] = field(default_factory=list)  # seconds from change to notice, of those told
+    alarms: int = 0  # reported as real although nothing real had changed
 
 
 @dataclass
 class Upkeep:
     """What one watch kept fresh, and what it told."""
 
-    freshness: float
-    """Mean over time of the share, by weight, of the pages whose copy is as the page is."""
+    freshness: float  # mean over time of the weighted share of pages with a current copy
     unweighted: float
-    age: float
-    """Mean days since the first change that the copy lacks, 0 for fresh ones; by weight."""
-    days: list[float]
-    """Freshness day by day."""
+    age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
+    days: list[float]  # freshness day by day
     looks: int
-    unmodified: int
-    """Answers 304."""
-    other: int
-    """Requests for anything else: robots.txt, sitemaps, probes, pages that others moved to."""
+    unmodified: int  # answers 304
+    other: int  # requests for robots.txt, sitemaps, probes, redirect targets
     told: Told
     pages: list[tuple[float, float, int, str]] = field(default_factory=list)
     """For each page its true changes a day, its weight, the looks at it, and how it changes."""
@@ -157,8 +140,7 @@ class Upkeep:
     lied: float = 0.0
     """Freshness lost to false 304s: the share of the weight and time that count in which a copy was out of date after
     its host had denied it."""
-    seconds: float = 0.0
-    """What the run took: not part of the result."""
+    seconds: float = 0.0  # CPU of the run: not part of the result
 
     @classmethod
     def of_data(cls, data: dict[str, Any]) -> Upkeep:

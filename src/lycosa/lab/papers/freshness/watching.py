@@ -48,8 +48,7 @@ class World:
     hosts: int = 36
     crawled: int = 450
     days: float = 30.0
-    sources: bool = False
-    """Whether sitemaps and feeds are read, too."""
+    sources: bool = False  # read sitemaps and feeds, too
 
     @property
     def key(self) -> str:
@@ -89,8 +88,7 @@ class Trial:
 class Crawled:
     """What the crawl found and a watch keeps fresh: for each page when it was fetched, and its weight."""
 
-    ended: float
-    """Virtual seconds."""
+    ended: float  # virtual seconds
     pages: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 

@@ -45,10 +45,8 @@ class Dataset:
     group: str
     index: Index
     guide: Guide
-    subject: Subject
-    """Its truth is beta of the guide."""
-    labels: Subject | None = None
-    """The same with the labels of the corpus as truth, where it has them."""
+    subject: Subject  # its truth is the guide's beta
+    labels: Subject | None = None  # the same with the corpus' labels as truth
     told: str = "score"
     judge: str = ""
     steps: tuple[int, ...] = field(default=())
@@ -187,8 +185,7 @@ class Crawls:
 
     mode: Mode = AS_PUBLISHED
     results: dict[str, tuple[Dataset, Results]] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-    """Graphs that could not be crawled, and why."""
+    left_out: list[str] = field(default_factory=list)  # graphs that could not be crawled, and why
 
     @property
     def suffix(self) -> str:

@@ -112,8 +112,7 @@ class Fit:
     """How the features go with the nodes' scores: correlation of each, and what regressions on them explain."""
 
     pearson: dict[str, float]
-    r_squared: dict[str, float]
-    """Of lr_fl (the four features of the first level) and lr_sl (all seven)."""
+    r_squared: dict[str, float]  # of lr_fl (four first-level features) and lr_sl (all seven)
 
 
 def fit(features: dict[str, Floats], beta: NDArray[np.floating], *, smooth: bool) -> Fit:

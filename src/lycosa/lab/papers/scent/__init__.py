@@ -169,8 +169,7 @@ class Compared:
     budget: int
     floor: float | None
     scent: Interval
-    counted: float
-    """What is held against the floor: for keywords the geometric mean, else the mean."""
+    counted: float  # held against the floor: for keywords the geometric mean, else the mean
     best: str
     published: Interval
     ahead: Difference

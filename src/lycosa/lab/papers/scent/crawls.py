@@ -78,8 +78,7 @@ class Size:
     sets: int = 5
     budgets: tuple[int, ...] = (100, 500, 1000)
     published: tuple[str, ...] = PUBLISHED
-    terms: int = 0
-    """Of scent that are left out one by one; 0: all."""
+    terms: int = 0  # terms of scent left out one by one; 0: all
 
     def sets_for(self, hunted: int) -> int:
         """Seed sets of each of so many topics."""
