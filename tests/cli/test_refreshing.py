@@ -45,9 +45,7 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
         "detect": None,
     }
     refresh(crawl, quiet=True, **given)
-    assert Options(topic="coral reefs", per_hour=30.0, judge="vector", strategy="scent") == Directory.read_options(
-        crawl
-    )
+    assert Options(topic="coral reefs", per_hour=30.0, strategy="scent") == Directory.read_options(crawl)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
     """Restore a backup into a new or empty directory, its rows into SQLite there or into the empty database at
     `address`. Return the numbers of people and crawls; a failure leaves nothing in the directory.
     """
+    if not file.is_file():
+        raise InputError(f"{file} is not a file: give one that 'lycosa backup' wrote")
     if data.exists() and (not data.is_dir() or any(data.iterdir())):
         raise InputError(f"{data} is not empty: a backup is restored into a directory that is new or empty")
     data.parent.mkdir(parents=True, exist_ok=True)
