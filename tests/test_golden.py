@@ -38,9 +38,13 @@ def test_crawl_same_picks(name: str) -> None:
     assert not outcome.changes, "\n".join([*outcome.changes, *outcome.ties])
 
 
-def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One weight of scent that is changed is found, and both candidates are named with their priorities."""
-    monkeypatch.setitem(WEIGHTS, "anchor", 2 * WEIGHTS["anchor"])
+@pytest.mark.parametrize(("weight", "factor"), [("anchor", 2.0), ("address", 1.2)])
+def test_compare_changed_weight(monkeypatch: pytest.MonkeyPatch, weight: str, factor: float) -> None:
+    """One weight of scent that is changed is found, and both candidates are named with their priorities.
+
+    With the second one, the pick that differs is of a page whose robots.txt is fetched first.
+    """
+    monkeypatch.setitem(WEIGHTS, weight, factor * WEIGHTS[weight])
     name = "web/coral"
     (change,) = golden.compare(name, golden.CORPORA, RECORDED[name]).changes
     said = re.fullmatch(

@@ -168,7 +168,8 @@ def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int
         async with going:
             async for visit in going:
                 if visit.pick:  # by an errand, such as robots.txt, the page that it is for was picked
-                    picks.append(Pick(visit.origin or visit.url, *chosen[visit.pick]))
+                    page = visit.origin or visit.url
+                    picks.append(Pick(page, *chosen[page]))
                 if len(picks) == PICKS:
                     break
 
@@ -179,10 +180,10 @@ def run(name: str, corpora: Path, recorded: Sequence[Pick] = (), swaps: dict[int
 
 def _watch(
     engine: Any, picks: list[Pick], recorded: Sequence[Pick], swaps: dict[int, str]
-) -> dict[int, tuple[float, float | None]]:
-    """Note the priorities of what is picked and of the recorded pick, and let the latter win the ties of `swaps`."""
+) -> dict[str, tuple[float, float | None]]:
+    """Note, by picked URL, its priority and the recorded pick's, and let the latter win the ties of `swaps`."""
     table, strategy, original = engine.table, engine.strategy, engine.strategy.pick
-    chosen: dict[int, tuple[float, float | None]] = {}
+    chosen: dict[str, tuple[float, float | None]] = {}
 
     def pick(number: int, frontier: Any, now: float) -> Any:
         best, at, rival = original(number, frontier, now), len(picks), None
@@ -194,7 +195,7 @@ def _watch(
             if swaps.get(at) == table.nodes[best.row]:
                 choose = lambda rows: row if row in rows else best.row  # noqa: E731
                 best = strategy.instead(best, best.score - TIE, choose, frontier, now)
-        chosen[number] = float(best.score), rival
+        chosen[table.nodes[best.row]] = float(best.score), rival
         return best
 
     strategy.pick = pick
