@@ -45,7 +45,8 @@ def test_an_empty_value_takes_a_setting_back(crawl: Path) -> None:
         "detect": None,
     }
     refresh(crawl, quiet=True, **given)
-    assert Options(topic="coral reefs", per_hour=30.0, strategy="scent") == Directory.read_options(crawl)
+    expected = Options(topic="coral reefs", per_hour=30.0, judge="probability", strategy="scent")
+    assert expected == Directory.read_options(crawl)
 
 
 @pytest.mark.parametrize(
