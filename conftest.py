@@ -23,7 +23,8 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.testing import Web
 from lycosa.text.meanings import ontology
 from lycosa.text.ontology import Ontology
@@ -167,7 +168,7 @@ def postgres() -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty database for one test: it runs once on either kind. What `Database.open` takes."""
+    """An empty database for one test: it runs once on either kind. What `Database` takes."""
     if request.param == "sqlite":
         yield str(tmp_path / "lycosa.sqlite")
     else:
@@ -193,7 +194,7 @@ def _schema(server: str) -> Iterator[str]:
 def migrated_schema(postgres: str) -> Iterator[str]:
     """A schema in PostgreSQL that has all tables: made once, emptied for each test."""
     with _schema(postgres) as address:
-        made = Database.open(address)
+        made = Database(address)
         migrate(made)
         made.close()
         yield address
@@ -206,11 +207,11 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         from site_maker import fresh_database
 
         (tmp_path / "lycosa.sqlite").write_bytes(fresh_database())
-        made = Database.open(tmp_path / "lycosa.sqlite")
+        made = Database(tmp_path / "lycosa.sqlite")
         made.run("DELETE FROM catalogue")
     else:
-        made = Database.open(request.getfixturevalue("migrated_schema"))
-        made.run(f"TRUNCATE {', '.join(table for table in made.tables() if table != 'migration')}")
+        made = Database(request.getfixturevalue("migrated_schema"))
+        made.run(f"TRUNCATE {', '.join(table for table in made.tables() if table != 'alembic_version')}")
     yield made
     made.close()
 

@@ -29,7 +29,8 @@ import aiohttp
 
 from lycosa.people import accounts, tokens
 from lycosa.people.credentials import Passwords
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.testing import Web, serve
 from lycosa.testing.server import gaps, most_at_once
 
@@ -52,7 +53,7 @@ def free_port() -> int:
 
 def enrol(address: str, people: int) -> list[str]:
     """Accounts, and a token for each."""
-    database = Database.open(address)
+    database = Database(address)
     migrate(database)
     cheap, now, made = Passwords(time_cost=1, memory_cost=8, parallelism=1), time.time(), []
     for number in range(people):

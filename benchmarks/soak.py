@@ -109,7 +109,7 @@ async def people(place: Place) -> list[str]:
     """Ten people with accounts: the tokens that they act by."""
     settings = place.settings
     settings.data.mkdir(parents=True)
-    with closing(Database.open(settings.database_address)) as database:
+    with closing(Database(settings.database_address)) as database:
         app = create_app(settings, database, clock=clock, passwords=CHEAP)
         return [await sign_up(app, settings.base, number) for number in range(PEOPLE)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.core.types import Visit
-from lycosa.people.database import new_id
+from lycosa.people.ids import new_id
 from lycosa.store.directory import Directory
 from lycosa.text.vocabulary import Vocabulary
 from revisited_crawl import EPOCH, Revisited
@@ -66,8 +66,7 @@ class CrawlOnSite:
 
     def set(self, **columns: Any) -> None:
         """Change the crawl's row."""
-        names = ", ".join(f"{name} = ?" for name in columns)
-        self.site.database.run(f"UPDATE crawl SET {names} WHERE id = ?", *columns.values(), self.crawl)
+        self.site.database.update("crawl", self.crawl, columns)
 
 
 def crawl_on_site(site: SiteUnderTest) -> CrawlOnSite:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lycosa.people import interests
 from lycosa.people.accounts import fold
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 from lycosa.people.wishes import Wishes
 
 NOW = 1_700_000_000.0

@@ -1,15 +1,15 @@
-"""A row in every table, whatever the schema: made from what the database itself says of its columns."""
+"""A row in every table, made from the schema."""
 
 from __future__ import annotations
 
 import json
 from hashlib import sha256
+from typing import Any
 
-from lycosa.people.database import Database, scripts, statements
+from sqlalchemy import Column, Double, Text
 
-FIRST = ("person", "interest", "crawl")
-"""What others refer to, in this order."""
-
+from lycosa.people.database import Database
+from lycosa.people.schema import metadata
 
 SAID = {
     "role": "member",
@@ -33,42 +33,27 @@ SAID = {
 
 
 def fill(database: Database, rows: int = 2) -> None:
-    """Some rows in each table but `migration`, references included."""
-    kinds = _kinds(database)
-    for table in sorted(kinds, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name)):
+    """Some rows in each table, references included."""
+    for table in metadata.sorted_tables:
         for number in range(rows):
-            database.insert(
-                table, {column: _value(table, column, kind, number) for column, kind in kinds[table].items()}
-            )
+            database.insert(table.name, {column.name: _value(table.name, column, number) for column in table.columns})
 
 
-def _value(table: str, column: str, kind: str, number: int) -> str | int | float:
-    if "REFERENCES" in kind:
-        return f"{kind.split('REFERENCES')[1].split()[0]}-{number}"
-    if column == "id" or (table, column) == ("rubbish", "crawl"):
+def _value(table: str, column: Column[Any], number: int) -> str | int | float:
+    name = column.name
+    for reference in column.foreign_keys:
+        return f"{reference.column.table.name}-{number}"
+    if name == "id" or (table, name) == ("rubbish", "crawl"):
         return f"{table}-{number}"
-    if column in ("digest", "feed"):
+    if name in ("digest", "feed"):
         return sha256(f"{table} {number}".encode()).hexdigest()
-    said = SAID.get((table, column)) or SAID.get(column)
+    said = SAID.get((table, name)) or SAID.get(name)
     if said is not None:
         return said
-    if kind.startswith("TEXT"):
-        if (table, column) == ("audit", "person"):
+    if isinstance(column.type, Text):
+        if (table, name) == ("audit", "person"):
             return f"person-{number}"
-        name = "name" if column == "folded" else column
-        return '{"a": 1}' if "'{}'" in kind else f"{name} ä {number}"
-    return number + 0.25 if kind.startswith("DOUBLE") else number + (column in ("budget", "number"))
-
-
-def _kinds(database: Database) -> dict[str, dict[str, str]]:
-    """Each table's columns with what the scripts say of them: only those that are there."""
-    found: dict[str, dict[str, str]] = {}
-    present = database.tables()
-    for statement in (part for script in scripts() for part in statements(script)):
-        words = statement.split()
-        if words[:2] != ["CREATE", "TABLE"] or words[2] not in present:
-            continue
-        lines = [line.strip().rstrip(",") for line in statement.splitlines()[1:]]
-        columns = dict(line.split(None, 1) for line in lines if " " in line)
-        found[words[2]] = {name: kind for name, kind in columns.items() if name in present[words[2]]}
-    return found
+        if column.server_default is not None and "{}" in str(column.server_default.arg):
+            return '{"a": 1}'
+        return f"{'name' if name == 'folded' else name} ä {number}"
+    return number + 0.25 if isinstance(column.type, Double) else number + (name in ("budget", "number"))

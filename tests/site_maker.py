@@ -13,7 +13,8 @@ from fastapi.testclient import TestClient
 
 from lycosa.people import accounts, catalogue
 from lycosa.people.credentials import Passwords
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.server.app import create_app
 from lycosa.server.settings import Settings
 
@@ -91,7 +92,7 @@ def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> 
     chosen = Settings(tmp_path, database=address if "://" in address else "", **settings)
     if "://" not in address and not Path(address).exists():
         Path(address).write_bytes(fresh_database())
-    database = Database.open(address)
+    database = Database(address)
     clock = Clock()
     return SiteUnderTest(create_app(chosen, database, clock=clock, passwords=CHEAP), database, clock, chosen)
 
@@ -100,7 +101,7 @@ def make_site(database_address: str | Path, tmp_path: Path, **settings: Any) -> 
 def fresh_database() -> bytes:
     """An SQLite file of the newest schema, with the catalogue of the first start: made once, copied for each site."""
     with TemporaryDirectory() as place:
-        database = Database.open(f"{place}/lycosa.sqlite")
+        database = Database(f"{place}/lycosa.sqlite")
         migrate(database)
         catalogue.fill(database, Clock.now)
         database.close()

@@ -203,7 +203,7 @@ class Checks:
 
     def counted(self) -> Iterator[str]:
         """`show`, the API's rows and the log agree."""
-        with closing(Database.open(self.place.settings.database_address)) as database:
+        with closing(Database(self.place.settings.database_address)) as database:
             rows = {row["id"]: row for row in database.rows("SELECT * FROM crawl")}
         for crawl, directory in self.directories().items():
             with closing(SqliteLog(directory / NAME, readonly=True)) as log:
@@ -222,7 +222,7 @@ class Checks:
 
     def kept(self) -> Iterator[str]:
         """Yes and no that were acknowledged are in the database."""
-        with closing(Database.open(self.place.settings.database_address)) as database:
+        with closing(Database(self.place.settings.database_address)) as database:
             there = {row["id"] for row in database.rows("SELECT id FROM interest")}
             for (interest, url), labels in self.journal.said.items():
                 if interest not in there:
@@ -239,7 +239,7 @@ class Checks:
 
     def apart(self) -> Iterator[str]:
         """A crawl has the seeds and the labels of its own interest, and of nobody else's."""
-        with closing(Database.open(self.place.settings.database_address)) as database:
+        with closing(Database(self.place.settings.database_address)) as database:
             for row in database.rows(
                 "SELECT c.id, c.interest, i.wishes FROM crawl c JOIN interest i ON i.id = c.interest"
             ):
@@ -258,7 +258,7 @@ class Checks:
 
     def tidy(self) -> Iterator[str]:
         """No temporary files, no directory of a crawl that was deleted, no directory missing."""
-        with closing(Database.open(self.place.settings.database_address)) as database:
+        with closing(Database(self.place.settings.database_address)) as database:
             rows = {row["id"] for row in database.rows("SELECT id FROM crawl")}
         crawls = self.place.root / "server" / "crawls"
         for path in crawls.iterdir():

@@ -31,7 +31,7 @@ def spoil(checks: Checks) -> None:
         page = "kind = 'page' AND outcome = 'ok'"
         columns = "kind, node, outcome, beta, same, file, start, length, body"
         log.execute(f"INSERT INTO event ({columns}) SELECT {columns} FROM event WHERE {page} ORDER BY seq DESC LIMIT 1")
-    with closing(Database.open(place.settings.database_address)) as database:
+    with closing(Database(place.settings.database_address)) as database:
         database.run("UPDATE crawl SET pages = pages + 1 WHERE state <> 'running'")
         database.run("UPDATE interest SET wishes = '{}'")
 

@@ -248,8 +248,8 @@ async def _serve(plan: Plan, place: Place, world: World, tell: Tell) -> None:
         return clock() + plan.offset + (plan.jump if plan.jump_at and loop.time() >= plan.jump_at else 0.0)
 
     with (
-        closing(Database.open(settings.database_address)) as database,
-        closing(Database.open(settings.database_address)) as own,
+        closing(Database(settings.database_address)) as database,
+        closing(Database(settings.database_address)) as own,
     ):
         process = CrawlProcess(settings, own, lambda: clock() + plan.offset)
         process.around.wall = wall

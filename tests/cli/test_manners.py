@@ -19,7 +19,8 @@ import tiny_wordnet
 from commands import Command
 from lycosa.cli.main import app
 from lycosa.estimators.rulebook import RuleBook
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.testing import Web, serve
 from lycosa.testing.browsing import browse
 from terminals import Task, Terminal, run_all
@@ -103,7 +104,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, dict[str
     """What each command wrote in each kind of terminal, and how those end that nobody reads."""
     home = tmp_path_factory.mktemp("manners")
     (home / "data").mkdir()
-    accounts = Database.open(home / "data" / "lycosa.sqlite")
+    accounts = Database(home / "data" / "lycosa.sqlite")
     migrate(accounts)
     accounts.close()
     (home / "marks.html").write_text(

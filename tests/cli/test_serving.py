@@ -10,7 +10,8 @@ import pytest
 from commands import Command
 from lycosa.cli import serve as serving
 from lycosa.cli.serve import orphaned
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,7 @@ def test_without_its_packages_it_says_which(command: Command, tmp_path: Path, mo
 def test_there_and_back(command: Command, tmp_path: Path) -> None:
     """A backup is written and restored, and both say what they did; a second restore is refused."""
     (tmp_path / "data").mkdir()
-    database = Database.open(tmp_path / "data" / "lycosa.sqlite")
+    database = Database(tmp_path / "data" / "lycosa.sqlite")
     migrate(database)
     database.close()
     assert "0 people, 0 crawls" in command.out("backup", tmp_path / "data", tmp_path / "b.tar")

@@ -207,7 +207,7 @@ def test_what_is_due_is_queued(database: Database) -> None:
     crawl = ended(database)
 
     def again(how: str, at: float) -> tuple[list[str], float | None]:
-        database.run("UPDATE interest SET look_again = ? WHERE id = 'Ann''s'", how)
+        database.run("UPDATE interest SET look_again = :how WHERE id = 'Ann''s'", how=how)
         return crawls.schedule(database, at), crawls.get(database, crawl)["due"]
 
     assert ([], None) == again("", NOW + 1e6)
@@ -228,7 +228,7 @@ def test_a_look_that_failed_is_tried_again(database: Database) -> None:
     crawls.end(database, NOW + 2e4, crawl, Ending("no network", failed=True))
     assert [] == crawls.schedule(database, NOW + 2e4)
     assert [crawl] == crawls.schedule(database, NOW + 2e4 + 3600)
-    database.run("UPDATE crawl SET task = 'crawl', state = 'failed', ended = ?", NOW)
+    database.run("UPDATE crawl SET task = 'crawl', state = 'failed', ended = :now", now=NOW)
     assert [] == crawls.schedule(database, NOW + 1e6)
 
 
@@ -250,15 +250,17 @@ def test_wishes_that_cannot_be_read_hold_up_nobody_else(database: Database) -> N
     crawls.end(database, NOW + 2, bobs, Ending(EXHAUSTED))
     database.run("UPDATE interest SET look_again = '1h'")
     for broken in ("not JSON", "[]", '{"frequent": 7, "frequently": ["a"]}'):
-        database.run("UPDATE interest SET wishes = ? WHERE id = 'Ann''s'", broken)
-        database.run("UPDATE crawl SET state = 'finished', task = 'crawl', ended = ? WHERE id = ?", NOW, bobs)
+        database.run("UPDATE interest SET wishes = :broken WHERE id = 'Ann''s'", broken=broken)
+        database.run(
+            "UPDATE crawl SET state = 'finished', task = 'crawl', ended = :now WHERE id = :bobs", now=NOW, bobs=bobs
+        )
         assert bobs in crawls.schedule(database, NOW + 1e6)
 
 
 def test_deleted_meanwhile(database: Database) -> None:
     """What is asked of a crawl that is gone is refused; its end is no news."""
     crawl = running(database)
-    database.run("DELETE FROM crawl WHERE id = ?", crawl)
+    database.run("DELETE FROM crawl WHERE id = :crawl", crawl=crawl)
     with pytest.raises(Gone):
         crawls.pause(database, crawl)
     assert "" == crawls.end(database, NOW, crawl, Ending(STOPPED))

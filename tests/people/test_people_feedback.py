@@ -44,5 +44,5 @@ def test_a_label_outlives_its_giver(database: Database) -> None:
     ada, bob = person(database, "Ada"), person(database, "Bob")
     reefs = interest(database, ada)
     set_label(database, NOW, reefs, bob, PAGE, True, "A")
-    database.run("DELETE FROM person WHERE id = ?", bob)
+    database.run("DELETE FROM person WHERE id = :bob", bob=bob)
     assert [GivenLabel(PAGE, "A", True, NOW, "")] == given(database, reefs)

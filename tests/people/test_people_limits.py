@@ -6,7 +6,8 @@ import threading
 from contextlib import closing
 
 from lycosa.people import limits
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 
 NOW = 1_700_000_000.0
 MINUTE = 60.0
@@ -77,7 +78,7 @@ def test_what_is_refused_does_not_lengthen_the_wait(database: Database) -> None:
 
 def test_a_restart_forgives_nothing(database_address: str) -> None:
     """Another process counts the same failures."""
-    with closing(Database.open(database_address)) as one, closing(Database.open(database_address)) as other:
+    with closing(Database(database_address)) as one, closing(Database(database_address)) as other:
         migrate(one)
         for _ in range(5):
             fail(one, "ada", HOME)

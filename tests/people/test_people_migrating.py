@@ -1,81 +1,100 @@
-"""The schema: from nothing, from every release, by two at once, and killed in the middle."""
+"""The schema: from nothing, by a later revision, by two at once, and killed in the middle."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.people import database as schema
-from lycosa.people.database import Database, Row, migrate, scripts, version
+from lycosa.people import migrations
+from lycosa.people.database import Database, Row
+from lycosa.people.migrating import migrate, newest, revision
+from lycosa.people.schema import metadata
 from people_rows import fill
 
 
 @pytest.fixture
 def database(database_address: str) -> Iterator[Database]:
     """An empty one."""
-    opened = Database.open(database_address)
+    opened = Database(database_address)
     yield opened
     opened.close()
+
+
+LATER = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "later"
+down_revision = "{newest}"
+
+
+def upgrade():
+    op.create_table("later", sa.Column("x", sa.Text))
+    with op.batch_alter_table("person") as person:
+        person.add_column(sa.Column("colour", sa.Text, nullable=False, server_default="green"))
+    {last}
+"""
+
+
+def with_revision(tmp_path: Path, last: str = "pass") -> Config:
+    """Alembic's folder with one more revision."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(Path(migrations.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "later.py").write_text(LATER.format(newest=newest(), last=last))
+    config = Config()
+    config.set_main_option("script_location", str(folder))
+    return config
 
 
 def everything(database: Database) -> dict[str, list[Row]]:
     return {
         table: sorted(database.rows(f"SELECT * FROM {table}"), key=str)
         for table in database.tables()
-        if table != "migration"
+        if table != "alembic_version"
     }
 
 
-@pytest.mark.parametrize("release", range(1, len(scripts()) + 1))
-def test_every_release_becomes_the_newest(
-    database: Database, release: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A database of any release gets the newest schema, and keeps its rows."""
-    later = "CREATE TABLE later (x TEXT);\nALTER TABLE person ADD COLUMN colour TEXT NOT NULL DEFAULT 'green';"
-    known = scripts()
-    assert release == migrate(database, release)
+def test_migrate_an_empty_database(database: Database) -> None:
+    """The tables are those of the schema; a second time changes nothing."""
+    for _ in range(2):
+        migrate(database)
+        assert newest() == revision(database)
+        with database.connection() as connection:
+            assert [] == compare_metadata(MigrationContext.configure(connection), metadata)
+
+
+def test_migrate_applies_a_later_revision(database: Database, tmp_path: Path) -> None:
+    """The rows stay, and what refers to them."""
+    migrate(database)
     fill(database)
-    before = everything(database)
+    tables, before = database.tables(), everything(database)
     assert all(before.values())
-    assert len(known) == migrate(database)
-    newest = fresh(tmp_path)
-    assert newest == database.tables()
-    monkeypatch.setattr(schema, "scripts", lambda: [*known, later])
-    assert len(known) + 1 == migrate(database)
-    assert {**newest, "later": ["x"], "person": [*newest["person"], "colour"]} == database.tables()
+    migrate(database, with_revision(tmp_path))
+    assert "later" == revision(database)
+    assert {**tables, "later": ["x"], "person": [*tables["person"], "colour"]} == database.tables()
     after = everything(database)
-    for table, rows in before.items():
-        assert rows == [{name: row[name] for name in rows[0]} for row in after[table]]
+    assert {"green"} == {row.pop("colour") for row in after["person"]}
+    assert {**before, "later": []} == after
 
 
-def fresh(tmp_path: Path) -> dict[str, list[str]]:
-    """The tables of a database that was never anything else."""
-    new = Database.open(tmp_path / "fresh.sqlite")
-    migrate(new)
-    tables = new.tables()
-    new.close()
-    return tables
-
-
-def test_a_second_time_changes_nothing(database: Database) -> None:
-    """A schema that is up to date stays as it is."""
-    assert len(scripts()) == migrate(database) == migrate(database) == version(database)
-
-
-def test_a_newer_schema_is_refused(database: Database) -> None:
+def test_migrate_refuses_a_newer_schema(database: Database) -> None:
     """Lycosa doesn't touch what a later version has made."""
     migrate(database)
-    database.insert("migration", {"number": len(scripts()) + 1, "applied": 0.0})
+    database.run("UPDATE alembic_version SET version_num = 'later'")
     with pytest.raises(InputError, match="newer version"):
         migrate(database)
 
 
-def test_a_foreign_database_is_refused(database: Database) -> None:
+def test_migrate_refuses_a_foreign_database(database: Database) -> None:
     """Where someone else's table has our name, nothing is changed."""
     database.run("CREATE TABLE person (x TEXT)")
     with pytest.raises(InputError, match="person"):
@@ -83,30 +102,28 @@ def test_a_foreign_database_is_refused(database: Database) -> None:
     assert {"person": ["x"]} == database.tables()
 
 
-def test_a_script_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All scripts that are due are applied, or none."""
+def test_migrate_fails_as_a_whole(database: Database, tmp_path: Path) -> None:
+    """A revision that fails leaves nothing of itself."""
     migrate(database)
     before = database.tables()
-    broken = [*scripts(), "CREATE TABLE later (x TEXT);", "CREATE TABLE even_later (x TEXT);\nSELECT nonsense;"]
-    monkeypatch.setattr(schema, "scripts", lambda: broken)
     with pytest.raises(LycosaError):
-        migrate(database)
+        migrate(database, with_revision(tmp_path, 'op.execute("SELECT nonsense")'))
     assert before == database.tables()
-    assert len(scripts()) == version(database)
+    assert newest() == revision(database)
 
 
 KILLED = """
 import os, signal, sys
+from sqlalchemy import event
 from lycosa.people.database import Database
-from lycosa.people.database import migrate
-database = Database.open(sys.argv[1])
-run, seen = database.run, []
-def counted(statement, *given):
-    seen.append(statement)
+from lycosa.people.migrating import migrate
+database = Database(sys.argv[1])
+seen = []
+@event.listens_for(database._engine, "before_cursor_execute")
+def count(connection, cursor, statement, *_):
+    seen.extend(["CREATE TABLE"] * ("CREATE TABLE" in statement))
     if len(seen) == 12:
         os.kill(os.getpid(), signal.SIGKILL)
-    return run(statement, *given)
-database.run = counted
 migrate(database)
 """
 
@@ -115,17 +132,19 @@ def test_killed_in_the_middle_it_starts_anew(database: Database, database_addres
     """kill -9 amid a migration leaves the schema of before."""
     killed = subprocess.run([sys.executable, "-c", KILLED, database_address], check=False)
     assert -9 == killed.returncode
-    assert 0 == version(database)
-    assert len(scripts()) == migrate(database)
+    assert {} == database.tables()
+    migrate(database)
+    assert newest() == revision(database)
 
 
 TOGETHER = """
 import sys
 from lycosa.people.database import Database
-from lycosa.people.database import migrate
+from lycosa.people.migrating import migrate, revision
 sys.stdin.readline()
-database = Database.open(sys.argv[1])
-print(migrate(database))
+database = Database(sys.argv[1])
+migrate(database)
+print(revision(database))
 """
 
 
@@ -137,4 +156,4 @@ def test_two_at_once_take_turns(database_address: str) -> None:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    assert [f"{len(scripts())}\n"] * 2 == [process.communicate(timeout=120)[0] for process in both]
+    assert [f"{newest()}\n"] * 2 == [process.communicate(timeout=120)[0] for process in both]

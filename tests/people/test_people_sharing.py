@@ -34,7 +34,7 @@ def test_sharing_tells_the_person_once(database: Database) -> None:
 def test_what_cannot_be_shared(database: Database) -> None:
     """Nobody, oneself, someone shut out, and other modes than read and edit are refused."""
     ada, _, shut = person(database, "Ada"), person(database, "Bob"), person(database, "Shut")
-    database.run("UPDATE person SET disabled = 1 WHERE id = ?", shut)
+    database.run("UPDATE person SET disabled = 1 WHERE id = :shut", shut=shut)
     row = _row(database, interest(database, ada))
     for name, mode, told in (
         ("Ada", "read", "it is your own"),
@@ -56,7 +56,7 @@ def test_the_mode_of_a_person(database: Database) -> None:
     assert ["own", "edit", None, None] == [
         sharing.mode_of(database, row["id"], who) for who in (ada, bob, eve, "nobody")
     ]
-    database.run("UPDATE person SET disabled = 1 WHERE id = ?", bob)
+    database.run("UPDATE person SET disabled = 1 WHERE id = :bob", bob=bob)
     assert sharing.mode_of(database, row["id"], bob) is None
 
 

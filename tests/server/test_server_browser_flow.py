@@ -370,7 +370,7 @@ def crawled(served: Served, browser: Any) -> Iterator[Crawled]:
     watch = Watch()
     with hostile_web() as web:
         page = new_page(browser, served.url, watch)
-        with closing(Database.open(served.data / "lycosa.sqlite")) as database:
+        with closing(Database(served.data / "lycosa.sqlite")) as database:
             _, code = accounts.invite(database, time.time(), "admin")
         join(page, f"{served.url}/join#{code}", "Hedy")
         wishes = {

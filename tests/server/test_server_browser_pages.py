@@ -325,7 +325,7 @@ def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, compl
     seen = crawled(site, visit("Hasty Ada"), "d")
     seen.made.close()
     stand(site, seen, "finished")
-    person = site.database.row("SELECT id FROM person WHERE name = ?", "Hasty Ada")
+    person = site.database.row("SELECT id FROM person WHERE name = :name", name="Hasty Ada")
     assert person is not None
     notices.notify(site.database, site.clock(), person["id"], "finished", "It has ended")
     page, interest = seen.page, f"**/api/v1/interests/{seen.address.rsplit('/', 1)[-1]}"
@@ -362,7 +362,7 @@ def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, compl
 
 def stand(site: SiteUnderTest, seen: Crawled, state: str) -> None:
     """A crawl stands like this, and all its pages are judged."""
-    site.database.run("UPDATE crawl SET state = ?, judging = '' WHERE id = ?", state, seen.crawl)
+    site.database.run("UPDATE crawl SET state = :state, judging = '' WHERE id = :id", state=state, id=seen.crawl)
 
 
 def says_last(page: Any) -> None:
@@ -503,7 +503,7 @@ def test_making_an_interest(visit: Any, tmp_path: Path, complaints: list[str]) -
 def test_keyboard(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
     """Skip link first; menu and notices open by Enter, close by Escape and give the focus back; tabs go by arrows."""
     page = visit("typist", "admin")
-    person = site.database.row("SELECT id FROM person WHERE name = ?", "typist")
+    person = site.database.row("SELECT id FROM person WHERE name = :name", name="typist")
     assert person is not None
     notices.notify(site.database, site.clock(), person["id"], "finished", f"Done: {HOSTILE}")
     page.goto("/admin")
@@ -563,7 +563,7 @@ def test_the_account(visit: Any, site: SiteUnderTest, complaints: list[str]) -> 
     assert [] == complaints
     page.get_by_role("button", name="Delete everything").click()
     page.get_by_text("Your account was deleted.").wait_for()
-    assert None is site.database.row("SELECT id FROM person WHERE name = ?", "leaver")
+    assert None is site.database.row("SELECT id FROM person WHERE name = :name", name="leaver")
 
 
 def test_suspending_somebody(visit: Any, complaints: list[str]) -> None:
@@ -670,7 +670,9 @@ def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
     assert 1 == page.locator(".feed-line", has_text="Coral hub").count()
     assert [] == [one for one in complaints if "Failed to load resource" not in one]  # while nobody listened
     complaints.clear()
-    listening.site.database.run("UPDATE crawl SET state = 'finished', ended = ? WHERE id = ?", EPOCH, seen.crawl)
+    listening.site.database.run(
+        "UPDATE crawl SET state = 'finished', ended = :epoch WHERE id = :id", epoch=EPOCH, id=seen.crawl
+    )
     page.wait_for_selector("#interest-state .badge.good")
     seen.made.close()
 

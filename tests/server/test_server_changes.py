@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from fastapi.testclient import TestClient
 
-from lycosa.people.database import new_id
+from lycosa.people.ids import new_id
 from lycosa.server import news
 from lycosa.server.api import changes
 from revisited_crawl import DAY, EPOCH, Revisited, html

@@ -88,7 +88,7 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         pages = bench.row(other)["pages"]
         await bench.until(lambda: bench.row(other)["pages"] > pages)
         crawls.stop(bench.database, time.time(), other)
-        bench.database.run("UPDATE crawl SET budget = pages + 4 WHERE id = ?", crawl)
+        bench.database.run("UPDATE crawl SET budget = pages + 4 WHERE id = :crawl", crawl=crawl)
         assert "all requested pages were fetched" == (await bench.until_state(crawl, "finished"))["reason"]
         stopped = await bench.until_state(other, "stopped")
         await bench.stop()
@@ -104,7 +104,9 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
         bench.start()
         assert bench.process is not None
         bench.process.around.hosts = None  # a server without a cluster has the same crawls
-        bench.database.run("UPDATE crawl SET budget = ? WHERE id = ?", stopped["pages"] + 1, other)
+        bench.database.run(
+            "UPDATE crawl SET budget = :budget WHERE id = :other", budget=stopped["pages"] + 1, other=other
+        )
         crawls.more(bench.database, time.time(), other, 1, 10_000)
         assert stopped["pages"] + 2 == (await bench.until_state(other, "finished"))["pages"]
         nodes = bench.collected(other)

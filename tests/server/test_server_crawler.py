@@ -24,7 +24,8 @@ from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import crawls, erasing, feedback
-from lycosa.people.database import Database, DatabaseAway, Row, migrate
+from lycosa.people.database import Database, DatabaseAway, Row
+from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.refresh.change import change_of
 from lycosa.server.api.exports import _pack
@@ -80,7 +81,7 @@ class Bench:
     def __init__(self, path: Path, address: str, server: Server, web: Endless, **given: Any) -> None:
         told: dict[str, Any] = {"delay": DELAY, "allow_network": ("127.0.0.0/8",), **given}
         self.settings = Settings(path, address if "://" in address else "", **told)
-        self.database = Database.open(address)
+        self.database = Database(address)
         migrate(self.database)
         self.server, self.web = server, web
         self.process: CrawlProcess | None = None
@@ -88,7 +89,7 @@ class Bench:
 
     def interest(self, person: str, name: str = "reefs", host: str = "reef.localhost", **wishes: Any) -> str:
         """An interest of a person, who is made if need be."""
-        if self.database.row("SELECT id FROM person WHERE id = ?", person) is None:
+        if self.database.row("SELECT id FROM person WHERE id = :person", person=person) is None:
             row = {"id": person, "name": person, "folded": person, "password": HASH, "role": "member", "created": 0.0}
             self.database.insert("person", row)
         told = {"seeds": [self.server.url(host, "/coral-0")], "judge": "vector", **wishes}
@@ -274,7 +275,7 @@ def test_pause_resume_stop(tmp_path: Path) -> None:
         crawls.stop(bench.database, time.time(), crawl)
         stopped = await bench.until_state(crawl, "stopped")
         assert "stopped" == stopped["reason"]
-        bench.database.run("UPDATE crawl SET budget = ?", stopped["pages"] + 2)
+        bench.database.run("UPDATE crawl SET budget = :budget", budget=stopped["pages"] + 2)
         crawls.more(bench.database, time.time(), crawl, 3, 10_000)
         assert stopped["pages"] + 5 == (await bench.until_state(crawl, "finished"))["pages"]
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
@@ -356,7 +357,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         for name, owner, kind, content in (("m-ann", "ann", "classifier", reefs), ("r-ann", "ann", "rules", book)):
             add_model(bench, name, owner, kind, content)
         told = Wishes(seeds=[bench.server.url("reef.localhost", "/coral-0")], **wishes).as_json()
-        bench.database.run("UPDATE interest SET wishes = ?", told)
+        bench.database.run("UPDATE interest SET wishes = :told", told=told)
         bench.start()
         row = await bench.until_state(crawl, "finished")
         assert (3, 3) == (row["pages"], row["found"])
@@ -367,7 +368,7 @@ def test_a_crawl_by_models(tmp_path: Path) -> None:
         upside_down = fitted("nb", Bags.of([([0], [2]), ([1], [2])]), np.arange(2), ["Rail", "Sea"], ["coral", "rail"])
         add_model(bench, "m2-ann", "ann", "classifier", upside_down)
         told = told.replace("m-ann", "m2-ann")
-        bench.database.run("UPDATE interest SET wishes = ? WHERE owner = 'ann'", told)
+        bench.database.run("UPDATE interest SET wishes = :told WHERE owner = 'ann'", told=told)
         crawls.judge_again(bench.database, "ann-reefs", "topic")
         await bench.until(lambda: not bench.row(crawl)["judging"])
         row = bench.row(crawl)
@@ -410,7 +411,7 @@ def test_the_next_process_goes_on(tmp_path: Path) -> None:
         assert [len(bench.collected(crawl)) for crawl in made] == [bench.row(crawl)["pages"] for crawl in made]
         budgets = {crawl: bench.row(crawl)["pages"] + 8 for crawl in made}
         for crawl, budget in budgets.items():
-            bench.database.run("UPDATE crawl SET budget = ? WHERE id = ?", budget, crawl)
+            bench.database.run("UPDATE crawl SET budget = :budget WHERE id = :crawl", budget=budget, crawl=crawl)
         bench.start()
         for crawl, budget in budgets.items():
             assert budget == (await bench.until_state(crawl, "finished"))["pages"]
@@ -633,9 +634,9 @@ def test_a_killed_process_had_not_told_all(tmp_path: Path) -> None:
         bench.start()
         row = await bench.until_state(crawl, "finished")
         await bench.stop()
-        told = "UPDATE crawl SET state = 'running', wanted = ?, pages = ?, found = ?"
+        told = "UPDATE crawl SET state = 'running', wanted = :wanted, pages = :pages, found = :found"
         for wanted, pages, found in (("pause", 3, 2), ("stop", 0, 0), ("stop", 7, 5)):
-            bench.database.run(told, wanted, pages, found)
+            bench.database.run(told, wanted=wanted, pages=pages, found=found)
             live = bench.settings.crawl_directory(crawl) / "live.json"
             live.write_text("{}")
             bench.start()
@@ -649,10 +650,10 @@ def test_a_killed_process_had_not_told_all(tmp_path: Path) -> None:
 
 def rewish(bench: Bench, interest: str, **wishes: Any) -> None:
     """Change what an interest wishes."""
-    row = bench.database.row("SELECT wishes FROM interest WHERE id = ?", interest)
+    row = bench.database.row("SELECT wishes FROM interest WHERE id = :interest", interest=interest)
     assert row is not None
     told = json.dumps({**json.loads(row["wishes"]), **wishes})
-    bench.database.run("UPDATE interest SET wishes = ? WHERE id = ?", told, interest)
+    bench.database.run("UPDATE interest SET wishes = :told WHERE id = :interest", told=told, interest=interest)
 
 
 def events_of(bench: Bench, crawl: str, where: str) -> list[Any]:
@@ -813,18 +814,18 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         await bench.until(lambda: bench.row(crawl)["pages"] >= 2)
         running = bench.process.running[crawl]  # type: ignore[union-attr]
         enough = running.pages + 30
-        bench.database.run("UPDATE crawl SET budget = ?", enough)
+        bench.database.run("UPDATE crawl SET budget = :enough", enough=enough)
         await bench.until(lambda: running.budget == enough)
-        ask = bench.process.database._ask  # type: ignore[union-attr]
+        ask = bench.process.database._execute  # type: ignore[union-attr]
 
         def away(*given: Any) -> Any:
             raise DatabaseAway("it is away")
 
-        monkeypatch.setattr(bench.process.database, "_ask", away)  # type: ignore[union-attr]
+        monkeypatch.setattr(bench.process.database, "_execute", away)  # type: ignore[union-attr]
         await bench.until(lambda: bench.process and bench.process.unwritten)
         assert bench.process is not None
         assert "it is away" == bench.process.away
-        monkeypatch.setattr(bench.process.database, "_ask", ask)
+        monkeypatch.setattr(bench.process.database, "_execute", ask)
         assert running.pages == (await bench.until_state(crawl, "finished"))["pages"]
         assert 1 == len(bench.database.rows("SELECT * FROM notice"))
 

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lycosa.core.errors import LycosaError
-from lycosa.people.database import new_id
+from lycosa.people.ids import new_id
 from lycosa.server.api.exports import _copy
 from lycosa.server.streaming import PIECE, streamed
 from revisited_crawl import EPOCH, Revisited, html
@@ -101,7 +101,7 @@ def test_a_crawl_that_has_not_begun(site: SiteUnderTest) -> None:
     ada = site.sign_up("Ada")
     interest, crawl, made = _crawled(site, ada)
     made.close()
-    site.database.run("UPDATE crawl SET id = 'elsewhere' WHERE id = ?", crawl)
+    site.database.run("UPDATE crawl SET id = 'elsewhere' WHERE id = :crawl", crawl=crawl)
     assert 404 == ada.get(f"{API}/crawls/elsewhere/export").status_code
     with ZipFile(io.BytesIO(ada.get(f"{API}/interests/{interest}/export").content)) as packed:
         assert ["account.json"] == packed.namelist()

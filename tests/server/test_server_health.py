@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from lycosa.people.database import NoRoom, scripts
+from lycosa.people.database import NoRoom
+from lycosa.people.migrating import newest
 from lycosa.server.middleware import Metrics, gauge
 from site_maker import API, SiteUnderTest
 
@@ -33,14 +34,14 @@ def test_health_needs_both_processes(site: SiteUnderTest) -> None:
 def test_a_full_disk_is_told(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who wants something kept hears that there is no room; who only reads is answered."""
     ada = site.sign_up("ada")
-    ask = site.database._ask
+    ask = site.database._execute
 
     def full(statement: str, given: Any) -> Any:
         if statement.startswith("INSERT INTO interest"):
             raise NoRoom("lycosa.sqlite: database or disk is full")
         return ask(statement, given)
 
-    monkeypatch.setattr(site.database, "_ask", full)
+    monkeypatch.setattr(site.database, "_execute", full)
     wishes = {"words": "coral", "seeds": ["http://reefs.example/"], "budget": 5}
     answer = ada.post(f"{API}/interests", json={"name": "reefs", "wishes": wishes, "look_again": ""})
     assert (507, True) == (answer.status_code, "disk is full" in answer.json()["detail"])
@@ -94,7 +95,7 @@ def test_an_admin_sees_how_it_is_run(site: SiteUnderTest) -> None:
     """Limits, processes and queue are for admins only; the database's address is for nobody."""
     beat(site)
     told = site.sign_up("root", "admin").get(f"{API}/server").json()
-    assert (len(scripts()), 8, {"queued": 0, "running": 0}) == (
+    assert (newest(), 8, {"queued": 0, "running": 0}) == (
         told["schema_version"],
         told["limits"]["crawls"],
         told["queue"],

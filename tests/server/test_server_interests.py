@@ -8,7 +8,7 @@ import pytest
 
 from lycosa.crawling import crawl as make_crawl
 from lycosa.people import erasing, wishes
-from lycosa.people.database import new_id
+from lycosa.people.ids import new_id
 from revisited_crawl import EPOCH, revisited
 from site_maker import API, SiteUnderTest
 
@@ -123,7 +123,7 @@ def test_what_is_wished_can_be_crawled(site: SiteUnderTest) -> None:
     for given in ALLOWED:
         answer = member.post(f"{API}/interests", json={**REEFS, "wishes": {**WISHES, **given}})
         assert 201 == answer.status_code, answer.text
-        row = site.database.row("SELECT wishes FROM interest WHERE id = ?", answer.json()["id"])
+        row = site.database.row("SELECT wishes FROM interest WHERE id = :id", id=answer.json()["id"])
         assert row is not None
         kept = wishes.Wishes.of_json(row["wishes"])
         made = make_crawl(**wishes.options(kept, ["https://seas.example/"] if kept.preferences else [], delay=0.5))

@@ -119,7 +119,7 @@ def test_each_part_is_killed(tmp_path: Path, web: Server) -> None:
                 goes_on(data, crawl)
                 whole(data, stopped(second, crawl))
             assert 0 == second.process.returncode
-        with closing(Database.open(address)) as database:
+        with closing(Database(address)) as database:
             assert [1] == [row["number"] for row in database.rows("SELECT number FROM crawl")]
     finally:
         server.stop()
@@ -133,7 +133,7 @@ def goes_on(data: Path, crawl: str) -> None:
 
 def back_up_and_restore(settings: Settings, crawl: str, place: Path) -> None:
     """A backup of the server as it runs can be restored: the archive ends where the log does."""
-    with closing(Database.open(settings.database_address)) as database:
+    with closing(Database(settings.database_address)) as database:
         write_backup(settings, database, place / "backup.tar")
     restore(place / "backup.tar", place / "restored")
     directory = place / "restored" / "crawls" / crawl

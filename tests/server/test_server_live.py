@@ -47,8 +47,8 @@ def say(made: CrawlOnSite, **more: Any) -> None:
 def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
     """A stream's feed for who is signed in."""
     database = made.site.database
-    crawl = database.row("SELECT * FROM crawl WHERE id = ?", made.crawl)
-    interest = database.row("SELECT * FROM interest WHERE id = ?", made.interest)
+    crawl = database.row("SELECT * FROM crawl WHERE id = :id", id=made.crawl)
+    interest = database.row("SELECT * FROM interest WHERE id = :id", id=made.interest)
     session = database.row("SELECT id, person FROM session")
     assert crawl is not None and interest is not None and session is not None  # noqa: PT018
     person = Person(
@@ -181,16 +181,16 @@ def test_the_database_goes_away_in_the_middle_of_a_look(
     world.set(state="queued")
     feed = feed_of(world)
     database = world.site.database
-    ask = database._ask
+    ask = database._execute
 
     def away(asked: str, given: Any) -> Any:
         if statement in asked:
             raise DatabaseAway("it is away")
         return ask(asked, given)
 
-    monkeypatch.setattr(database, "_ask", away)
+    monkeypatch.setattr(database, "_execute", away)
     assert ([], False, False) == feed.look()
-    monkeypatch.setattr(database, "_ask", ask)
+    monkeypatch.setattr(database, "_execute", ask)
     assert [3, 4, 5, 7] == seqs("".join(feed.look()[0]))
 
 
@@ -210,7 +210,7 @@ def test_a_deleted_crawl_ends_its_stream(world: CrawlOnSite) -> None:
     """What is no more has no events."""
     feed = feed_of(world)
     feed.look()
-    world.site.database.run("DELETE FROM crawl WHERE id = ?", world.crawl)
+    world.site.database.run("DELETE FROM crawl WHERE id = :id", id=world.crawl)
     events, _, over = feed.look()
     assert (True, "deleted") == (over, parsed("".join(events))[0][1]["reason"])
 

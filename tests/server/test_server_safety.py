@@ -168,7 +168,7 @@ def test_text_that_cannot_be_kept_is_no_server_error(site: SiteUnderTest) -> Non
     """Should a route let half a character through to the database, the answer is 422."""
 
     def careless() -> None:
-        site.database.run("UPDATE person SET name = ?", "\ud800")
+        site.database.run("UPDATE person SET name = :name", name="\ud800")
 
     site.app.add_api_route("/careless", careless)
     site.app.router.routes.insert(0, site.app.router.routes.pop())

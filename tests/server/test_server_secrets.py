@@ -151,7 +151,7 @@ def test_nothing_of_a_deleted_account_lies_in_the_files(world: World) -> None:
 def test_an_address_that_is_no_database_is_not_repeated() -> None:
     """There may be a password in it, and messages end up in logs."""
     with pytest.raises(InputError) as told:
-        Database.open("mysql://ada:hidden@db.example/lycosa")
+        Database("mysql://ada:hidden@db.example/lycosa")
     assert ("hidden" in str(told.value), "mysql://" in str(told.value)) == (False, True)
 
 

@@ -18,10 +18,9 @@ from lycosa.cli.contact import NOTE
 from lycosa.cli.parameters import declared, with_more
 from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
-from lycosa.people.database import Database, migrate, version
 from lycosa.server.settings import Settings
 
-NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "plotly")
+NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "plotly", "sqlalchemy", "alembic")
 
 
 ServerDatabase = Annotated[
@@ -56,11 +55,11 @@ def serve(
     invites everyone else. Ctrl-C stops the server; crawls continue at the next start, even after a crash. The log
     (JSON lines) goes to standard error.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]  # to tell now, and not in a child's log
-    if missing:
-        raise InputError(f"lycosa serve needs {missing[0]}: install it with pip install 'lycosa[server]'")
+    check_installed()  # to tell now, and not in a child's log
     from lycosa.people.accounts import first_link
     from lycosa.people.audit import record
+    from lycosa.people.database import Database
+    from lycosa.people.migrating import migrate
     from lycosa.server.logs import QUIET
     from lycosa.server.supervisor import DirectoryLock, Supervisor, listen
 
@@ -72,7 +71,7 @@ def serve(
     os.umask(0o077)  # all that is kept is for this account alone, also in a directory that others may enter
     with closing(DirectoryLock(settings.data)) as lock, closing(listen(settings.host, settings.port)) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
-        with closing(Database.open(settings.database_address)) as opened:
+        with closing(Database(settings.database_address)) as opened:
             migrate(opened)
             code = first_link(opened, time.time(), anyway=admin_link)
             if admin_link:
@@ -102,6 +101,13 @@ def serve(
     print("stopped; crawls continue at the next start", file=sys.stderr)
 
 
+def check_installed() -> None:
+    """Raise an error that names the extra if a library of the server is missing."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise InputError(f"a server needs {missing[0]}: install it with pip install 'lycosa[server]'")
+
+
 def orphaned(data: Path) -> bool:
     """Whether there are crawls in a directory: odd where the database knows nobody."""
     crawls = data / "crawls"
@@ -118,13 +124,16 @@ def backup(
     database: ServerDatabase = "",
 ) -> None:
     """Back up a server, database and crawls, to one file. Works while the server runs."""
+    check_installed()
+    from lycosa.people.database import Database
+    from lycosa.people.migrating import migrate, revision
     from lycosa.server.backup import write_backup
 
     settings = Settings(data, database)
     if not data.is_dir() or not (database or Path(settings.database_address).exists()):
         raise InputError(f"{data} contains no server data: give the data directory of 'lycosa serve'")
-    with closing(Database.open(settings.database_address)) as opened:
-        if not version(opened):
+    with closing(Database(settings.database_address)) as opened:
+        if not revision(opened):
             raise InputError(f"the database of {data} is empty: is --database right?")
         migrate(opened)
         people, crawls = write_backup(settings, opened, file)
@@ -140,6 +149,7 @@ def restore(
 
     Everyone has to sign in again. Restore only backups of your own: accounts and crawls are taken as they are.
     """
+    check_installed()
     from lycosa.server.backup import restore as restore_backup
 
     people, crawls = restore_backup(file, data, database)

@@ -12,7 +12,8 @@ from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
-from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.ids import new_id
 from lycosa.people.sessions import end_all, turn_soon
 
 DAY = 86400.0
@@ -66,7 +67,7 @@ def first_link(database: Database, now: float, anyway: bool = False) -> str | No
     with database.transaction():
         if not anyway and database.row("SELECT id FROM person WHERE role = 'admin' AND disabled = 0"):
             return None
-        database.run("DELETE FROM invitation WHERE used IS NULL AND note = ? AND made_by IS NULL", FIRST)
+        database.run("DELETE FROM invitation WHERE used IS NULL AND note = :first AND made_by IS NULL", first=FIRST)
         return invite(database, now, "admin", FIRST)[1]
 
 
@@ -76,7 +77,7 @@ def invite(
     """A new invitation and its code, which is not kept."""
     if role not in ROLES:
         raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
-    database.run("DELETE FROM invitation WHERE expires < ?", now - 30 * DAY)
+    database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
     return _offer(database, now, days, role=role, note=check_text(note, "the note").strip(), made_by=made_by)
 
 
@@ -107,7 +108,9 @@ def invitations(database: Database) -> list[Row]:
 
 def _unused(database: Database, now: float, code: str) -> Row | None:
     return database.row(
-        "SELECT * FROM invitation WHERE digest = ? AND used IS NULL AND expires > ?", digest(code.strip()), now
+        "SELECT * FROM invitation WHERE digest = :digest AND used IS NULL AND expires > :now",
+        digest=digest(code.strip()),
+        now=now,
     )
 
 
@@ -118,7 +121,9 @@ def accept(database: Database, now: float, passwords: Passwords, code: str, name
     try:
         with database.transaction():
             won = database.run(
-                "UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL AND expires > ?", now, offer["id"], now
+                "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL AND expires > :now",
+                now=now,
+                id=offer["id"],
             )
             if not won:
                 raise NoInvitation("this invitation was just used: ask for a new one")
@@ -167,7 +172,9 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
     offer, person = reset_for(database, now, code)
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
-        if not database.run("UPDATE invitation SET used = ? WHERE id = ? AND used IS NULL", now, offer["id"]):
+        if not database.run(
+            "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL", now=now, id=offer["id"]
+        ):
             raise NoInvitation("this link was just used: ask for a new one")
         database.update("person", person["id"], {"password": kept})
         end_all(database, person["id"])
@@ -176,7 +183,7 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
 
 def revoke_resets(database: Database, person: str) -> None:
     """No link changes this person's password any more."""
-    database.run("DELETE FROM invitation WHERE person = ? AND used IS NULL", person)
+    database.run("DELETE FROM invitation WHERE person = :person AND used IS NULL", person=person)
 
 
 # -- people ----------------------------------------------------------------------------------------------------
@@ -184,7 +191,7 @@ def revoke_resets(database: Database, person: str) -> None:
 
 def by_name(database: Database, name: str) -> Row | None:
     """The person of a name, however it is spelled."""
-    return database.row("SELECT * FROM person WHERE folded = ?", fold(name))
+    return database.row("SELECT * FROM person WHERE folded = :folded", folded=fold(name))
 
 
 def preferences(database: Database, person: str) -> dict[str, Any]:
@@ -204,7 +211,12 @@ def sign_in(database: Database, passwords: Passwords, name: str, password: str) 
         return None
     if passwords.stale(row["password"]):
         kept = passwords.hash(password)
-        database.run("UPDATE person SET password = ? WHERE id = ? AND password = ?", kept, row["id"], row["password"])
+        database.run(
+            "UPDATE person SET password = :kept WHERE id = :id AND password = :password",
+            kept=kept,
+            id=row["id"],
+            password=row["password"],
+        )
     return row
 
 
@@ -239,8 +251,8 @@ def set_disabled(database: Database, person: str, disabled: bool) -> None:
             end_all(database, person)
             database.run(
                 "UPDATE crawl SET wanted = 'pause', state = CASE WHEN state = 'queued' THEN 'paused' ELSE state END "
-                "WHERE state IN ('queued', 'running') AND interest IN (SELECT id FROM interest WHERE owner = ?)",
-                person,
+                "WHERE state IN ('queued', 'running') AND interest IN (SELECT id FROM interest WHERE owner = :person)",
+                person=person,
             )
         database.update("person", person, {"disabled": disabled})
 
@@ -254,7 +266,7 @@ def keep_an_admin(database: Database, person: str) -> None:
 
 def revoke_invitations_of(database: Database, person: str) -> None:
     """Invitations are good only as long as who made them may invite."""
-    database.run("DELETE FROM invitation WHERE made_by = ? AND used IS NULL", person)
+    database.run("DELETE FROM invitation WHERE made_by = :person AND used IS NULL", person=person)
 
 
 def names(database: Database, begins: str, limit: int = 10) -> list[str]:
@@ -262,5 +274,11 @@ def names(database: Database, begins: str, limit: int = 10) -> list[str]:
     start = fold(begins)
     if len(start) < 2:
         return []
-    statement = "SELECT name FROM person WHERE disabled = 0 AND substr(folded, 1, ?) = ? ORDER BY folded LIMIT ?"
-    return [row["name"] for row in database.rows(statement, len(start), start, limit)]
+    rows = database.rows(
+        "SELECT name FROM person WHERE disabled = 0 AND substr(folded, 1, :length) = :start "
+        "ORDER BY folded LIMIT :limit",
+        length=len(start),
+        start=start,
+        limit=limit,
+    )
+    return [row["name"] for row in rows]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lycosa.drawing.formats import printable
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 
 KEPT = 365 * 86400.0
 """Seconds after which an entry is forgotten."""
@@ -22,7 +23,7 @@ def record(
     address: str = "",
 ) -> None:
     """Note that something was done. `person_id` is empty where nobody was signed in."""
-    database.run("DELETE FROM audit WHERE at < ?", now - KEPT)
+    database.run("DELETE FROM audit WHERE at < :at", at=now - KEPT)
     database.insert(
         "audit",
         {
@@ -43,10 +44,14 @@ def entries(database: Database, before: float | None = None, limit: int = 100) -
     some more than `limit`, so that the next `before` leaves none out.
     """
     until = 1e12 if before is None else before
-    rows = database.rows("SELECT * FROM audit WHERE at < ? ORDER BY at DESC, id DESC LIMIT ?", until, limit)
+    rows = database.rows(
+        "SELECT * FROM audit WHERE at < :until ORDER BY at DESC, id DESC LIMIT :limit", until=until, limit=limit
+    )
     if len(rows) == limit:
         last = rows[-1]
-        rows += database.rows("SELECT * FROM audit WHERE at = ? AND id < ? ORDER BY id DESC", last["at"], last["id"])
+        rows += database.rows(
+            "SELECT * FROM audit WHERE at = :at AND id < :id ORDER BY id DESC", at=last["at"], id=last["id"]
+        )
     return rows
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.ids import new_id
 from lycosa.people.typed import line
 from lycosa.text.tokens import stems, words_of
 

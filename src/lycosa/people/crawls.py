@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import InputError, LycosaError
-from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.ids import new_id
 from lycosa.people.wishes import Wishes
 
 UNDER_WAY = ("queued", "running", "paused")
@@ -57,7 +58,9 @@ def create(database: Database, now: float, interest: str, budget: int) -> Row:
     """A new crawl of an interest, queued; `Taken` if one is under way."""
     with database.transaction():
         _only(database, interest)
-        last = database.row("SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = ?", interest)
+        last = database.row(
+            "SELECT MAX(number) AS number, COUNT(*) AS kept FROM crawl WHERE interest = :interest", interest=interest
+        )
         if last and last["kept"] >= MOST:
             raise Taken(
                 f"this interest keeps {MOST} crawls already: delete an old one first, or continue with the last"
@@ -167,9 +170,11 @@ def judge_again(database: Database, interest: str, what: str) -> None:
     with database.transaction():
         database.get("interest", interest, locked=True)  # before its crawls: see `held`
         database.run(
-            f"UPDATE crawl SET judging = CASE WHEN judging IN ({', '.join('?' * len(less))}) THEN ? ELSE judging END, "
-            "asked = asked + 1, judging_failed = '' WHERE interest = ?",
-            *(*less, what, interest),
+            "UPDATE crawl SET judging = CASE WHEN judging IN :less THEN :what ELSE judging END, "
+            "asked = asked + 1, judging_failed = '' WHERE interest = :interest",
+            less=less,
+            what=what,
+            interest=interest,
         )
 
 
@@ -180,7 +185,9 @@ def _queue(database: Database, now: float, crawl: str, **task: str) -> None:
 
 def held(database: Database, crawl: str) -> Row | None:
     """Its row, locked after that of its interest: everyone takes them in this order, so that nobody waits for ever."""
-    database.row(f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = ?){database.lock}", crawl)
+    database.row(
+        f"SELECT id FROM interest WHERE id = (SELECT interest FROM crawl WHERE id = :crawl){database.lock}", crawl=crawl
+    )
     return database.get("crawl", crawl, locked=True)
 
 
@@ -196,9 +203,10 @@ def _only(database: Database, interest: str, crawl: str = "") -> None:
     if database.get("interest", interest, locked=True) is None:
         raise Gone("no such interest: it was deleted")
     other = database.row(
-        "SELECT state FROM crawl WHERE interest = ? AND id <> ? AND state IN ('queued', 'running', 'paused')",
-        interest,
-        crawl,
+        "SELECT state FROM crawl WHERE interest = :interest AND id <> :crawl "
+        "AND state IN ('queued', 'running', 'paused')",
+        interest=interest,
+        crawl=crawl,
     )
     if other is not None:
         raise Taken(f"a crawl of this interest is {other['state']}: stop that one first, or continue with it")
@@ -216,7 +224,7 @@ def get(database: Database, crawl: str) -> Row:
 
 
 def of_interest(database: Database, interest: str) -> list[Row]:
-    return database.rows("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC", interest)
+    return database.rows("SELECT * FROM crawl WHERE interest = :interest ORDER BY number DESC", interest=interest)
 
 
 def queue(database: Database) -> dict[str, int]:
@@ -288,13 +296,13 @@ def earlier(database: Database, crawl: Row, most: int) -> list[str]:
     None that runs, as its index is not whole, and never another person's.
     """
     rows = database.rows(
-        "SELECT c.id FROM crawl c JOIN interest i ON i.id = c.interest WHERE i.owner = ? AND c.id <> ? "
+        "SELECT c.id FROM crawl c JOIN interest i ON i.id = c.interest WHERE i.owner = :owner AND c.id <> :id "
         "AND c.state NOT IN ('queued', 'running') "
-        "ORDER BY CASE WHEN c.interest = ? THEN 0 ELSE 1 END, c.created DESC, c.id LIMIT ?",
-        crawl["owner"],
-        crawl["id"],
-        crawl["interest"],
-        most,
+        "ORDER BY CASE WHEN c.interest = :interest THEN 0 ELSE 1 END, c.created DESC, c.id LIMIT :most",
+        owner=crawl["owner"],
+        id=crawl["id"],
+        interest=crawl["interest"],
+        most=most,
     )
     return [row["id"] for row in rows]
 
@@ -317,8 +325,8 @@ def judged(
     with database.transaction():
         if held(database, crawl) is None:
             return
-        done = "UPDATE crawl SET judging = '', judging_failed = ? WHERE id = ? AND asked = ?"
-        database.run(done, failed, crawl, asked)
+        done = "UPDATE crawl SET judging = '', judging_failed = :failed WHERE id = :crawl AND asked = :asked"
+        database.run(done, failed=failed, crawl=crawl, asked=asked)
         if found is not None:
             database.update("crawl", crawl, {"found": found, "lessons": lessons})
 
@@ -326,21 +334,23 @@ def judged(
 def take(database: Database, now: float, crawl: str) -> bool:
     """Start a queued one; False if it is not queued any more."""
     start = (
-        "UPDATE crawl SET state = 'running', started = COALESCE(started, ?) "
-        "WHERE id = ? AND state = 'queued' AND wanted = 'run'"
+        "UPDATE crawl SET state = 'running', started = COALESCE(started, :now) "
+        "WHERE id = :crawl AND state = 'queued' AND wanted = 'run'"
     )
-    return database.run(start, now, crawl) == 1
+    return database.run(start, now=now, crawl=crawl) == 1
 
 
 def give_back(database: Database, crawl: str) -> None:
     """Put one that runs into the queue again, where it was."""
-    database.run("UPDATE crawl SET state = 'queued' WHERE id = ? AND state = 'running'", crawl)
+    database.run("UPDATE crawl SET state = 'queued' WHERE id = :crawl AND state = 'running'", crawl=crawl)
 
 
 def progress(database: Database, crawl: str, pages: int, found: int, lessons: int) -> None:
     """How far it is. Written while it runs, and harmless at any time."""
-    statement = "UPDATE crawl SET pages = ?, found = ?, lessons = ? WHERE id = ? AND state = 'running'"
-    database.run(statement, pages, found, lessons, crawl)
+    statement = (
+        "UPDATE crawl SET pages = :pages, found = :found, lessons = :lessons WHERE id = :crawl AND state = 'running'"
+    )
+    database.run(statement, pages=pages, found=found, lessons=lessons, crawl=crawl)
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
@@ -402,5 +412,7 @@ def schedule(database: Database, now: float) -> list[str]:
             except (Taken, Gone):  # somebody was quicker
                 pass
         elif due != row["due"]:
-            database.run("UPDATE crawl SET due = ? WHERE id = ? AND state IN ('finished', 'failed')", due, row["id"])
+            database.run(
+                "UPDATE crawl SET due = :due WHERE id = :id AND state IN ('finished', 'failed')", due=due, id=row["id"]
+            )
     return queued

@@ -1,28 +1,30 @@
-"""One database, of either kind: SQLite in a file, or a PostgreSQL server. The same statements go to both.
+"""The server's database: SQLite in a file, or PostgreSQL. The same statements go to both.
 
-Statements are written with `?` and in what the two have in common. Times are seconds since the epoch, truth is 0 or 1,
-what has parts is JSON, and every key is a random name of our own (`new_id`). Each thread has its own connection, which
-goes when the thread has ended and another one comes.
+Statements have named parameters (`:name`). Errors of the drivers become `Taken`, `InputError`, `DatabaseAway`, `NoRoom`
+or `StoreError`.
 """
 
 from __future__ import annotations
 
-import re
-import secrets
 import sqlite3
 import threading
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from importlib.resources import files
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from sqlalchemy import URL, Connection, ExceptionContext, Text, bindparam, create_engine, event, exc, inspect, text
 
 from lycosa.core.errors import InputError, LycosaError, StoreError
 
 Row: TypeAlias = dict[str, Any]
-Value: TypeAlias = str | int | float | None
+Value: TypeAlias = str | int | float | Sequence[str] | None
+
+MAX_WAIT_seconds = 10
+"""For another process that writes (SQLite), or that changes the same row (PostgreSQL)."""
 
 
 class DatabaseAway(LycosaError):
@@ -37,369 +39,260 @@ class Taken(LycosaError):
     """Something of that name is there already."""
 
 
-class Database(ABC):
-    """What a store of accounts has to do. Outside `transaction()` each statement stands for itself."""
+class Database:
+    """A pool of connections. Outside `transaction()` each statement is committed by itself."""
 
-    lock = ""
-    """What makes a SELECT keep its rows from others until the transaction ends."""
-
-    def __init__(self) -> None:
+    def __init__(self, address: str | Path) -> None:
+        """Connect to `postgresql://...`, or to the SQLite file at a path, which is made if there is none."""
         self._local = threading.local()
-        self._all: list[tuple[threading.Thread, Any]] = []
-        self._lock = threading.Lock()
-
-    def _keep(self, made: Any) -> None:
-        """Have a new connection of this thread; close those of threads that are no more."""
-        self._local.connection = made
-        with self._lock:
-            for thread, connection in self._all:
-                if not thread.is_alive():
-                    connection.close()
-            self._all = [(thread, other) for thread, other in self._all if thread.is_alive()]
-            self._all.append((threading.current_thread(), made))
-
-    def close(self) -> None:
-        with self._lock:
-            for _, connection in self._all:
-                connection.close()
-            self._all.clear()
-        self._local = threading.local()
-
-    @staticmethod
-    def open(address: str | Path) -> Database:
-        """The database at an address: `postgresql://...`, or the path of a file."""
-        if str(address).startswith(("postgresql://", "postgres://")):
-            from lycosa.people.postgres import Postgres
-
-            return Postgres(str(address))
-        if "://" in str(address):
+        self._place = _without_password(str(address))
+        self.is_postgres = str(address).startswith(("postgresql://", "postgres://"))
+        if self.is_postgres:
+            url, connect = URL.create("postgresql+psycopg"), partial(_connect_postgres, str(address), self._place)
+        elif "://" in str(address):
             kind = str(address).partition("://")[0]  # the rest may hold a password
             raise InputError(f"there is no database {kind}://: give a postgresql:// address, or a file for SQLite")
+        else:
+            url, connect = URL.create("sqlite", database=str(address)), partial(_connect_sqlite, str(address))
+        try:
+            self._engine = create_engine(
+                url,
+                creator=connect,
+                isolation_level="AUTOCOMMIT",
+                max_overflow=-1,
+                pool_pre_ping=self.is_postgres,
+            )
+        except ImportError as error:
+            raise InputError(
+                "a PostgreSQL database needs psycopg: install Lycosa with pip install 'lycosa[postgres]'"
+            ) from error
+        event.listen(self._engine, "handle_error", self._explained)
+        with self._engine.connect():
+            pass
 
-        return Sqlite(Path(address))
+    def close(self) -> None:
+        """Close idle connections; one that another thread uses is closed when that has finished."""
+        self._engine.dispose()
 
-    def rows(self, statement: str, *given: Value) -> list[Row]:
-        return self._ask(statement, plain(given))[0]
+    @property
+    def lock(self) -> str:
+        """What makes a SELECT keep its rows from others until the transaction ends. (SQLite has one writer anyway. Rows
+        that only refer to a locked one do not wait, as they would with FOR UPDATE.)
+        """
+        return " FOR NO KEY UPDATE" if self.is_postgres else ""
 
-    def row(self, statement: str, *given: Value) -> Row | None:
-        rows = self.rows(statement, *given)
+    def rows(self, statement: str, /, **given: Value) -> list[Row]:
+        return self._execute(statement, given)[0]
+
+    def row(self, statement: str, /, **given: Value) -> Row | None:
+        rows = self.rows(statement, **given)
         return rows[0] if rows else None
 
-    def run(self, statement: str, *given: Value) -> int:
+    def run(self, statement: str, /, **given: Value) -> int:
         """How many rows it changed."""
-        return self._ask(statement, plain(given))[1]
+        return self._execute(statement, given)[1]
 
     def get(self, table: str, key: str, *, locked: bool = False) -> Row | None:
         """The row with an id; `locked`: inside a transaction, kept from others until that ends."""
-        return self.row(f"SELECT * FROM {table} WHERE id = ?{self.lock if locked else ''}", key)
+        return self.row(f"SELECT * FROM {table} WHERE id = :key{self.lock if locked else ''}", key=key)
 
     def active(self, person: str | None) -> Row | None:
         """The row of a person whose account is not suspended."""
-        return self.row("SELECT * FROM person WHERE id = ? AND disabled = 0", person)
+        return self.row("SELECT * FROM person WHERE id = :person AND disabled = 0", person=person)
 
-    def count(self, table: str, where: str = "1 = 1", *given: Value) -> int:
-        return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", *given)[0]["n"])
+    def count(self, table: str, where: str = "1 = 1", /, **given: Value) -> int:
+        return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", **given)[0]["n"])
 
     def update(self, table: str, key: str, changes: Row) -> int:
         """Change columns of the row with an id; how many rows there were: one, or none."""
-        columns = ", ".join(f"{name} = ?" for name in changes)
-        return self.run(f"UPDATE {table} SET {columns} WHERE id = ?", *changes.values(), key)
+        columns = ", ".join(f"{name} = :{name}" for name in changes)
+        return self._execute(f"UPDATE {table} SET {columns} WHERE id = :_key", {**changes, "_key": key})[1]
 
     def insert(self, table: str, row: Row) -> None:
         """Add a row; `Taken` if its key is there already."""
-        self.run(_insertion(table, row), *row.values())
+        self._execute(_insertion(table, row), row)
 
     def delete(self, table: str, key: str) -> int:
         """Remove the row with an id; how many rows there were: one, or none."""
-        return self.run(f"DELETE FROM {table} WHERE id = ?", key)
+        return self.run(f"DELETE FROM {table} WHERE id = :key", key=key)
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
         """Add a row, or change some columns of the one that has this key already."""
         changes = ", ".join(f"{name} = excluded.{name}" for name in changing)
-        added = f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
-        self.run(added, *row.values())
+        self._execute(f"{_insertion(table, row)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}", row)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All of it or nothing. Inside another, it is part of that one. A statement that is refused (`Taken`) leaves
         what was done before it as it is: who catches that may go on.
         """
-        with self._together(self._begin):
+        with self._begun("BEGIN" if self.is_postgres else "BEGIN IMMEDIATE"):
             yield
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """What is read inside is all of one moment, whatever others write meanwhile."""
-        with self._together(self._look):
+        with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.is_postgres else "BEGIN"):
+            self.tables()  # the moment is that of the first look
             yield
 
     @contextmanager
-    def _together(self, begin: Callable[[], None]) -> Iterator[None]:
-        if self._deep:
+    def _begun(self, begin: str) -> Iterator[None]:
+        if self._current is not None:
             yield
             return
-        begin()
-        self._local.deep = 1
-        try:
-            yield
-            self._commit()
-        except BaseException:
-            self._rollback()
-            raise
-        finally:
-            self._local.deep = 0
-
-    def scour(self) -> None:  # noqa: B027 - nothing to do is fine
-        """What was erased is not to lie about in a file beside the database either. Outside a transaction."""
+        with self._engine.connect() as connection, connection.begin():
+            connection.exec_driver_sql(begin)
+            self._local.connection = connection
+            try:
+                yield
+            finally:
+                self._local.connection = None
 
     @property
-    def _deep(self) -> bool:
-        """Whether this thread is inside a transaction."""
-        return bool(getattr(self._local, "deep", 0))
+    def _current(self) -> Connection | None:
+        """The connection of this thread's transaction."""
+        return getattr(self._local, "connection", None)
 
-    @abstractmethod
-    def _ask(self, statement: str, given: Sequence[Value]) -> tuple[list[Row], int]: ...
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """The connection of this thread's transaction; outside one, any."""
+        if self._current is not None:
+            yield self._current
+            return
+        with self._engine.connect() as connection:
+            yield connection
 
-    @abstractmethod
-    def alone(self) -> None:
-        """Inside a transaction: until it ends, no other process gets past this."""
+    def scour(self) -> None:
+        """Empty SQLite's write-ahead log, which still has what was erased. Where a reader is in the way, SQLite
+        overwrites it sooner or later by itself. Outside a transaction.
+        """
+        if not self.is_postgres:
+            with suppress(DatabaseAway):
+                self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    @abstractmethod
-    def _begin(self) -> None: ...
-
-    @abstractmethod
-    def _look(self) -> None: ...
-
-    @abstractmethod
-    def _commit(self) -> None: ...
-
-    @abstractmethod
-    def _rollback(self) -> None: ...
-
-    @abstractmethod
     def tables(self) -> dict[str, list[str]]:
         """The tables that are there, each with its columns."""
+        with self.connection() as connection:
+            seen = inspect(connection)
+            return {table: [str(it["name"]) for it in seen.get_columns(table)] for table in seen.get_table_names()}
+
+    def _execute(self, statement: str, given: Row) -> tuple[list[Row], int]:
+        # In PostgreSQL a statement that fails would spoil its transaction: a savepoint keeps what was done before.
+        lists = [
+            bindparam(name, type_=Text, expanding=True)
+            for name, value in given.items()
+            if isinstance(value, list | tuple)
+        ]
+        prepared = text(statement).bindparams(*lists)
+        keep = self.is_postgres and self._current is not None
+        with self.connection() as connection, connection.begin_nested() if keep else nullcontext():
+            result = connection.execute(prepared, _plain(given))
+            return [dict(row) for row in result.mappings()] if result.returns_rows else [], result.rowcount
+
+    def _explained(self, context: ExceptionContext) -> Exception | None:
+        """An error of the driver in our words."""
+        error, kind = context.original_exception, context.sqlalchemy_exception
+        if isinstance(error, OverflowError | UnicodeEncodeError) or isinstance(kind, exc.DataError):
+            return InputError(f"a value cannot be kept: {error}")
+        if isinstance(kind, exc.IntegrityError):
+            return Taken(str(error))
+        if type(error).__name__ == "DiskFull" or (not self.is_postgres and "full" in str(error)):
+            return NoRoom(f"{self._place}: {error}; free some space on its disk")
+        if isinstance(kind, exc.OperationalError | exc.InterfaceError):
+            if self.is_postgres:
+                why = next(iter(str(error).splitlines()), repr(error))
+                return DatabaseAway(
+                    f"the database {self._place} does not answer ({why}): see that PostgreSQL runs, then try again"
+                )
+            if "locked" in str(error) or "busy" in str(error):
+                return DatabaseAway(f"{self._place} is in use by another process: try again in a moment")
+            return StoreError(f"{self._place}: {error}")
+        if isinstance(kind, exc.DBAPIError) and not self.is_postgres:
+            return StoreError(f"{self._place} is damaged or no database ({error}): restore it from a backup")
+        return StoreError(f"{self._place}: {error}") if isinstance(kind, exc.DBAPIError) else None
 
 
 def _insertion(table: str, row: Row) -> str:
-    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
 
 
-def plain(given: Sequence[Value]) -> list[Value]:
+def _plain(given: Row) -> Row:
     """Values as both kinds of database take them: truth as a number, no NUL in text (PostgreSQL can't keep one).
 
-    >>> plain(["a", True, None])
-    ['a', 1, None]
+    >>> _plain({"a": "a", "b": True, "c": None})
+    {'a': 'a', 'b': 1, 'c': None}
     """
-    if any(isinstance(value, str) and "\0" in value for value in given):
+    if any(isinstance(value, str) and "\0" in value for value in given.values()):
         raise InputError("text with a NUL character in it cannot be kept: leave it out")
-    return [int(value) if isinstance(value, bool) else value for value in given]
+    return {name: int(value) if isinstance(value, bool) else value for name, value in given.items()}
 
 
-def new_id() -> str:
-    """A key that nobody can guess: 96 bits."""
-    return secrets.token_hex(12)
+def _without_password(address: str) -> str:
+    """The address of a database as messages may show it.
 
-
-_ID = re.compile("[0-9A-Za-z_-]{1,64}", re.ASCII)
-
-
-def is_id(text: object) -> bool:
-    """Whether something can be a key of ours: whoever makes a path of one asks first.
-
-    >>> is_id(new_id()), is_id("../../etc"), is_id(""), is_id(3)
-    (True, False, False, False)
+    >>> _without_password("postgresql://ada:secret@db.example/lycosa")
+    'postgresql://db.example/lycosa'
     """
-    return isinstance(text, str) and _ID.fullmatch(text) is not None
+    if "://" not in address:
+        return address
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "postgresql://?"
+    return f"postgresql://{parts.hostname or ''}{parts.path}"
 
 
-# -- SQLite ------------------------------------------------------------------------------------------------
-
-# The database in a file: no other service, and enough for some hundred people.
-
-PATIENCE = 10.0
-"""Seconds to wait for another process that writes."""
-
-
-class _Connection(sqlite3.Connection):
-    """One that is not closed under another thread's statement: SQLite would not survive that."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self.lock = threading.Lock()
-
-    def close(self) -> None:
-        """When the statement that runs has ended."""
-        with self.lock:
-            super().close()
+def _connect_sqlite(path: str) -> sqlite3.Connection:
+    made = sqlite3.connect(path, MAX_WAIT_seconds, isolation_level=None, check_same_thread=False)
+    try:
+        _write_ahead(made)
+        made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
+        made.execute("PRAGMA foreign_keys = ON")
+        made.execute("PRAGMA trusted_schema = OFF")
+        made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
+        made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
+    except sqlite3.Error:
+        made.close()
+        raise
+    return made
 
 
-class Sqlite(Database):
-    """Write-ahead log, so that readers and the one writer do not stop each other."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path = path
-        self._connection()
-
-    def _connection(self) -> _Connection:
-        known: _Connection | None = getattr(self._local, "connection", None)
-        if known is not None:
-            return known
-        with self._explaining():
-            made = sqlite3.connect(
-                self.path, PATIENCE, isolation_level=None, check_same_thread=False, factory=_Connection
-            )
-            made.row_factory = lambda cursor, values: dict(
-                zip((column[0] for column in cursor.description), values, strict=True)
-            )
-            try:
-                self._write_ahead(made)
-            except sqlite3.Error:
-                made.close()
-                raise
-            made.execute("PRAGMA synchronous = FULL")  # an account that was made is there after a power cut, too
-            made.execute("PRAGMA foreign_keys = ON")
-            made.execute("PRAGMA trusted_schema = OFF")
-            made.execute("PRAGMA secure_delete = ON")  # what somebody had erased is not to be found in the file either
-            made.execute("PRAGMA case_sensitive_like = ON")  # as PostgreSQL has it
-        self._keep(made)
-        return made
-
-    @staticmethod
-    def _write_ahead(made: sqlite3.Connection) -> None:
-        """The mode is kept in the file. For the change SQLite does not wait as it does for everything else."""
-        for last in [False] * 100 + [True]:
-            try:
-                made.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if last or "locked" not in str(error):
-                    raise
-                time.sleep(0.02)
-
-    def _ask(self, statement: str, given: Sequence[Value]) -> tuple[list[Row], int]:
-        with self._explaining():
-            connection = self._connection()
-            with connection.lock:
-                cursor = connection.execute(statement, given)
-                return (cursor.fetchall() if cursor.description else []), cursor.rowcount
-
-    def alone(self) -> None:
-        """There is only one that writes in any case."""
-
-    def scour(self) -> None:
-        """The write-ahead log still has what was written before: it is emptied. Where a reader is in the way, SQLite
-        overwrites it sooner or later by itself.
-        """
-        with suppress(DatabaseAway):
-            self._ask("PRAGMA wal_checkpoint(TRUNCATE)", ())
-
-    def _begin(self) -> None:
-        self._ask("BEGIN IMMEDIATE", ())
-
-    def _look(self) -> None:
-        self._ask("BEGIN", ())
-        self._ask("SELECT COUNT(*) FROM sqlite_master", ())  # the moment is that of the first look
-
-    def _commit(self) -> None:
-        self._ask("COMMIT", ())
-
-    def _rollback(self) -> None:
-        if self._connection().in_transaction:  # a full disk makes SQLite roll back by itself
-            self._ask("ROLLBACK", ())
-
-    def tables(self) -> dict[str, list[str]]:
-        names = [row["name"] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        return {
-            name: [row["name"] for row in self.rows(f"PRAGMA table_info({name})")]
-            for name in names
-            if not name.startswith("sqlite_")
-        }
-
-    @contextmanager
-    def _explaining(self) -> Iterator[Any]:
+def _write_ahead(made: sqlite3.Connection) -> None:
+    """Let readers and the one writer not stop each other. For this change of the file SQLite does not wait as it does
+    for everything else.
+    """
+    for last in [False] * 100 + [True]:
         try:
-            yield
-        except sqlite3.IntegrityError as error:
-            raise Taken(str(error)) from error
-        except (OverflowError, UnicodeEncodeError, sqlite3.DataError) as error:
-            raise InputError(f"a value cannot be kept: {error}") from error
+            made.execute("PRAGMA journal_mode = WAL")
+            return
         except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                raise DatabaseAway(f"{self.path} is in use by another process: try again in a moment") from error
-            if "full" in str(error):
-                raise NoRoom(f"{self.path}: {error}; free some space on its disk") from error
-            raise StoreError(f"{self.path}: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path} is damaged or no database ({error}): restore it from a backup") from error
+            if last or "locked" not in str(error):
+                raise
+            time.sleep(0.02)
 
 
-# -- migrations --------------------------------------------------------------------------------------------
+def _connect_postgres(address: str, place: str) -> Any:
+    import psycopg
+    from psycopg.types.numeric import FloatLoader
 
-# From any schema that was ever released to the newest: numbered scripts, each applied once, all of them or nothing.
-
-
-def scripts() -> list[str]:
-    """The scripts, in order; the schema's version is how many were applied."""
-    entries = sorted(
-        (entry for entry in files("lycosa.people").joinpath("schema").iterdir() if entry.name.endswith(".sql")),
-        key=lambda entry: entry.name,
-    )
-    return [entry.read_text("utf-8") for entry in entries]
-
-
-def version(database: Database) -> int:
-    """The last script that the database has seen; 0 for an empty one."""
-    if "migration" not in database.tables():
-        return 0
-    row = database.row("SELECT MAX(number) AS applied FROM migration")
-    return int(row["applied"] or 0) if row else 0
-
-
-def migrate(database: Database, upto: int | None = None) -> int:
-    """Bring the schema up to date; returns the version that it has then. Processes that do so at once take turns."""
-    known_scripts = scripts()
-    wanted = known_scripts[:upto]
-    if version(database) == len(wanted):
-        return len(wanted)
-    with database.transaction():
-        database.alone()
-        known = version(database)
-        if known > len(known_scripts):
-            raise InputError(
-                f"the database has schema {known}, but this Lycosa knows {len(known_scripts)}: it was used by a newer "
-                "version; install that one, or restore a backup"
-            )
-        if not known:
-            _start(database, known_scripts)
-        for number, script in enumerate(wanted[known:], known + 1):
-            for statement in statements(script):
-                database.run(statement)
-            database.insert("migration", {"number": number, "applied": time.time()})
-    return max(known, len(wanted))
-
-
-def _start(database: Database, known: list[str]) -> None:
-    """A place for the versions, if nothing of someone else's is in the way."""
-    taken = sorted(set(tables_of(known)) & set(database.tables()))
-    if taken:
-        raise InputError(
-            f"the database has a table {taken[0]!r} that is not Lycosa's: give Lycosa a database of its own"
+    try:
+        made = psycopg.connect(
+            address,
+            autocommit=True,
+            connect_timeout=5,
+            prepare_threshold=None,
+            keepalives_idle=30,  # a server that vanished without a word is given up soon
+            keepalives_interval=10,
+            keepalives_count=3,
+            tcp_user_timeout=30_000,
         )
-    database.run("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, applied DOUBLE PRECISION NOT NULL)")
-
-
-def tables_of(known: list[str]) -> list[str]:
-    """The tables that scripts make; each comes after those that it refers to."""
-    return [part.split()[2] for script in known for part in statements(script) if part.startswith("CREATE TABLE")]
-
-
-def statements(script: str) -> list[str]:
-    """A script's statements. (No text in a script may have a semicolon or two dashes in it.)
-
-    >>> statements("-- a table\\nCREATE TABLE a (x TEXT);\\n\\nDROP TABLE b;\\n")
-    ['CREATE TABLE a (x TEXT)', 'DROP TABLE b']
-    """
-    lines = [line.partition("--")[0].rstrip() for line in script.splitlines()]
-    return [part.strip() for part in "\n".join(lines).split(";") if part.strip()]
+    except psycopg.ProgrammingError:
+        # PostgreSQL's message repeats the address, and its password with it.
+        raise InputError(
+            f"cannot read the database's address ({place}): write postgresql://user:password@host:port/name"
+        ) from None
+    # PostgreSQL ends a transaction in which nothing happens, so that its locks hold up no others.
+    made.execute(f"SET lock_timeout = '{MAX_WAIT_seconds}s'; SET idle_in_transaction_session_timeout = '300s'")
+    made.adapters.register_loader("numeric", FloatLoader)  # a sum is a number like any other
+    return made

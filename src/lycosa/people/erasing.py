@@ -19,7 +19,8 @@ from typing import Any
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import held
-from lycosa.people.database import Database, Row, is_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import is_id
 from lycosa.people.limits import forget
 from lycosa.store import heirs
 from lycosa.store.log import Lock
@@ -32,7 +33,7 @@ def erase_person(database: Database, person: str) -> list[str]:
         if row is None:
             return []
         thrown: list[str] = []
-        for interest in database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY id", person):
+        for interest in database.rows("SELECT id FROM interest WHERE owner = :person ORDER BY id", person=person):
             thrown += erase_interest(database, interest["id"])
         forget(database, row["folded"])
         database.delete("person", person)  # and what refers to them, by the schema's rules
@@ -46,7 +47,7 @@ def erase_interest(database: Database, interest: str) -> list[str]:
         if database.get("interest", interest, locked=True) is None:
             return []
         # In one order, so that two who erase the same don't wait for each other.
-        rows = database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY id", interest)
+        rows = database.rows("SELECT id FROM crawl WHERE interest = :interest ORDER BY id", interest=interest)
         crawls = [row["id"] for row in rows]
         for crawl in crawls:
             _throw(database, crawl)
@@ -70,7 +71,7 @@ def rubbish(database: Database) -> list[str]:
 
 def removed(database: Database, crawl: str) -> None:
     """The directory of a crawl is gone."""
-    database.run("DELETE FROM rubbish WHERE crawl = ?", crawl)
+    database.run("DELETE FROM rubbish WHERE crawl = :crawl", crawl=crawl)
 
 
 def sweep(directories: list[Path], idle: Callable[[str], bool] = lambda crawl: False) -> list[Path]:
@@ -123,7 +124,11 @@ def _handed_down(directory: Path, going: set[Path], idle: Callable[[str], bool])
 
 
 def _throw(database: Database, crawl: str) -> None:
-    database.run("INSERT INTO rubbish (crawl, at) VALUES (?, ?) ON CONFLICT (crawl) DO NOTHING", crawl, time.time())
+    database.run(
+        "INSERT INTO rubbish (crawl, at) VALUES (:crawl, :at) ON CONFLICT (crawl) DO NOTHING",
+        crawl=crawl,
+        at=time.time(),
+    )
 
 
 # -- own data ----------------------------------------------------------------------------------------------
@@ -139,17 +144,19 @@ def data_of_person(database: Database, person: str) -> dict[str, Any]:
     """All of a person's rows, by what they are."""
 
     def mine(table: str, column: str = "person", order: str = "") -> list[Row]:
-        rows = database.rows(f"SELECT * FROM {table} WHERE {column} = ?{f' ORDER BY {order}' if order else ''}", person)
+        rows = database.rows(
+            f"SELECT * FROM {table} WHERE {column} = :person{f' ORDER BY {order}' if order else ''}", person=person
+        )
         return [_shown(row) for row in rows]
 
-    interests = database.rows("SELECT id FROM interest WHERE owner = ? ORDER BY created, id", person)
+    interests = database.rows("SELECT id FROM interest WHERE owner = :person ORDER BY created, id", person=person)
     return {
         "account": next(iter(mine("person", "id")), {}),
         "interests": [data_of_interest(database, row["id"]) for row in interests],
         "shared_with_me": database.rows(
             "SELECT s.interest, i.name, p.name AS owner, s.mode, s.created FROM share s JOIN interest i "
-            "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = ? ORDER BY s.created",
-            person,
+            "ON i.id = s.interest JOIN person p ON p.id = i.owner WHERE s.person = :person ORDER BY s.created",
+            person=person,
         ),
         "feedback": mine("feedback", order="at, url"),
         "opened": mine("opened", order="at, url"),
@@ -165,18 +172,18 @@ def data_of_person(database: Database, person: str) -> dict[str, Any]:
 
 
 def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
-    row = database.row("SELECT * FROM interest WHERE id = ?", interest)
+    row = database.row("SELECT * FROM interest WHERE id = :id", id=interest)
     of: dict[str, Any] = _shown(row) if row else {}
     for name, table, order in (
         ("crawls", "crawl", "number"),
         ("labels", "feedback", "at, url"),
     ):
-        rows = database.rows(f"SELECT * FROM {table} WHERE interest = ? ORDER BY {order}", interest)
+        rows = database.rows(f"SELECT * FROM {table} WHERE interest = :interest ORDER BY {order}", interest=interest)
         of[name] = [_shown(row) for row in rows]
     of["shares"] = database.rows(
-        "SELECT p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person WHERE s.interest = ? "
+        "SELECT p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person WHERE s.interest = :interest "
         "ORDER BY p.folded",
-        interest,
+        interest=interest,
     )
     return of
 

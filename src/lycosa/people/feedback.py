@@ -24,7 +24,9 @@ class GivenLabel:
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:
     """The labels of an interest by page, the oldest first."""
-    rows = database.rows("SELECT url, relevant FROM feedback WHERE interest = ? ORDER BY at, url", interest)
+    rows = database.rows(
+        "SELECT url, relevant FROM feedback WHERE interest = :interest ORDER BY at, url", interest=interest
+    )
     return {row["url"]: bool(row["relevant"]) for row in rows}
 
 
@@ -32,8 +34,8 @@ def given(database: Database, interest: str) -> list[GivenLabel]:
     """The labels with all that is known of them, the newest first."""
     rows = database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.worth, f.threshold FROM feedback f "
-        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = ? ORDER BY f.at DESC, f.url",
-        interest,
+        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest ORDER BY f.at DESC, f.url",
+        interest=interest,
     )
     return [GivenLabel(**{**row, "relevant": bool(row["relevant"])}) for row in rows]
 
@@ -55,7 +57,7 @@ def set_label(
     `worth`: what the judge says of it now. Of a page that has a label already it knows better, so that is not kept.
     """
     if relevant is None:
-        database.run("DELETE FROM feedback WHERE interest = ? AND url = ?", interest, url)
+        database.run("DELETE FROM feedback WHERE interest = :interest AND url = :url", interest=interest, url=url)
         return
     row = {
         "interest": interest,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 from lycosa.people.typed import line
 from lycosa.people.wishes import Wishes, again
 
@@ -25,7 +26,7 @@ def create(
     }
     with database.transaction():
         database.get("person", owner, locked=True)  # one at a time, or `most` means little
-        had = database.count("interest", "owner = ?", owner)
+        had = database.count("interest", "owner = :owner", owner=owner)
         if had >= most:
             raise InputError(f"you have {had} interests, which is the most: delete one first")
         database.insert("interest", row)
@@ -35,12 +36,12 @@ def create(
 def of_person(database: Database, person: str) -> list[Row]:
     """What a person has and what is shared with them, the latest first, with `mode` and `owner_name`."""
     statement = (
-        "SELECT i.*, p.name AS owner_name, CASE WHEN i.owner = ? THEN 'own' ELSE s.mode END AS mode "
+        "SELECT i.*, p.name AS owner_name, CASE WHEN i.owner = :person THEN 'own' ELSE s.mode END AS mode "
         "FROM interest i JOIN person p ON p.id = i.owner "
-        "LEFT JOIN share s ON s.interest = i.id AND s.person = ? "
-        "WHERE i.owner = ? OR s.person IS NOT NULL ORDER BY i.changed DESC, i.id"
+        "LEFT JOIN share s ON s.interest = i.id AND s.person = :person "
+        "WHERE i.owner = :person OR s.person IS NOT NULL ORDER BY i.changed DESC, i.id"
     )
-    return database.rows(statement, person, person, person)
+    return database.rows(statement, person=person)
 
 
 def change(
@@ -77,7 +78,7 @@ def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:
 
     `crawls` are the newest ones. Three statements, however many interests there are.
     """
-    theirs = "(SELECT id FROM interest WHERE owner = ? UNION SELECT interest FROM share WHERE person = ?)"
+    theirs = "(SELECT id FROM interest WHERE owner = :person UNION SELECT interest FROM share WHERE person = :person)"
     asked = {
         "labels": "SELECT interest, SUM(relevant) AS yes, SUM(1 - relevant) AS no FROM feedback "
         f"WHERE interest IN {theirs} GROUP BY interest",
@@ -86,10 +87,12 @@ def beside(database: Database, person: str) -> dict[str, dict[str, Row]]:
         f"WHERE interest IN {theirs} GROUP BY interest) last ON c.interest = last.interest AND c.number = last.number",
     }
     return {
-        name: {row["interest"]: row for row in database.rows(statement, person, person)}
+        name: {row["interest"]: row for row in database.rows(statement, person=person)}
         for name, statement in asked.items()
     }
 
 
 def newest_crawl(database: Database, interest: str) -> Row | None:
-    return database.row("SELECT * FROM crawl WHERE interest = ? ORDER BY number DESC LIMIT 1", interest)
+    return database.row(
+        "SELECT * FROM crawl WHERE interest = :interest ORDER BY number DESC LIMIT 1", interest=interest
+    )

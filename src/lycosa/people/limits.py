@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from lycosa.core.errors import LycosaError
 from lycosa.drawing.formats import many
 from lycosa.people.credentials import digest
-from lycosa.people.database import Database, new_id
+from lycosa.people.database import Database
+from lycosa.people.ids import new_id
 
 MINUTE, DAY = 60.0, 86400.0
 KNOWN = 90 * DAY
@@ -68,7 +69,7 @@ def sign_in(database: Database, now: float, folded: str, address: str) -> Attemp
     place = network(address)
     pair, known = _source("pair", folded, place), _source("known", folded, place)
     against = [(PAIR, pair)]
-    if not database.row("SELECT id FROM attempt WHERE source = ? AND at > ?", known, now - KNOWN):
+    if not database.row("SELECT id FROM attempt WHERE source = :known AND at > :at", known=known, at=now - KNOWN):
         against += [(ADDRESS, _source("address", place)), (NAME, _source("name", folded))]
     return Attempt(_claim(database, now, against), pair, known)
 
@@ -84,8 +85,8 @@ def succeeded(database: Database, now: float, attempt: Attempt) -> None:
         for row in attempt.rows:
             database.delete("attempt", row)
         if attempt.pair:
-            database.run("DELETE FROM attempt WHERE source = ?", attempt.pair)
-            database.run("DELETE FROM attempt WHERE source = ?", attempt.known)
+            database.run("DELETE FROM attempt WHERE source = :source", source=attempt.pair)
+            database.run("DELETE FROM attempt WHERE source = :source", source=attempt.known)
             database.insert("attempt", {"id": new_id(), "source": attempt.known, "at": now})
 
 
@@ -124,17 +125,17 @@ def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> 
 def _wait(database: Database, now: float, limit: Limit, source: str) -> float:
     """For how long there are too many; 0 if there aren't."""
     rows = database.rows(
-        "SELECT at FROM attempt WHERE source = ? AND at > ? ORDER BY at DESC LIMIT ?",
-        source,
-        now - limit.seconds,
-        limit.most + 1,
+        "SELECT at FROM attempt WHERE source = :source AND at > :at ORDER BY at DESC LIMIT :limit",
+        source=source,
+        at=now - limit.seconds,
+        limit=limit.most + 1,
     )
     return 0.0 if len(rows) <= limit.most else float(rows[-1]["at"] + limit.seconds - now)
 
 
 def forget(database: Database, folded: str) -> None:
     """Remove what is known of a name, when its account goes."""
-    database.run("DELETE FROM attempt WHERE source LIKE ?", f"%:{_mark(folded)}%")
+    database.run("DELETE FROM attempt WHERE source LIKE :source", source=f"%:{_mark(folded)}%")
 
 
 def _source(kind: str, *parts: str) -> str:
@@ -147,5 +148,5 @@ def _mark(part: str) -> str:
 
 def _forget_old(database: Database, now: float) -> None:
     """No limit looks back further than a day."""
-    database.run("DELETE FROM attempt WHERE at < ? AND source NOT LIKE 'known:%'", now - DAY)
-    database.run("DELETE FROM attempt WHERE at < ?", now - KNOWN)
+    database.run("DELETE FROM attempt WHERE at < :at AND source NOT LIKE 'known:%'", at=now - DAY)
+    database.run("DELETE FROM attempt WHERE at < :at", at=now - KNOWN)

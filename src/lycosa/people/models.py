@@ -13,7 +13,8 @@ import json
 from typing import Any
 
 from lycosa.core.errors import InputError
-from lycosa.people.database import Database, Row, Taken, new_id
+from lycosa.people.database import Database, Row, Taken
+from lycosa.people.ids import new_id
 from lycosa.people.interests import LONGEST_NAME, wishes_of
 from lycosa.people.typed import line
 
@@ -52,18 +53,18 @@ def create(database: Database, now: float, owner: str, name: str, kind: str, *, 
 
 
 def check_room(database: Database, owner: str, most: int) -> None:
-    had = database.count("model", "owner = ?", owner)
+    had = database.count("model", "owner = :owner", owner=owner)
     if had >= most:
         raise InputError(f"you have {had} models, which is the most: delete one first")
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    return database.rows("SELECT * FROM model WHERE owner = ? ORDER BY created DESC, id", person)
+    return database.rows("SELECT * FROM model WHERE owner = :person ORDER BY created DESC, id", person=person)
 
 
 def get(database: Database, owner: str, model: str) -> Row | None:
     """One of a person's own; nobody has another's."""
-    return database.row("SELECT * FROM model WHERE id = ? AND owner = ?", model, owner)
+    return database.row("SELECT * FROM model WHERE id = :model AND owner = :owner", model=model, owner=owner)
 
 
 def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) -> Row:
@@ -86,7 +87,7 @@ def remove(database: Database, owner: str, model: str) -> None:
     """Delete the row; its file goes after that. One that an interest goes by stays."""
     with database.transaction():
         database.get("person", owner, locked=True)
-        for row in database.rows("SELECT * FROM interest WHERE owner = ? ORDER BY id", owner):
+        for row in database.rows("SELECT * FROM interest WHERE owner = :owner ORDER BY id", owner=owner):
             wishes = wishes_of(row)
             if model in (wishes.model, wishes.strategy_model):
                 raise Taken(f"the interest {row['name']} uses it: choose another model there first")
@@ -104,8 +105,8 @@ def requeue(database: Database) -> None:
 def take(database: Database) -> Row | None:
     """Return the model that has waited longest, its state now `training`; None if none waits."""
     row = database.row("SELECT id FROM model WHERE state = 'queued' ORDER BY created, id LIMIT 1")
-    start = "UPDATE model SET state = 'training' WHERE id = ? AND state = 'queued'"
-    if row is None or not database.run(start, row["id"]):
+    start = "UPDATE model SET state = 'training' WHERE id = :id AND state = 'queued'"
+    if row is None or not database.run(start, id=row["id"]):
         return None
     return database.get("model", row["id"])
 

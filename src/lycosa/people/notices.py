@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 
 MOST = 500
 """Notices that a person has; older ones go."""
@@ -29,24 +30,28 @@ def notify(database: Database, now: float, person: str, kind: str, text: str, in
         )
         database.run(
             # What concerns the account itself stays: nobody can bury it under others.
-            "DELETE FROM notice WHERE person = ? AND kind <> 'account' AND id NOT IN "
-            "(SELECT id FROM notice WHERE person = ? ORDER BY at DESC, id LIMIT ?)",
-            person,
-            person,
-            MOST,
+            "DELETE FROM notice WHERE person = :person AND kind <> 'account' AND id NOT IN "
+            "(SELECT id FROM notice WHERE person = :person ORDER BY at DESC, id LIMIT :most)",
+            person=person,
+            most=MOST,
         )
 
 
 def of_person(database: Database, person: str, *, unread: bool = False, most: int = 100) -> list[Row]:
     only = " AND read IS NULL" if unread else ""
-    return database.rows(f"SELECT * FROM notice WHERE person = ?{only} ORDER BY at DESC, id LIMIT ?", person, most)
+    return database.rows(
+        f"SELECT * FROM notice WHERE person = :person{only} ORDER BY at DESC, id LIMIT :most", person=person, most=most
+    )
 
 
 def unread(database: Database, person: str) -> int:
-    return database.count("notice", "person = ? AND read IS NULL", person)
+    return database.count("notice", "person = :person AND read IS NULL", person=person)
 
 
 def read(database: Database, now: float, person: str, ids: Sequence[str] | None = None) -> None:
     """A person has read these, or all; others' are not touched."""
-    only = "" if ids is None else f" AND id IN ({', '.join('?' * len(ids)) or 'NULL'})"
-    database.run(f"UPDATE notice SET read = ? WHERE person = ? AND read IS NULL{only}", now, person, *(ids or ()))
+    statement = "UPDATE notice SET read = :now WHERE person = :person AND read IS NULL"
+    if ids is None:
+        database.run(statement, now=now, person=person)
+    else:
+        database.run(f"{statement} AND id IN :ids", now=now, person=person, ids=list(ids))

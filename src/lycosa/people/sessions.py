@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lycosa.people.credentials import derived, digest, new_secret, same
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 
 IDLE = 14 * 86400.0
 """Seconds without a request after which a session is over."""
@@ -64,8 +65,8 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
     if not 80 <= len(value) <= 100:
         return None
     mark = digest(value)
-    row = database.row("SELECT * FROM session WHERE digest = ?", mark)
-    row = row or database.row("SELECT * FROM session WHERE previous = ?", mark)
+    row = database.row("SELECT * FROM session WHERE digest = :mark", mark=mark)
+    row = row or database.row("SELECT * FROM session WHERE previous = :mark", mark=mark)
     if row is None or not _good(row, now):
         return None
     current = same(row["digest"], mark)
@@ -94,24 +95,25 @@ def alive(database: Database, now: float, session: str) -> bool:
 
 
 def end_all(database: Database, person: str) -> None:
-    database.run("DELETE FROM session WHERE person = ?", person)
+    database.run("DELETE FROM session WHERE person = :person", person=person)
 
 
 def turn_soon(database: Database, person: str) -> None:
     """Give each session of a person a new value at its next use: what they may do has changed."""
-    database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = ?", person)
+    database.run("UPDATE session SET rotated = 0, previous = '' WHERE person = :person", person=person)
 
 
 def of_person(database: Database, now: float, person: str) -> list[Row]:
     rows = database.rows(
-        "SELECT id, agent, created, seen, expires FROM session WHERE person = ? ORDER BY seen DESC, id", person
+        "SELECT id, agent, created, seen, expires FROM session WHERE person = :person ORDER BY seen DESC, id",
+        person=person,
     )
     return [row for row in rows if _good(row, now)]
 
 
 def forget_old(database: Database, now: float) -> None:
     """Remove what is over."""
-    database.run("DELETE FROM session WHERE expires <= ? OR seen <= ?", now, now - IDLE)
+    database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - IDLE)
 
 
 def _good(row: Row, now: float) -> bool:
@@ -121,6 +123,9 @@ def _good(row: Row, now: float) -> bool:
 def _turned(database: Database, now: float, session: str, value: str) -> str:
     """A new value; empty if another request was first, which then has told the browser."""
     made = f"{value.partition('.')[0]}.{new_secret()}"
-    turn = "UPDATE session SET digest = ?, previous = ?, rotated = ?, seen = ? WHERE id = ? AND digest = ?"
-    won = database.run(turn, digest(made), digest(value), now, now, session, digest(value))
+    turn = (
+        "UPDATE session SET digest = :digest, previous = :previous, rotated = :now, seen = :now "
+        "WHERE id = :session AND digest = :previous"
+    )
+    won = database.run(turn, digest=digest(made), previous=digest(value), now=now, session=session)
     return made if won else ""

@@ -31,7 +31,7 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
     with database.transaction():
         if database.get("interest", interest["id"], locked=True) is None:
             raise InputError("the interest was deleted meanwhile")
-        had = database.rows("SELECT person, mode FROM share WHERE interest = ?", interest["id"])
+        had = database.rows("SELECT person, mode FROM share WHERE interest = :interest", interest=interest["id"])
         before = {row["person"]: row["mode"] for row in had}.get(person["id"])
         if before is None and len(had) >= MOST:
             raise InputError(f"it is shared with {len(had)} people, which is the most")
@@ -39,9 +39,10 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
         database.upsert("share", row, ("interest", "person"), ["mode"])
         if before != mode:
             database.run(  # one word of it is enough, however often it is changed
-                "DELETE FROM notice WHERE interest = ? AND person = ? AND kind = 'shared' AND read IS NULL",
-                interest["id"],
-                person["id"],
+                "DELETE FROM notice WHERE interest = :interest AND person = :person "
+                "AND kind = 'shared' AND read IS NULL",
+                interest=interest["id"],
+                person=person["id"],
             )
             text = f"{by} shares the interest {interest['name']!r} with you, to {mode}"
             notices.notify(database, now, person["id"], "shared", text, interest["id"])
@@ -51,10 +52,14 @@ def share(database: Database, now: float, interest: Row, by: str, name: str, mod
 def stop(database: Database, interest: str, person: str) -> bool:
     """Share it no longer; whether it was. What the person had of it goes, too: feed, notices, what they opened."""
     with database.transaction():
-        if not database.run("DELETE FROM share WHERE interest = ? AND person = ?", interest, person):
+        if not database.run(
+            "DELETE FROM share WHERE interest = :interest AND person = :person", interest=interest, person=person
+        ):
             return False
         for table in ("seen", "notice", "opened", "suggestion"):
-            database.run(f"DELETE FROM {table} WHERE interest = ? AND person = ?", interest, person)
+            database.run(
+                f"DELETE FROM {table} WHERE interest = :interest AND person = :person", interest=interest, person=person
+            )
     return True
 
 
@@ -62,18 +67,18 @@ def people(database: Database, interest: str) -> list[Row]:
     """With whom an interest is shared: their ids, names, modes, since when."""
     return database.rows(
         "SELECT s.person, p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person "
-        "WHERE s.interest = ? ORDER BY p.folded",
-        interest,
+        "WHERE s.interest = :interest ORDER BY p.folded",
+        interest=interest,
     )
 
 
 def mode_of(database: Database, interest: str, person: str) -> Mode | None:
     """How far a person may go with an interest: own, edit, read; None: not at all, or suspended."""
     statement = (
-        "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = ? "
-        "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = ?"
+        "SELECT i.owner, s.mode, p.disabled FROM interest i JOIN person p ON p.id = :person "
+        "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE i.id = :interest"
     )
-    row = database.row(statement, person, interest)
+    row = database.row(statement, person=person, interest=interest)
     if row is None or row["disabled"]:
         return None
     mode: Mode | None = "own" if row["owner"] == person else row["mode"]

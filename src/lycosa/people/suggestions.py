@@ -226,8 +226,8 @@ def spelled(texts: Iterable[tuple[str, str]], wanted: Collection[str]) -> dict[s
 
 def answered(database: Database, interest: str, person: str) -> set[tuple[str, str]]:
     """What the person has said yes or no to, by kind and value: it does not come again."""
-    statement = "SELECT kind, value FROM suggestion WHERE interest = ? AND person = ?"
-    return {(row["kind"], row["value"]) for row in database.rows(statement, interest, person)}
+    statement = "SELECT kind, value FROM suggestion WHERE interest = :interest AND person = :person"
+    return {(row["kind"], row["value"]) for row in database.rows(statement, interest=interest, person=person)}
 
 
 def answer(database: Database, now: float, interest: str, person: str, kind: str, value: str, said: str) -> None:
@@ -236,13 +236,20 @@ def answer(database: Database, now: float, interest: str, person: str, kind: str
 
 
 def opened_by(database: Database, interest: str, person: str) -> Mapping[str, int]:
-    rows = database.rows("SELECT url, times FROM opened WHERE interest = ? AND person = ?", interest, person)
+    rows = database.rows(
+        "SELECT url, times FROM opened WHERE interest = :interest AND person = :person",
+        interest=interest,
+        person=person,
+    )
     return {row["url"]: row["times"] for row in rows}
 
 
 def open_again(database: Database, now: float, interest: str, person: str, url: str) -> None:
     database.run(
-        "INSERT INTO opened (interest, person, url, times, at) VALUES (?, ?, ?, 1, ?) "
+        "INSERT INTO opened (interest, person, url, times, at) VALUES (:interest, :person, :url, 1, :at) "
         "ON CONFLICT (interest, person, url) DO UPDATE SET times = opened.times + 1, at = excluded.at",
-        *(interest, person, url, now),
+        interest=interest,
+        person=person,
+        url=url,
+        at=now,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lycosa.core.errors import InputError
 from lycosa.people.credentials import check_text, digest, new_secret
-from lycosa.people.database import Database, Row, new_id
+from lycosa.people.database import Database, Row
+from lycosa.people.ids import new_id
 
 MARK = "lyc_"
 """How every token begins, so that one can be found where it should not be."""
@@ -46,14 +47,14 @@ def find(database: Database, now: float, secret: str) -> Row | None:
     """The token, with the person under `owner`, if it is good and the person not disabled."""
     if not secret.startswith(MARK) or len(secret) > 100:
         return None
-    row = database.row("SELECT * FROM token WHERE digest = ?", digest(secret))
+    row = database.row("SELECT * FROM token WHERE digest = :digest", digest=digest(secret))
     if row is None or not _good(row, now):
         return None
     owner = database.active(row["person"])
     if owner is None:
         return None
     if row["used"] is None or now - row["used"] >= NOTED:
-        database.run("UPDATE token SET used = ? WHERE id = ?", now, row["id"])
+        database.run("UPDATE token SET used = :now WHERE id = :id", now=now, id=row["id"])
     return {**row, "owner": owner}
 
 
@@ -64,14 +65,14 @@ def alive(database: Database, now: float, token: str) -> bool:
 
 
 def of_person(database: Database, person: str) -> list[Row]:
-    return database.rows("SELECT * FROM token WHERE person = ? ORDER BY created DESC, id", person)
+    return database.rows("SELECT * FROM token WHERE person = :person ORDER BY created DESC, id", person=person)
 
 
 def revoke(database: Database, now: float, person: str, token: str) -> Row | None:
     """Make a token worthless; None if the person has none such."""
-    row = database.row("SELECT * FROM token WHERE id = ? AND person = ?", token, person)
+    row = database.row("SELECT * FROM token WHERE id = :token AND person = :person", token=token, person=person)
     if row is not None:
-        database.run("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", now, token)
+        database.run("UPDATE token SET revoked = :now WHERE id = :token AND revoked IS NULL", now=now, token=token)
     return row
 
 

@@ -12,13 +12,15 @@ KEY = ("interest", "person")
 
 def last(database: Database, interest: str, person: str) -> float:
     """When the person saw the changes last; 0: never."""
-    row = database.row("SELECT at FROM seen WHERE interest = ? AND person = ?", interest, person)
+    row = database.row(
+        "SELECT at FROM seen WHERE interest = :interest AND person = :person", interest=interest, person=person
+    )
     return float(row["at"]) if row else 0.0
 
 
 def all_of(database: Database, person: str) -> dict[str, float]:
     """The same for every interest that the person has looked at."""
-    rows = database.rows("SELECT interest, at FROM seen WHERE person = ?", person)
+    rows = database.rows("SELECT interest, at FROM seen WHERE person = :person", person=person)
     return {row["interest"]: row["at"] for row in rows}
 
 
@@ -37,9 +39,11 @@ def open_feed(database: Database, interest: str, person: str) -> str:
 
 def close_feed(database: Database, interest: str, person: str) -> None:
     """Nobody can read the feed any more."""
-    database.run("UPDATE seen SET feed = NULL WHERE interest = ? AND person = ?", interest, person)
+    database.run(
+        "UPDATE seen SET feed = NULL WHERE interest = :interest AND person = :person", interest=interest, person=person
+    )
 
 
 def by_key(database: Database, key: str) -> Row | None:
     """Whose feed of what it is: `interest` and `person`."""
-    return database.row("SELECT interest, person FROM seen WHERE feed = ?", digest(key))
+    return database.row("SELECT interest, person FROM seen WHERE feed = :feed", feed=digest(key))

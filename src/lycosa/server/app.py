@@ -18,8 +18,9 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.people import catalogue
 from lycosa.people.accounts import LastAdmin
 from lycosa.people.credentials import Busy, Passwords
-from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken, migrate
+from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
+from lycosa.people.migrating import migrate
 from lycosa.server.api import routers
 from lycosa.server.guards import Site
 from lycosa.server.logs import log
@@ -45,7 +46,7 @@ def create_app(
 ) -> FastAPI:
     """The application for some settings; its database is brought up to date first."""
     settings.check()
-    database = database or Database.open(settings.database_address)
+    database = database or Database(settings.database_address)
     migrate(database)
     catalogue.fill(database, clock())
     app = FastAPI(

@@ -19,8 +19,10 @@ from pathlib import Path
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
-from lycosa.people.database import Database, migrate, scripts, tables_of, version
+from lycosa.people.database import Database
 from lycosa.people.erasing import erase_crawl
+from lycosa.people.migrating import migrate, newest, revision
+from lycosa.people.schema import metadata
 from lycosa.server.settings import Settings
 from lycosa.store import cdxj
 from lycosa.store.log import NAME as LOG
@@ -39,7 +41,7 @@ def write_backup(settings: Settings, database: Database, file: Path) -> tuple[in
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT, dereference=True) as tar,
     ):
         place = Path(beside)
-        with closing(Database.open(place / DATABASE)) as rows:
+        with closing(Database(place / DATABASE)) as rows:
             _copy_rows(database, rows)
             for row in rows.rows("SELECT id FROM crawl ORDER BY created, id"):
                 directory = settings.crawl_directory(row["id"])
@@ -69,12 +71,12 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
         place = Path(beside) / "data"
         place.mkdir(0o700)
         _extract(file, place)
-        with closing(Database.open(place / DATABASE)) as rows:
-            if version(rows) != len(scripts()):
+        with closing(Database(place / DATABASE)) as rows:
+            if revision(rows) != newest():
                 raise InputError(f"{file} is incomplete or from another version of Lycosa: nothing was restored")
             counts = rows.count("person"), rows.count("crawl")
             if address:
-                with closing(Database.open(address)) as target:
+                with closing(Database(address)) as target:
                     _copy_rows(rows, target)
         if address:
             (place / DATABASE).unlink()
@@ -84,11 +86,11 @@ def restore(file: Path, data: Path, address: str = "") -> tuple[int, int]:
 
 def _copy_rows(source: Database, target: Database) -> None:
     """Copy all tables as of one moment into an empty database."""
-    if version(target):
+    if revision(target):
         raise InputError("the database is not empty: a backup is restored into a new one")
     with source.snapshot(), target.transaction():
         migrate(target)
-        for table in tables_of(scripts()):
+        for table in (it.name for it in metadata.sorted_tables):  # each after those that it refers to
             if table not in ("session", "attempt", "process"):
                 for row in source.rows(f"SELECT * FROM {table}"):
                     target.insert(table, row)

@@ -286,7 +286,9 @@ class Site:
 
     def views_of(self, interest: str) -> Iterator[CachedView]:
         """The views of an interest's crawls that have begun, the newest first."""
-        for row in self.database.rows("SELECT id FROM crawl WHERE interest = ? ORDER BY number DESC", interest):
+        for row in self.database.rows(
+            "SELECT id FROM crawl WHERE interest = :interest ORDER BY number DESC", interest=interest
+        ):
             path = self.settings.crawl_directory(row["id"])
             if path.is_dir():
                 yield self.views.get(path)

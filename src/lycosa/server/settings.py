@@ -15,7 +15,7 @@ from lycosa.browser.finding import what_is_missing
 from lycosa.cluster.reaching import check_cluster
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.people.database import is_id
+from lycosa.people.ids import is_id
 from lycosa.refresh.notify import channels_of
 from lycosa.web.signing import Identity
 

@@ -85,7 +85,9 @@ class Training:
         settings, database, owner, sources = self.settings, self.database, row["owner"], json.loads(row["sources"])
         crawls = []
         for interest in sources["interests"]:
-            about = database.row("SELECT * FROM interest WHERE id = ? AND owner = ?", interest, owner)
+            about = database.row(
+                "SELECT * FROM interest WHERE id = :interest AND owner = :owner", interest=interest, owner=owner
+            )
             newest = interests.newest_crawl(database, interest) if about else None
             if about is None or newest is None or not (settings.crawl_directory(newest["id"]) / NAME).exists():
                 continue  # deleted since, or nothing was crawled

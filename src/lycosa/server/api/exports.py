@@ -60,8 +60,8 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
     database = person.site.database
     rows = database.rows(
         "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
-        "WHERE i.owner = ? ORDER BY i.created, c.number",
-        person.id,
+        "WHERE i.owner = :owner ORDER BY i.created, c.number",
+        owner=person.id,
     )
     person.record("account exported", person.id)
     taught = {
@@ -76,7 +76,9 @@ def export_everything(person: Person = needs("account")) -> StreamingResponse:
 def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
     """The same for one interest."""
     database, interest = access.site.database, access.interest
-    rows = database.rows("SELECT id, number, interest FROM crawl WHERE interest = ? ORDER BY number", interest["id"])
+    rows = database.rows(
+        "SELECT id, number, interest FROM crawl WHERE interest = :interest ORDER BY number", interest=interest["id"]
+    )
     access.person.record("interest exported", interest["id"])
     data = erasing.data_of_interest(database, interest["id"])
     return _zip(access.person, data, [{**row, "name": interest["name"]} for row in rows], "lycosa-interest")

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import OVER, UNDER_WAY
-from lycosa.people.database import version
+from lycosa.people.migrating import revision
 from lycosa.server.guards import Person, Site, needs, open_to_all, site_of
 from lycosa.server.middleware import gauge
 from lycosa.version import __version__
@@ -50,7 +50,7 @@ class Server(BaseModel):
     """How it is run."""
 
     version: str
-    schema_version: int
+    schema_version: str
     database: str
     url: str
     limits: dict[str, float]
@@ -88,7 +88,7 @@ def server(person: Person = needs("admin")) -> Server:
     limits = ("crawls", "crawls_per_person", "max_budget", "max_interests", "max_models", "concurrency", "delay")
     return Server(
         version=__version__,
-        schema_version=version(site.database),
+        schema_version=revision(site.database),
         database="postgresql" if settings.database else "sqlite",
         url=settings.base,
         limits={name: getattr(settings, name) for name in limits},

@@ -85,7 +85,7 @@ def change(wanted: MeChange, person: Person = needs("account")) -> Me:
         preferences = json.loads(person.row(locked=True)["preferences"])
         database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
         if changes.get("history") is False:
-            database.run("DELETE FROM opened WHERE person = ?", person.id)
+            database.run("DELETE FROM opened WHERE person = :person", person=person.id)
     return me(person)
 
 

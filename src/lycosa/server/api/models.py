@@ -18,7 +18,8 @@ from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.people import models
-from lycosa.people.database import Row, new_id
+from lycosa.people.database import Row
+from lycosa.people.ids import new_id
 from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body

@@ -170,9 +170,9 @@ def _others(site: Site, interest: str, person: str) -> tuple[tuple[str, int], ..
     """The person's own other interests, and how many pages their crawls have: what suggestions depend on."""
     rows = site.database.rows(
         "SELECT i.id, COALESCE(SUM(c.pages), 0) AS pages FROM interest i LEFT JOIN crawl c ON c.interest = i.id "
-        "WHERE i.owner = ? AND i.id <> ? GROUP BY i.id ORDER BY i.id",
-        person,
-        interest,
+        "WHERE i.owner = :person AND i.id <> :interest GROUP BY i.id ORDER BY i.id",
+        person=person,
+        interest=interest,
     )
     return tuple((row["id"], int(row["pages"])) for row in rows)
 
@@ -247,7 +247,9 @@ def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
 def _pages(site: Site, cached: CachedView, interest: Row, person: str, left_out: set[str]) -> list[PageIdea]:
     """Finds of the person's other interests that are like this one's topic, and that it has not fetched."""
     found: dict[str, PageIdea] = {}
-    rows = site.database.rows("SELECT * FROM interest WHERE owner = ? AND id <> ? ORDER BY id", person, interest["id"])
+    rows = site.database.rows(
+        "SELECT * FROM interest WHERE owner = :person AND id <> :id ORDER BY id", person=person, id=interest["id"]
+    )
     made = _likeness(cached) if rows else None
     if made is None:
         return []

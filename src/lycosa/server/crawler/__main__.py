@@ -7,7 +7,8 @@ import signal
 import sys
 
 from lycosa.core.errors import InputError, LockedError, LycosaError
-from lycosa.people.database import Database, migrate
+from lycosa.people.database import Database
+from lycosa.people.migrating import migrate
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
@@ -17,7 +18,7 @@ from lycosa.server.supervisor import end_with_supervisor
 async def crawl(settings: Settings) -> None:
     """Until SIGTERM or Ctrl-C."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    database = Database.open(settings.database_address)
+    database = Database(settings.database_address)
     try:
         migrate(database)
         process = CrawlProcess(settings, database)
