@@ -215,19 +215,24 @@ print("commands:", sorted(name for name in sys.modules if name.startswith("lycos
 run("crawl", "--help")
 heavy = ("numpy", "aiohttp", "turbohtml", "rich", "fastapi", "uvicorn", "psycopg", "argon2", "lycosa.crawling")
 print("heavy:", [name for name in heavy if name in sys.modules])
+run("serve", "--help")
+print("database:", [name for name in ("sqlalchemy", "alembic") if name in sys.modules])
 run("strategies", "--json")
 print("loaded:", [name for name in sys.modules if name.startswith("lycosa.estimators.")])
 """
 
 
 def test_help_needs_no_heavy_imports() -> None:
-    """`lycosa --help` loads no command, that of crawl no numpy and no parser, a list of strategies none of them."""
+    """`lycosa --help` loads no command, that of crawl no numpy and no parser, that of serve no SQLAlchemy, a list of
+    strategies none of them.
+    """
     done = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
     )
     lines = done.stdout.split("\n")
     assert "commands: ['lycosa.cli.commands', 'lycosa.cli.main']" in lines
     assert "heavy: []" in lines
+    assert "database: []" in lines
     assert "loaded: []" in lines
 
 

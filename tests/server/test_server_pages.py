@@ -90,7 +90,7 @@ def test_the_database_is_away(site: SiteUnderTest, monkeypatch: pytest.MonkeyPat
     """While the database is away a page says so, and nobody is sent to a sign-in that cannot work."""
     client = site.sign_up("ada")
 
-    def away(*_: object) -> None:
+    def away(*_: object, **__: object) -> None:
         raise DatabaseAway("the database cannot be reached")
 
     monkeypatch.setattr(type(site.database), "row", away)
