@@ -32,11 +32,8 @@ from lycosa.web.inflate import BadEncoding, inflate
 
 MISSING = "this needs Ray Data, which is not installed: pip install 'lycosa[cluster]'"
 
-PAGES = 500
-"""Of a crawl, in one task, unless told otherwise."""
-
-LARGEST = 64 << 20
-"""Bytes of a body, unpacked."""
+PAGES = 500  # of a crawl, in one task, unless told otherwise
+LARGEST = 64 << 20  # bytes of a body, unpacked
 
 
 def _data() -> Any:

@@ -41,36 +41,20 @@ if TYPE_CHECKING:
     from lycosa.core.table import Aside, Table
     from lycosa.core.types import Rows, Scores
 
-Record = Mapping[str, NDArray[Any]]
-"""What is known of some rows, by name: a line for each."""
-
-KEPT = 3 / 4
-"""The share of them that stays hot when there are too many."""
-
-LANE = 64
-"""Rows of each lane that stay hot at least, if all lanes together then take no more than a quarter."""
-
+Record = Mapping[str, NDArray[Any]]  # what is known of some rows, by name: a line for each
+KEPT = 3 / 4  # the share of them that stays hot when there are too many
+LANE = 64  # rows of each lane that stay hot at least, if all lanes together then take no more than a quarter
+# Cold rows that are scored anew for each visit, when rows are sorted out: as many as scent looks at of hot ones
 RENEWED = 32
-"""Cold rows that are scored anew for each visit, when rows are sorted out: as many as scent looks at of hot ones."""
-
+# Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl
 RECORDS = 1 << 14
-"""Records that are made, read or written at once: what that takes, 1 kB each, is not to grow with the crawl."""
-
-AT_ONCE = 1 << 20
-"""Cold rows that are looked through at once."""
-
-INLINE = 96
-"""Bytes of a name that a record has room for; what is longer goes on in further places of the file."""
-
-FREED, ROW, TEXT = range(3)
-"""What a place of the file holds."""
-
-_HELD = 1e9
-"""What a held row's score is less, when rows are sorted out: it comes behind all free ones."""
+AT_ONCE = 1 << 20  # cold rows that are looked through at once
+INLINE = 96  # bytes of a name that a record has room for; what is longer goes on in further places of the file
+FREED, ROW, TEXT = range(3)  # what a place of the file holds
+_HELD = 1e9  # what a held row's score is less, when rows are sorted out: it comes behind all free ones
 
 _LEAST = -3e38
-TOKEN = 32
-"""Bytes at the beginning of the file, by which it is known."""
+TOKEN = 32  # bytes at the beginning of the file, by which it is known
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 

@@ -16,20 +16,18 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.core.spec import parse, spell
 
-FILES = ("file", "scores", "documents", "traits")
-"""Parameters of a strategy or a space that name a file."""
+FILES = ("file", "scores", "documents", "traits")  # parameters of a strategy or a space that name a file
 
 
-HOT = 500_000
-"""Known addresses that are kept in memory."""
+HOT = 500_000  # known addresses that are kept in memory
 
 
+# What options are about, each under the first of its group
 GROUPS = {
     "topic": "Topic", "space": "Start", "strategy": "Hunt", "budget": "Budget", "hosts": "Scope", "traps": "Traps",
     "concurrency": "Politeness", "allow_network": "Fetching", "render": "Browser", "archive": "Keeping",
     "per_hour": "Freshness", "notify": "Notifications",
 }  # fmt: skip
-"""What options are about, each under the first of its group."""
 
 
 def option(default: Any, help: str, *, flag: str = "", metavar: str = "", typed: bool = True) -> Any:
@@ -43,22 +41,15 @@ def option(default: Any, help: str, *, flag: str = "", metavar: str = "", typed:
     return field(default=default, metadata=metadata)
 
 
-STRATEGY = "scent"
-"""What to fetch next where neither the user nor the space names a strategy."""
-
-WARC_PREFIX = "lycosa"
-"""What the names of WARC files begin with."""
-
-LARGEST = 1_000_000
-"""Bytes of a file of options."""
-
-MOST_PARTS = 16
-"""Of a key in such a file; ours have one."""
+STRATEGY = "scent"  # what to fetch next where neither the user nor the space names a strategy
+WARC_PREFIX = "lycosa"  # what the names of WARC files begin with
+LARGEST = 1_000_000  # bytes of a file of options
+MOST_PARTS = 16  # of a key in such a file; ours have one
 
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|#[^\n]*")
 
+# Options that are one of a few words
 CHOICES = {"render": ("auto", "never", "always"), "render_resources": ("none", "needed", "all")}
-"""Options that are one of a few words."""
 
 
 @dataclass
@@ -592,14 +583,14 @@ def toml_of(value: Any) -> str:
 # Errors as a program reads them. Messages name options as the command line spells them; who calls from Python hears of
 # keyword arguments instead.
 
+# Of commands that are methods in Python
 _ELSEWHERE = {"--out": "out", "--all": "everything", "--format": "form", "--no-archive": "archive=False"}
-"""Of commands that are methods in Python."""
 
 _NAMES = {flag_of(item.name): item.name for item in fields(Options)} | _ELSEWHERE
 
 _FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)(?: (?P<value>[A-Z]+\b(?![a-z'])|[a-z]+://[^\s,;)]+|[\d./:]*\d))?")
+# A keyword that a sentence speaks of is a name; one that is to be passed has an equals sign
 _SUBJECT = re.compile(r"\b([a-z_]+)=(?= (?:is|are|says|names|finds|needs|wants|has)\b)")
-"""A keyword that a sentence speaks of is a name; one that is to be passed has an equals sign."""
 _COMMAND = re.compile(r"'lycosa (?P<name>crawl|resume|watch|refresh)(?: (?P<directory>[^'\s]+))?'")
 
 

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from lycosa.core.options import Options
     from lycosa.core.table import Table
 
-Clock: TypeAlias = "Callable[[], float]"
-"""Seconds since the epoch; never goes backwards within a run."""
+Clock: TypeAlias = "Callable[[], float]"  # seconds since the epoch; never goes backwards within a run
 
 NEVER = math.inf
 

@@ -19,8 +19,7 @@ from lycosa.core.errors import InputError, LycosaError
 
 Made = TypeVar("Made")
 
-_COMMA = re.compile(r"(?<!\\),")
-"""One that separates parameters."""
+_COMMA = re.compile(r"(?<!\\),")  # one that separates parameters
 
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 

@@ -46,8 +46,8 @@ _COLUMNS: dict[str, type] = {
 _SUMS = [name for name, dtype in _COLUMNS.items() if dtype is np.float64]
 # From a redirect to its target.
 _HANDED_ON = ("in_degree", "alpha_sum", "beta_sum", "product_sum", "alpha_max", "beta_max", "product_max")
+# The six of a row as one thing, which numpy copies faster than a line of numbers
 _LINE = np.dtype((np.void, 8 * len(_SUMS)))
-"""The six of a row as one thing, which numpy copies faster than a line of numbers."""
 
 # Columns of a row that is put aside; seeds and sources never are.
 _LEAVING = ("attempts", "hops", "depth", "lane", "parent", "in_degree")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+# Told what is being done, how far it is, and of how many (0: unknown)
 Tell: TypeAlias = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and of how many (0: unknown)."""
 
 
 def silent(what: str, done: int, total: int) -> None:

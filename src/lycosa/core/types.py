@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Row numbers of the frontier's table. Columns of them are int32; those of a step are intp, which index faster
 Rows: TypeAlias = NDArray[np.integer[Any]]
-"""Row numbers of the frontier's table. Columns of them are int32; those of a step are intp, which index faster."""
 
 Scores: TypeAlias = NDArray[np.float64]
 

@@ -370,14 +370,9 @@ def _no_garbage() -> Iterator[None]:
 # It has the lowest priority, and only reads: a crawl goes on as it would without. It ends when the crawl has, and all
 # of it is indexed; if it dies, it is started again a while later.
 
-LARGE_CRAWL = 20_000
-"""Pages from which on a crawl is followed: to read and index fewer takes less than a minute."""
-
-LOWEST = 19
-"""The priority that lets everybody else go first."""
-
-LOOK_EVERY = 5_000
-"""Pages after which it is looked after."""
+LARGE_CRAWL = 20_000  # pages from which on a crawl is followed: to read and index fewer takes less than a minute
+LOWEST = 19  # the priority that lets everybody else go first
+LOOK_EVERY = 5_000  # pages after which it is looked after
 
 
 class Follower:

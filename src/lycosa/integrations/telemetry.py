@@ -25,8 +25,7 @@ try:
 except ImportError as error:
     raise InputError("spans are OpenTelemetry's: pip install 'lycosa[telemetry]'") from error
 
-MOST_OPEN = 10_000
-"""Pages that were picked and have not come yet, whose spans are kept."""
+MOST_OPEN = 10_000  # pages that were picked and have not come yet, whose spans are kept
 
 
 def traced(crawl: Crawl, provider: TracerProvider | None = None) -> Crawl:

@@ -18,8 +18,7 @@ from lycosa.people.sessions import end_all, turn_soon
 
 DAY = 86400.0
 ROLES = ("reader", "member", "admin")
-FIRST = "the first admin"
-"""The note of the invitation that the first start makes."""
+FIRST = "the first admin"  # the note of the invitation that the first start makes
 
 
 class NoInvitation(InputError):

@@ -6,10 +6,8 @@ from lycosa.drawing.formats import printable
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
 
-KEPT = 365 * 86400.0
-"""Seconds after which an entry is forgotten."""
-LONGEST = 300
-"""Characters of a part of an entry."""
+KEPT = 365 * 86400.0  # seconds after which an entry is forgotten
+LONGEST = 300  # characters of a part of an entry
 
 
 def record(

@@ -11,11 +11,11 @@ from lycosa.people.ids import new_id
 from lycosa.people.typed import line
 from lycosa.text.tokens import stems, words_of
 
-MOST = 5_000
-"""Entries."""
+MOST = 5_000  # entries
 
 _PORTAL = "https://en.wikipedia.org/wiki/Portal:"
 
+# What a new server begins with
 DEFAULT: dict[str, tuple[tuple[str, str], ...]] = {
     "Climate and oceans": (
         (f"{_PORTAL}Climate_change", "Wikipedia portal: climate change"),
@@ -52,7 +52,6 @@ DEFAULT: dict[str, tuple[tuple[str, str], ...]] = {
         ("https://arxiv.org/", "arXiv"),
     ),
 }
-"""What a new server begins with."""
 
 
 def fill(database: Database, now: float) -> None:

@@ -27,8 +27,7 @@ from lycosa.people.wishes import Wishes
 UNDER_WAY = ("queued", "running", "paused")
 OVER = ("stopped", "finished", "failed")
 
-MOST = 20
-"""Crawls that one interest keeps: each is a directory with all that it fetched."""
+MOST = 20  # crawls that one interest keeps: each is a directory with all that it fetched
 
 
 class Gone(LycosaError):

@@ -16,13 +16,11 @@ from typing import Any
 
 from lycosa.core.errors import InputError, LycosaError
 
+# Characters of a password. Nothing is said about which ones: length is what makes guessing hard
 SHORTEST, LONGEST = 10, 200
-"""Characters of a password. Nothing is said about which ones: length is what makes guessing hard."""
-
+# Hashes that are computed at once. Each takes 64 MB: many who sign in at the same time must not use up the memory
 AT_ONCE = 4
-"""Hashes that are computed at once. Each takes 64 MB: many who sign in at the same time must not use up the memory."""
-PATIENCE = 10.0
-"""Seconds to wait for one's turn."""
+PATIENCE = 10.0  # seconds to wait for one's turn
 
 
 class Busy(LycosaError):

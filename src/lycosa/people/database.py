@@ -23,8 +23,7 @@ from lycosa.core.errors import InputError, LycosaError, StoreError
 Row: TypeAlias = dict[str, Any]
 Value: TypeAlias = str | int | float | Sequence[str] | None
 
-MAX_WAIT_seconds = 10
-"""For another process that writes (SQLite), or that changes the same row (PostgreSQL)."""
+MAX_WAIT_seconds = 10  # for another process that writes (SQLite), or that changes the same row (PostgreSQL)
 
 
 class DatabaseAway(LycosaError):

@@ -27,8 +27,7 @@ from lycosa.people.database import Database
 from lycosa.people.ids import new_id
 
 MINUTE, DAY = 60.0, 86400.0
-KNOWN = 90 * DAY
-"""Seconds that an address counts as usual for a name."""
+KNOWN = 90 * DAY  # seconds that an address counts as usual for a name
 
 
 @dataclass(frozen=True, slots=True)

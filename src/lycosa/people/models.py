@@ -19,17 +19,10 @@ from lycosa.people.interests import LONGEST_NAME, wishes_of
 from lycosa.people.typed import line
 
 KINDS = ("classifier", "rules", "browsing", "directory")
-JUDGING, GUIDING = ("classifier",), ("rules", "browsing")
-"""Kinds that judge pages, and kinds that strategies go by."""
-
-LARGEST = 64_000_000
-"""Bytes of one."""
-
-LONGEST_ABOUT = 2_000_000
-"""Characters of what is told of one."""
-
-LONGEST_SOURCES = 250_000
-"""Characters of what one is trained from."""
+JUDGING, GUIDING = ("classifier",), ("rules", "browsing")  # kinds that judge pages, and kinds that strategies go by
+LARGEST = 64_000_000  # bytes of one
+LONGEST_ABOUT = 2_000_000  # characters of what is told of one
+LONGEST_SOURCES = 250_000  # characters of what one is trained from
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:

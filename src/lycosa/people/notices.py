@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
 
-MOST = 500
-"""Notices that a person has; older ones go."""
+MOST = 500  # notices that a person has; older ones go
 
 LONGEST = 1_000
 

@@ -14,16 +14,11 @@ from lycosa.people.credentials import derived, digest, new_secret, same
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
 
-IDLE = 14 * 86400.0
-"""Seconds without a request after which a session is over."""
-WHOLE = 90 * 86400.0
-"""Seconds after which it is over in any case."""
-TURN = 3600.0
-"""Seconds of use after which the cookie gets a new value."""
-GRACE = 60.0
-"""Seconds that the value before is still good."""
-NOTED = 60.0
-"""Seconds between two notes of when it was last used."""
+IDLE = 14 * 86400.0  # seconds without a request after which a session is over
+WHOLE = 90 * 86400.0  # seconds after which it is over in any case
+TURN = 3600.0  # seconds of use after which the cookie gets a new value
+GRACE = 60.0  # seconds that the value before is still good
+NOTED = 60.0  # seconds between two notes of when it was last used
 
 
 @dataclass(frozen=True, slots=True)

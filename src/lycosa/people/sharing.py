@@ -15,8 +15,7 @@ from lycosa.people.typed import line
 Mode = Literal["read", "edit", "own"]
 MODES = ("read", "edit")
 
-MOST = 200
-"""People that one interest is shared with."""
+MOST = 200  # people that one interest is shared with
 
 
 def share(database: Database, now: float, interest: Row, by: str, name: str, mode: str) -> Row:

@@ -20,14 +20,10 @@ from lycosa.drawing.formats import many
 from lycosa.people.database import Database
 from lycosa.text.tokens import stem_all
 
-OPENED, OPENED_ONCE, FOUND = 0.3, 0.1, 0.2
-"""What it counts that a page was opened, opened once, found; a yes is 1."""
-SEEDS, TERMS, PAGES = 8, 10, 10
-"""How many are suggested at most."""
-CERTAIN = 2.0
-"""Standard errors that a word has to be more frequent by on liked pages."""
-PRIOR = 2.0
-"""Pages as the crawl has them on average, that are added to both sides."""
+OPENED, OPENED_ONCE, FOUND = 0.3, 0.1, 0.2  # what it counts that a page was opened, opened once, found; a yes is 1
+SEEDS, TERMS, PAGES = 8, 10, 10  # how many are suggested at most
+CERTAIN = 2.0  # standard errors that a word has to be more frequent by on liked pages
+PRIOR = 2.0  # pages as the crawl has them on average, that are added to both sides
 
 Column = NDArray[np.float64]
 

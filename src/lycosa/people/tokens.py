@@ -7,12 +7,9 @@ from lycosa.people.credentials import check_text, digest, new_secret
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
 
-MARK = "lyc_"
-"""How every token begins, so that one can be found where it should not be."""
-NOTED = 60.0
-"""Seconds between two notes of when a token was last used."""
-MOST = 50
-"""Tokens of a person that are good at once."""
+MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
+NOTED = 60.0  # seconds between two notes of when a token was last used
+MOST = 50  # tokens of a person that are good at once
 DAY = 86400.0
 
 

@@ -21,25 +21,20 @@ from lycosa.people.typed import line, lines, number
 from lycosa.store.directory import KEPT
 
 AUTOMATIC = "automatic"
-STRATEGY = "scent"
-"""What automatic means: the best of our benchmark."""
+STRATEGY = "scent"  # what automatic means: the best of our benchmark
 
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
 
-LEAST_AGAIN = 600.0
-"""Seconds between two looks at the same pages, at least: a schedule is for hours and days."""
-
+LEAST_AGAIN = 600.0  # seconds between two looks at the same pages, at least: a schedule is for hours and days
+# Wishes that are pieces of addresses: plain text, where the options of a crawl are regular expressions
 PIECES = ("exclude", "always", "frequently", "infrequently")
-"""Wishes that are pieces of addresses: plain text, where the options of a crawl are regular expressions."""
-
+# Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun
 FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
-"""Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun."""
 
 
-STRICT = ("", "training", "all")
-"""Which opt-outs are respected, the stricter the further behind."""
+STRICT = ("", "training", "all")  # which opt-outs are respected, the stricter the further behind
 
 
 def stricter(one: str, other: str) -> str:
