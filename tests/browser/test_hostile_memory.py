@@ -14,6 +14,7 @@ from lycosa.browser import chromium, orphans
 from lycosa.browser.finding import find_chromium
 from lycosa.browser.rendering import LARGEST_DOM, Rendering
 from lycosa.core.options import Options
+from lycosa.web.fetch import Response
 from lycosa.web.rendering import Rendered
 
 MEGABYTES = 450
@@ -191,3 +192,40 @@ def test_render_cuts_a_large_dom(monkeypatch: pytest.MonkeyPatch) -> None:
     found, next_page, peaks = asyncio.run(served(script("document.body.append(new Comment('y'.repeat(8000000)))")))
     assert ("", LARGEST_DOM) == (found.failed, len(found.dom))
     check(next_page, peaks)
+
+
+def with_headers(*more: tuple[bytes, bytes], status: int = 200) -> Response:
+    return answer(script("1").encode(), status, [(b"Content-Type", b"text/html"), *more])
+
+
+UNSHOWN = {
+    "download": with_headers((b"Content-Disposition", b"attachment")),
+    "password": with_headers((b"WWW-Authenticate", b"Basic realm=x"), status=401),
+    "two places": with_headers((b"Location", b"/a"), (b"Location", b"/b")),
+    "nothing": answer(b"", 204),
+}
+
+
+async def after_failures() -> tuple[list[str], Rendered, int]:
+    """What failed of pages that can't be shown; the next page, and how many browsers were started."""
+    space, rendering = space_of(Staged({"app.example": answer(b"", 404)})), Rendering(Options(), find_chromium())
+    try:
+        failed = []
+        for page in [*UNSHOWN.values()] * 2:
+            failed.append((await rendering.render("http://app.example/", page, space.resources.fetch)).failed)
+            assert rendering.notes == []
+        after = await rendering.render("http://app.example/", answer(b"<p>after</p>"), space.resources.fetch)
+        assert rendering.browser is not None
+        return failed, after, rendering.browser.started
+    finally:
+        await rendering.close()
+        await space.close()
+
+
+@needs_browser
+def test_render_goes_on_after_pages_that_cannot_be_shown() -> None:
+    """One host can neither end rendering for the whole crawl nor cost it a new browser for each page."""
+    failed, after, started = asyncio.run(after_failures())
+    assert all(failed)
+    assert b"<p>after</p>" in after.dom
+    assert started == 1

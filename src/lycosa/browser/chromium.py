@@ -120,6 +120,10 @@ class BrowserFailed(Exception):
     """The browser could not be started, or is gone."""
 
 
+class PageFailed(Exception):
+    """The browser can't show a page: it is a download, say, or asks for a password, or has crashed."""
+
+
 class TooLarge(Exception):
     """The browser was ended as its pages took too much memory."""
 
@@ -156,7 +160,7 @@ class World:
                     raise
                 self._context = 0
         if "exceptionDetails" in told:
-            raise BrowserFailed(str(told["exceptionDetails"].get("text", "a script failed"))[:200])
+            raise PageFailed(str(told["exceptionDetails"].get("text", "a script failed"))[:200])
         return told["result"].get("value")
 
 
@@ -197,19 +201,22 @@ class Chromium:
         self._busy += 1
         context: BrowserContext | None = None
         page: Page | None = None
+        showing = False
         try:
             context = self._own if self.profile else await self._within(PATIENCE, self._context(slot))
             assert context is not None
             page = await self._within(PATIENCE, context.new_page())
+            showing = True
             yield page
         except Exception as error:
             if self.place is not None and (self.place / orphans.TOO_LARGE).exists():
                 self._retire = True
                 raise TooLarge(f"the browser was ended: it took more than {self.most_megabytes} MB") from error
-            if isinstance(error, BrowserFailed):
-                self._retire = True
-            elif _is_playwrights(error):
+            if showing and (isinstance(error, PageFailed) or _is_playwrights(error)):
                 self._retire = self._retire or self._browser is None or not self._browser.is_connected()
+                raise PageFailed(brief(error)) from error
+            if _is_playwrights(error) or isinstance(error, BrowserFailed):
+                self._retire = True
                 raise BrowserFailed(brief(error)) from error
             raise
         finally:

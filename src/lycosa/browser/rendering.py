@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lycosa.browser import chromium
-from lycosa.browser.chromium import MEASURE, SCROLL, SERIALISE, BrowserFailed, Chromium, TooLarge, World, attend, brief
+from lycosa.browser.chromium import (
+    MEASURE,
+    SCROLL,
+    SERIALISE,
+    BrowserFailed,
+    Chromium,
+    PageFailed,
+    TooLarge,
+    World,
+    attend,
+    brief,
+)
 from lycosa.browser.gate import Allowance, Cache, Sitting, Slot
 from lycosa.core.options import Options
 from lycosa.core.state import State, Untold
@@ -32,7 +43,9 @@ LARGEST_DOM = 5_000_000  # characters
 
 CLICKING = 5.0  # seconds in which a button has to be there, on a busy machine too
 
-MOST_FAILURES = 5  # browsers in a row that do not start, or die at once, before rendering ends for this run
+# Browsers in a row that do not start, or open no empty page, before rendering ends for this run. What happens once a
+# page is shown does not count: else the pages of one host could end rendering for all others.
+MOST_FAILURES = 5
 
 
 class Deadline(Exception):
@@ -88,7 +101,7 @@ class Rendering:
             async with browser.page(slot) as page:
                 await self._show(page, sitting)
             self._failures = 0
-        except (Deadline, TooLarge) as error:
+        except (Deadline, PageFailed, TooLarge) as error:
             sitting.rendered.failed = str(error)
         except BrowserFailed as error:
             sitting.rendered.failed = str(error)
@@ -123,7 +136,7 @@ class Rendering:
         clock.extend(2.0)  # what is there by then
         try:
             html = await clock.run(world.run(SERIALISE, LARGEST_DOM))
-        except BrowserFailed:
+        except PageFailed:
             if sitting.rendered.failed:  # it was late already, which is no failure of the browser
                 return
             raise
@@ -238,7 +251,7 @@ class _Clock:
             raise
         except Exception as error:
             if type(error).__module__.startswith("playwright."):
-                raise BrowserFailed(brief(error)) from error
+                raise PageFailed(brief(error)) from error
             raise
         finally:
             if not task.done():
