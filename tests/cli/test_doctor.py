@@ -106,7 +106,7 @@ def test_missing_and_old_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         "lab",
         "lab",
         "browser",
-        *("server",) * 6,
+        *("server",) * 8,
         "cluster",
         "mcp",
         "telemetry",
