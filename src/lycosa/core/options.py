@@ -386,8 +386,8 @@ class Options:
     watch_all: bool = option(False, "Keep every page fresh, not only relevant pages, seeds, sitemaps and feeds.")
     notify: list[str] = option(
         [],
-        "Send changes to this address of apprise, such as mailto://... or tgram://...; repeatable. Passed over when "
-        "crawl.toml is saved unless it is read from the environment, as in '$MY_MAIL'.",
+        "Send changes to this address of apprise, such as mailto://... or tgram://...; repeatable. Not saved "
+        "in crawl.toml, as it may hold a password, unless it is an environment variable, as in '$MY_MAIL'.",
         metavar="URL",
     )
     notify_every: str = option("1h", "Shortest interval between messages of a watch.", metavar="TIME")
