@@ -296,21 +296,6 @@ class SqliteLog:
         if lost:
             raise self._damaged(f"event {lost[0]}: its node is not what was recorded")
 
-    def unreadable(self, most: int) -> list[str]:
-        """What is wrong with events that can't be read, the first so many of them."""
-        complaints: list[str] = []
-        last = -1
-        while len(complaints) < most:
-            try:
-                for seq, _ in self.numbered("seq > ?", given=(last,)):
-                    last = seq
-                break
-            except DamagedError as error:
-                complaints.append(str(error))
-                with self._explaining():
-                    last = self._db.execute("SELECT MIN(seq) FROM event WHERE seq > ?", (last,)).fetchone()[0]
-        return complaints
-
     def _damaged(self, why: str) -> DamagedError:
         return DamagedError(
             f"{self.path} is damaged: {why}. Restore it from a backup, or keep what can be read, then continue: "
