@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jq
 import pandas
 import pytest
 
@@ -109,22 +108,6 @@ def test_paths_of_discovery(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_lines_of_json(tmp_path: Path) -> None:
-    """jq reads each line; files that are full have numbers, and together they have every visit once."""
-    visits = crawled(
-        tmp_path / "c", budget=60, log_format="json", log_rotate=20_000, log_file=str(tmp_path / "l" / "x")
-    )
-    files = [*sorted((tmp_path / "l").glob("x.*")), tmp_path / "l" / "x"]
-    assert "x.00001" == files[0].name
-    assert not (tmp_path / "c" / "crawl.log").exists()
-    text = "".join(file.read_text() for file in files)
-    told = jq.compile("[.url, .status_code, .mimetype, .warc_offset, .outcome]").input_text(text).all()
-    assert told == [
-        [visit.node, visit.status, visit.data.get("type", ""), visit.place.offset, visit.outcome] for visit in visits
-    ]
-    assert [visit.node for visit in visits] == [url for _, url in events_in(*files)]
-
-
 def test_what_is_missing_is_written_when_the_crawl_goes_on(made: Path, tmp_path: Path) -> None:
     """Lines that were lost, torn or never written are there after a resume, once each; others' lines are kept aside."""
     whole = events_in(made / "crawl.log")
@@ -153,9 +136,7 @@ def test_what_is_missing_is_written_when_the_crawl_goes_on(made: Path, tmp_path:
 
 
 def test_what_can_not_be(tmp_path: Path) -> None:
-    """An unknown form and a file in a place that can't be written are errors; addresses can't break a line."""
-    with pytest.raises(InputError, match="'xml': choose text or json"):
-        crawled(tmp_path / "a", log_format="xml")
+    """A file in a place that can't be written is an error; addresses can't break a line."""
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot write .*log.file"):
         crawled(tmp_path / "b", log_file=str(tmp_path / "file" / "x.log"), budget=2)

@@ -174,9 +174,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     with serve(world(800), latency=0.004) as server:
         witness = Witness(server, directory, tmp_path / "scratch")
         default = ("--judge", "probability", "--strategy", "scent")
-        config = tmp_path / "crawl.toml"
-        config.write_text("log_rotate = 9000", "utf-8")
-        given = ("--config", str(config), "--rotate", "60000", "--budget", "700", *default)
+        given = ("--rotate", "60000", "--budget", "700", *default)
         begin = arguments(server, TOPIC, directory, *given)
         go_on = ["resume", str(directory), "--quiet"]
         for number, death in enumerate(DEATHS):

@@ -188,7 +188,7 @@ def test_what_does_not_fit_is_not_used(as_it_comes: Path, tmp_path: Path, monkey
     """Another crawl's snapshot, one of other code, one of other options; a budget or a header makes no difference."""
     looking = Looking(monkeypatch)
     shutil.copytree(as_it_comes, tmp_path / "own")
-    known, _ = taken_up(tmp_path / "own", headers=["a.test X-Key: secret"], log_format="json", render_time=9.0)
+    known, _ = taken_up(tmp_path / "own", headers=["a.test X-Key: secret"], render_time=9.0)
     assert looking.known > 0
 
     shutil.copytree(as_it_comes, tmp_path / "options")

@@ -342,14 +342,6 @@ class Options:
         "Log file with one line per request; 'none' for no log. Default: crawl.log in the crawl's directory.",
         metavar="FILE",
     )
-    log_format: str = option(
-        "text",
-        "Format of the log file: text, in the columns of Heritrix's crawl.log, or json, one object per line.",
-        metavar="FORM",
-    )
-    log_rotate: int = option(
-        100_000_000, "Rename the log file and start a new one at this many bytes. 0: never.", typed=False
-    )
     per_hour: float = option(
         60.0, "Requests per hour, over all hosts: the limit for watching, and the basis of the schedule."
     )
@@ -440,7 +432,7 @@ class Options:
             "timeout": 0.1, "min_rate": 0, "max_body": 1, "max_page": 0, "rotate": 1, "threshold": 0, "choosy": 0,
             "spread": 0,
             "per_hour": 1e-3, "explore": 0, "tell_at_least": 0, "search_results": 1,
-            "readers": 0, "log_rotate": 0, "hot": 0,
+            "readers": 0, "hot": 0,
             "render_time": 0.1, "render_requests": 0, "render_bytes": 0, "render_at_once": 1,
             "browser_pages": 1, "requisites_most": 1, "requisites_bytes": 0,
         }  # fmt: skip
@@ -458,8 +450,6 @@ class Options:
             raise InputError(
                 f"--warc-prefix is {self.warc_prefix!r}: up to 60 letters, digits, dots, hyphens and underscores"
             )
-        if self.log_format not in ("text", "json"):
-            raise InputError(f"--log-format is {self.log_format!r}: choose text or json")
         if not self.operator.isprintable():
             raise InputError(f"--operator is {self.operator!r}: it must be one line of text")
         self._check_choices()

@@ -1,4 +1,4 @@
-"""`crawl.log`: a line for each request, in the columns of Heritrix, which archivists' tools read; or as JSON.
+"""`crawl.log`: a line for each request, in the columns of Heritrix, which archivists' tools read.
 
 1.  when it was over             2026-11-17T15:13:36.005Z
 2.  status                       200; below 0 where there was none (see `STATUS`)
@@ -15,19 +15,18 @@
 12. annotations                  event:123,page,ok; 2t for the second attempt; what else there is to know
 
 All of it comes from the crawl's own log (log.sqlite), and each line says which event it is. So no line is ever lost:
-what a run that was killed did not write is written when the crawl is resumed, a torn line is cut off, and a file that
-is not there, or that belongs to something else, is begun anew. A full file is renamed to crawl.log.00001, and so on.
+what a run that was killed did not write is written when the crawl is resumed, and a torn line is cut off. A file that
+belongs to something else is renamed to crawl.log.00001 (00002, ...) first.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from lycosa.core.errors import InputError
@@ -57,9 +56,8 @@ class CrawlLog:
 
     def __init__(self, options: Options, directory: Path, log: SqliteLog, table: Table) -> None:
         self.path = directory / (options.log_file or NAME)
-        self.log, self.table, self.rotate = log, table, options.log_rotate
+        self.log, self.table = log, table
         self.note: Callable[[str], None] = lambda text: None  # called if the log cannot be written any more
-        self._line = as_json if options.log_format == "json" else as_text
         self._file = -1
         self._size = 0
         self._sources: dict[str, str] = {}  # what redirects led to, and from where
@@ -100,10 +98,9 @@ class CrawlLog:
 
     def _reconcile(self) -> int:
         """Cut off what the crawl's log does not know; the number of the event up to which all is written."""
-        if not self._size:
-            full = self._full()
-            return max((self._known(self._tail(path))[0] for path in full[-1:]), default=0)
-        tail = self._tail(self.path)
+        with open(self.path, "rb") as file:
+            file.seek(max(0, self._size - BACK))
+            tail = file.read(BACK)
         known, behind = self._known(tail)
         if known:
             os.ftruncate(self._file, self._size - len(tail) + behind)
@@ -111,15 +108,9 @@ class CrawlLog:
         elif b"\n" not in tail and self._size == len(tail):  # not one whole line
             os.ftruncate(self._file, 0)
             self._size = 0
-            return self._reconcile()
         else:  # of another crawl, or of something else
-            self._next()
+            self._set_aside()
         return known
-
-    def _tail(self, path: Path) -> bytes:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - BACK))
-            return file.read(BACK)
 
     def _known(self, tail: bytes) -> tuple[int, int]:
         """The last event among some lines that the crawl's log knows by this address, and where its line ends."""
@@ -132,15 +123,9 @@ class CrawlLog:
             end = begin
         return 0, 0
 
-    def _full(self) -> list[Path]:
-        """The files that were full, the oldest first."""
-        named = (path for path in self.path.parent.glob(f"{self.path.name}.*") if path.suffix[1:].isdecimal())
-        return sorted(named, key=lambda path: int(path.suffix[1:]))
-
-    def _next(self) -> None:
-        """Begin another file."""
-        full = self._full()
-        number = int(full[-1].suffix[1:]) + 1 if full else 1
+    def _set_aside(self) -> None:
+        """Rename the file and start a new one."""
+        number = next(number for number in count(1) if not Path(f"{self.path}.{number:05d}").exists())
         self.path.rename(f"{self.path}.{number:05d}")
         self.close()
         self._open()
@@ -152,10 +137,8 @@ class CrawlLog:
             return
         # The visit's own line is the last of its event: by that one the event is known to be written.
         every = [*asked_for(visit), visit]
-        line = b"".join(self._line(seq, one, *self._discovery(one)) for one in every)
+        line = b"".join(as_text(seq, one, *self._discovery(one)) for one in every)
         try:
-            if self.rotate and self._size and self._size + len(line) > self.rotate:
-                self._next()
             written = os.write(self._file, line)
             if written < len(line):  # a full disk takes what it can
                 os.ftruncate(self._file, self._size)
@@ -217,43 +200,13 @@ def as_text(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
     ).encode("utf-8", "replace")
 
 
-def as_json(seq: int, visit: Visit, path: str, via: str, seed: str) -> bytes:
-    """The same as JSON, under the names that Heritrix gives to the columns where it writes JSON, and some more."""
-    told: dict[str, Any] = {
-        "timestamp": _iso(visit.ended),
-        "status_code": _status(visit),
-        "size": visit.size,
-        "url": visit.node,
-        "hop_path": path,
-        "via": via,
-        "mimetype": _type(visit),
-        "thread": 1,
-        "start_time_plus_duration": f"{_compact(visit.started)}+{_duration(visit)}" if visit.status else "",
-        "content_digest": digest_of(visit.digest) if visit.digest else "",
-        "seed": seed,
-        "annotations": ",".join(_annotations(seq, visit)),
-        "warc_filename": visit.place.file,
-        "warc_offset": visit.place.offset if visit.place.file else None,
-        "event": seq,
-        "kind": visit.kind,
-        "outcome": visit.outcome,
-        "score": round(visit.beta, 6) if visit.is_version else None,
-        "note": visit.note,
-    }
-    # As ASCII: what is no text can't break the line.
-    return json.dumps(told).encode() + b"\n"
-
-
 def event_of(line: bytes) -> tuple[int, str]:
     """The event that a line tells of, and its address; 0 for a line that is none of ours."""
     try:
-        if line.startswith(b"{"):
-            told = json.loads(line)
-            return int(told["event"]), _plain(str(told["url"]))
         columns = line.split()
         match = _EVENT.search(columns[11])
         return (int(match[1]), columns[3].decode()) if match and line.endswith(b"\n") else (0, "")
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+    except (ValueError, IndexError):
         return 0, ""
 
 
