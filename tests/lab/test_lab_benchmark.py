@@ -15,12 +15,22 @@ from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.lab import benchmark as lab
 from lycosa.lab.benchmark import corpora, entrants
-from lycosa.lab.benchmark.corpora import CORPORA, Corpus, Place, checksum, dealt, frozen, places
+from lycosa.lab.benchmark.corpora import (
+    CORPORA,
+    DEVELOPMENT,
+    REPORT,
+    Corpus,
+    Place,
+    checksum,
+    dealt,
+    frozen,
+    half_of,
+    places,
+)
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import polite
-from lycosa.lab.papers.scent.crawls import DEVELOPMENT, REPORT, half_of
 from lycosa.lab.running import seed_sets
 from lycosa.lab.subjects import Subject
 
@@ -35,6 +45,12 @@ def classified(sizes: dict[str, int], pages: int) -> Index:
     columns["class_of"] = np.array(of, np.int32)
     columns["class_start"] = np.minimum(np.arange(pages + 1), len(of)).astype(np.int64)
     return replace(index, columns=columns, facts={**index.facts, "classes": list(sizes)})
+
+
+def test_half_of_webkb() -> None:
+    """Course, faculty and student are reported, the others were developed on."""
+    names = ["course", "department", "faculty", "project", "staff", "student"]
+    assert ["course", "faculty", "student"] == [name for name in names if half_of(name) == REPORT]
 
 
 def test_topics_are_dealt_into_halves() -> None:

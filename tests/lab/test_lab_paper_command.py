@@ -151,8 +151,7 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     [
         (
             ["gouritten"],
-            "there is no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, scent, "
-            "freshness, or all",
+            "no paper 'gouritten': name one of otie, batsakis, personalized, gouriten, rules, freshness, or all",
         ),
         (["freshness", "--corpus", "nothing"], "freshness has a web of its own, which changes: leave out --corpus"),
         (["otie", "--corpus", "nothing"], "is not an index"),

@@ -272,6 +272,8 @@ def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str
     file.write_text("two")
     assert first != key_of(strategy_mark(f"rules,file={file}"))
     assert strategy_mark(own("pass"))[1] != strategy_mark(own("raise ValueError"))[1]
+    # a package of ours is digested, as an arm too; a single file is not
+    assert [2, 2, 1] == [len(strategy_mark(text)) for text in ("scent", "mab_var,arms=scent+fl_n", "fl_n")]
 
 
 # -- what goes wrong -----------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def paper(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="otie, batsakis, personalized, gouriten or rules; or all. Lycosa's own: scent, freshness.",
+            help="otie, batsakis, personalized, gouriten or rules; or all. Lycosa's own: freshness.",
         ),
     ],
     corpus: Annotated[
@@ -54,13 +54,6 @@ def paper(
             help="Include crawls of 100,000 steps with the cheap estimators, on 2.2 million nodes (gouriten).",
         ),
     ] = False,
-    develop: Annotated[
-        bool,
-        typer.Option(
-            "--develop",
-            help="Lycosa's own on the topics or webs they were developed on, instead of those that are reported.",
-        ),
-    ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Directory for reports and their data.")
     ] = Path("papers"),
@@ -77,7 +70,7 @@ def paper(
     stopped.
     """
     names = list(PAPERS) if name == ALL else [name]
-    wanted = {"quick": quick, "large": large, "develop": develop, "topics": topics, "random_seed": random_seed}
+    wanted = {"quick": quick, "large": large, "topics": topics, "random_seed": random_seed}
     with progress(quiet or json) as tell:
         made = publish(names, out, corpus=corpus, workers=workers, tell=tell, **wanted)
     front = write_front(made, out, command(ALL, out, corpus, **wanted), quick=quick) if name == ALL else None

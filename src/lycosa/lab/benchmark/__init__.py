@@ -22,7 +22,7 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import many
 from lycosa.lab.benchmark.corpora import Place
-from lycosa.lab.benchmark.entrants import is_rival, kind, label
+from lycosa.lab.benchmark.entrants import SCENT, is_rival, kind, label
 from lycosa.lab.certainty import Difference, Interval, against, curve, holm, interval, paired
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Cell, Claim, Figure, Findings, Ruling, Table, ruled, says
@@ -30,13 +30,13 @@ from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, polite
 from lycosa.lab.papers import TOO_SMALL
-from lycosa.lab.papers.scent.crawls import EXAMPLES, SCENT, subjects_told
 from lycosa.lab.results import Outcome, Results, plain
 from lycosa.lab.running import run
+from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics import DEFAULT
 from lycosa.version import __version__
 
-SEEDS = 3
+SEEDS, EXAMPLES = 3, 20
 CRAWLS = 12  # at least, of an entrant in a cell: what the first 100 pages bring depends on the seeds
 POINTS = 25
 # Compared is the share of look-ahead's: next to greedy's, which may be 1 or 2 pages, a few trials would decide all.
@@ -201,6 +201,13 @@ def _run(
 
     subjects = subjects_told(place.index, topics, setting.told)
     return run(plan, out / place.name / setting.told, index=place.index, subjects=subjects, workers=workers, tell=said)
+
+
+def subjects_told(index: Index, topics: Sequence[str], told: str) -> list[Subject]:
+    """Topics told by words or by examples. With examples there are no words: a topic's name would be a query."""
+    if told == "words":
+        return subjects_of(index, topics)
+    return [replace(subject, words="") for subject in subjects_of(index, topics, examples=EXAMPLES)]
 
 
 def _take(made: Measured, place: Place, setting: Setting, results: Results) -> None:

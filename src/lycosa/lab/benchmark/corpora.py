@@ -16,10 +16,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.corpora.opening import open_corpus
 from lycosa.lab.index import FACTS, Index
-from lycosa.lab.papers.scent.crawls import DEVELOPMENT, LARGEST, MOST, REPORT, half_of, within
 from lycosa.training.record import NO
 
-LEAST = 25  # pages of a topic
+DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to develop on, one to report
+
+# Pages of a topic.
+LEAST, MOST = 25, 600
+LARGEST = 1 / 3  # of the corpus: a larger class is what is left over, no topic
 
 EMBEDDED = "embedded"
 LARGE = "embedded-large"
@@ -167,6 +170,20 @@ def _digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def half_of(name: str) -> str:
+    """Return the half of a topic, in every corpus the same: by the last bit of its checksum.
+
+    >>> half_of("student"), half_of("staff")
+    ('report', 'development')
+    """
+    return REPORT if zlib.crc32(name.encode()) % 2 else DEVELOPMENT
+
+
+def within(name: str, other: str) -> bool:
+    """Return whether a class is another one, or below it."""
+    return name == other or name.startswith(f"{other}/")
 
 
 def dealt(index: Index, half: str) -> list[str]:

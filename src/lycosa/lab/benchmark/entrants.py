@@ -11,7 +11,13 @@ from lycosa.core.errors import InputError
 from lycosa.core.spec import parse, spell
 from lycosa.estimators import STRATEGIES
 from lycosa.lab.hunters import AHEAD, ORACLE
-from lycosa.lab.papers.scent.crawls import PUBLISHED, SCENT
+
+SCENT = "scent"
+PUBLISHED = (
+    "breadth-first", "best-first", "best-first-page", "best-first-anchor", "link-context", "shark-search",
+    "fish-search", "fl_n", "fl_e", "fl_ne", "sl_n", "lr_fl", "mab_var", "mab_first", "otie", "opic-alpha",
+    "link-score", "nb-links", "soft-focus",
+)  # fmt: skip
 
 # Those of the published that led most cells, without those that need WordNet or training.
 BEST = ("shark-search", "link-context", "best-first", "mab_var", "nb-links", "fl_n")

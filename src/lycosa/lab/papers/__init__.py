@@ -26,7 +26,6 @@ PAPERS = {
 }
 # Not of `all`: they are no papers.
 OURS = {
-    "scent": "Scent: our own strategy against the published ones",
     "freshness": "Freshness: changes detected, and schedules under the same budget",
 }
 
@@ -57,9 +56,6 @@ class Bench:
     tell: Tell = silent
     large: bool = False
     """Gouriten: also crawls of 100,000 steps by the cheap estimators, on generated graphs of 2.2 million nodes."""
-    develop: bool = False
-    """Scent: topics and keywords of the half that it is developed on, not of the half that is reported; freshness: webs
-    that the schedules were developed on."""
     topics: int = 0  # for papers that compare by topic (BY_TOPICS); 0: 10, or 6 if quick
 
     def plan(self, name: str, strategies: Iterable[str], **options: Any) -> Experiment:

@@ -101,7 +101,7 @@ def command(name: str, out: Path, corpus: Path | None = None, **wanted: Any) -> 
     'lycosa lab paper rules --quick --topics 8 --out papers'
     """
     words = ["lycosa", "lab", "paper", name, *(["--corpus", str(corpus)] if corpus else [])]
-    words += [f"--{switch}" for switch in ("quick", "large", "develop") if wanted.get(switch)]
+    words += [f"--{switch}" for switch in ("quick", "large") if wanted.get(switch)]
     for number in ("topics", "random_seed"):
         words += [f"--{number.replace('_', '-')}", str(wanted[number])] if wanted.get(number) else []
     return shlex.join([*words, "--out", str(out)])
