@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import hashlib
 import json
 import re
 import time
@@ -13,13 +11,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from warcio.archiveiterator import ArchiveIterator
 
-from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, LockedError
 from lycosa.core.types import Visit
 from lycosa.estimators.rulebook import RuleBook
@@ -28,15 +23,12 @@ from lycosa.people.database import Database, DatabaseAway, Row
 from lycosa.people.migrating import migrate
 from lycosa.people.wishes import Wishes
 from lycosa.refresh.change import change_of
-from lycosa.server.api.exports import _pack
-from lycosa.server.backup import restore, write_backup
 from lycosa.server.crawler import running as running_module
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.crawler.running import recorded
 from lycosa.server.models import digest_of
 from lycosa.server.settings import Settings
 from lycosa.server.validation import harmless_directory
-from lycosa.store import cdxj
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, PAGES, SqliteLog
 from lycosa.testing.reply import Response
@@ -832,85 +824,8 @@ def test_the_database_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     on_bench(tmp_path, work)
 
 
-def bodies_of(directory: Path) -> dict[str, bytes]:
-    """The pages of a crawl as they can be read, by path."""
-    with Collection(directory) as collection:
-        found = {}
-        for visit in collection.log.visits(PAGES):
-            exchange = collection.exchange(visit)
-            assert exchange is not None
-            assert hashlib.sha256(exchange.body).digest() == visit.digest
-            found[visit.node.rpartition("/")[2]] = exchange.body
-        return found
-
-
-def records_of(directory: Path) -> list[str]:
-    """The kinds of records in its own archive, robots.txt aside."""
-    found = []
-    for file in (directory / "archive").glob("*.warc.gz"):
-        with open(file, "rb") as stream:
-            for record in ArchiveIterator(stream):
-                if "coral" in (record.rec_headers.get_header("WARC-Target-URI") or ""):
-                    found.append(record.rec_type)
-    return found
-
-
-def test_one_persons_crawls_share_their_bodies(tmp_path: Path) -> None:
-    """What a person's earlier crawl has is referred to, another person's never; what a deleted one had stays readable
-    for those that refer to it, also for one that runs, and for nobody else; a backup has it all.
-    """
-
-    async def work(bench: Bench) -> None:
-        place = bench.settings.crawl_directory
-        first = bench.crawl("ann", "a", budget=12)
-        bench.start()
-        await bench.until_state(first, "finished")
-        bobs, second, third = bench.crawl("bob", budget=6), bench.crawl("ann", "b", budget=6), bench.crawl("ann", "c")
-        for crawl in (bobs, second):
-            await bench.until_state(crawl, "finished")
-        assert {"response", "request"} == set(records_of(place(bobs)))
-        assert [] == Directory.read_options(place(bobs)).dedupe
-        assert {"revisit"} == set(records_of(place(second)))
-        assert [f"../{first}"] == Directory.read_options(place(second)).dedupe
-        whole = bodies_of(place(second))
-        assert whole == {path: body for path, body in bodies_of(place(first)).items() if path in whole}
-
-        write_backup(bench.settings, bench.database, tmp_path / "backup.tar")
-        restore(tmp_path / "backup.tar", tmp_path / "again")
-        assert whole == bodies_of(tmp_path / "again" / "crawls" / second)
-        with open(tmp_path / "one.zip", "w+b") as out:
-            _pack(out, {}, [("it", place(second))], 0.0, {})
-            with ZipFile(out) as packed:
-                assert b"WARC-Type: response" in gzip.decompress(packed.read("it/earlier.warc.gz"))
-
-        await bench.until(lambda: bench.row(third)["pages"] > 12)
-        assert "running" == bench.row(third)["state"]
-        erasing.erase_interest(bench.database, "ann-a")
-        await bench.until(lambda: not erasing.rubbish(bench.database))
-        assert not place(first).exists()
-        assert whole == bodies_of(place(second))
-        assert [f"earlier-{first}.cdxj"] == Directory.read_options(place(second)).dedupe
-        harmless_directory(place(second))
-        kept = [entry.url.rpartition("/")[2] for entry in cdxj.read(place(second) / f"earlier-{first}.cdxj")]
-        assert sorted(whole) == sorted(path for path in kept if path in whole), "no page that it has not seen itself"
-        pages = bench.row(third)["pages"]
-        await bench.until(lambda: bench.row(third)["pages"] > pages + 1)
-        crawls.stop(bench.database, time.time(), third)
-        await bench.until_state(third, "stopped")
-        assert len(bodies_of(place(third))) > 12
-        fourth = bench.crawl("ann", "d", budget=6)
-        await bench.until_state(fourth, "finished")
-        assert {"revisit"} == set(records_of(place(fourth))), "through what the second one was given"
-        erasing.erase_person(bench.database, "ann")
-        await bench.until(lambda: not erasing.rubbish(bench.database))
-        assert {bobs} == {path.name for path in place(bobs).parent.iterdir() if path.is_dir()}
-        assert 6 == len(bodies_of(place(bobs)))
-
-    on_bench(tmp_path, work)
-
-
 def test_harmless_directory_that_refers_to_a_path(tmp_path: Path) -> None:
-    """A crawl cannot refer to records outside of the crawls' directory."""
+    """A crawl cannot refer to records of another one."""
 
     async def work(bench: Bench) -> None:
         crawl = bench.crawl("ann", budget=2)

@@ -289,23 +289,6 @@ def under_way(database: Database) -> list[Row]:
     )
 
 
-def earlier(database: Database, crawl: Row, most: int) -> list[str]:
-    """Crawls of the same person whose archives a new one may refer to: those of its interest first, the latest first.
-
-    None that runs, as its index is not whole, and never another person's.
-    """
-    rows = database.rows(
-        "SELECT c.id FROM crawl c JOIN interest i ON i.id = c.interest WHERE i.owner = :owner AND c.id <> :id "
-        "AND c.state NOT IN ('queued', 'running') "
-        "ORDER BY CASE WHEN c.interest = :interest THEN 0 ELSE 1 END, c.created DESC, c.id LIMIT :most",
-        owner=crawl["owner"],
-        id=crawl["id"],
-        interest=crawl["interest"],
-        most=most,
-    )
-    return [row["id"] for row in rows]
-
-
 def to_judge(database: Database) -> list[Row]:
     """Crawls whose pages are to be judged again, with what their interests wish."""
     return database.rows(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from lycosa.people.crawls import held
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import is_id
 from lycosa.people.limits import forget
-from lycosa.store import heirs
 from lycosa.store.log import Lock
 
 
@@ -74,16 +72,13 @@ def removed(database: Database, crawl: str) -> None:
     database.run("DELETE FROM rubbish WHERE crawl = :crawl", crawl=crawl)
 
 
-def sweep(directories: list[Path], idle: Callable[[str], bool] = lambda crawl: False) -> list[Path]:
+def sweep(directories: list[Path]) -> list[Path]:
     """Remove directories that nobody writes in; returns those that are gone now.
 
-    What a running crawl holds is left for the crawl process, which ends it first. Other crawls whose records refer to
-    this one's are given those first, unless they go as well; as long as one of them is not `idle`, it is left, too:
-    only the crawl process knows. Only a directory that is called as a crawl is, and that is reached without a detour,
-    is removed: neither a link nor `..` leads anywhere.
+    The directory of a running crawl is left for the crawl process, which ends the crawl first. Only a directory that is
+    called as a crawl is, and that is reached without a detour, is removed: neither a link nor `..` leads anywhere.
     """
     gone = []
-    going = {directory.absolute() for directory in directories}
     for directory in directories:
         if not is_id(directory.name) or ".." in directory.parts or directory.is_symlink():
             continue
@@ -93,34 +88,12 @@ def sweep(directories: list[Path], idle: Callable[[str], bool] = lambda crawl: F
             except LycosaError:
                 continue
             try:
-                if _handed_down(directory, going, idle):
-                    shutil.rmtree(directory, ignore_errors=True)
+                shutil.rmtree(directory, ignore_errors=True)
             finally:
                 lock.release()
         if not directory.exists():
             gone.append(directory)
     return gone
-
-
-def _handed_down(directory: Path, going: set[Path], idle: Callable[[str], bool]) -> bool:
-    """Give heirs their part; False if that has to wait for one of them."""
-    for heir in heirs.heirs_of(directory):
-        if heir in going:
-            continue
-        if not idle(heir.name):
-            return False
-        try:
-            lock = Lock(heir)
-        except LycosaError:
-            return False
-        try:
-            heirs.hand_down(directory, heir)
-        except LycosaError as error:
-            if isinstance(error.__cause__, OSError):  # no room, say
-                return False  # else it is damaged, and there is nothing to be had
-        finally:
-            lock.release()
-    return True
 
 
 def _throw(database: Database, crawl: str) -> None:

@@ -144,9 +144,6 @@ def _plain(chosen: Options) -> None:
         raise InputError(f"its option schedule is nothing that a member may wish for: {chosen.schedule[:100]!a}")
     if chosen.detect:
         parse_detectors(chosen.detect)
-    for name in chosen.dedupe:
-        if not re.fullmatch(r"\.\./[\w-]{1,64}|earlier-[\w-]{1,64}\.cdxj", name, re.ASCII):
-            raise InputError(f"its option dedupe is none of this server's crawls: {name[:100]!a}")
 
 
 def harmless_directory(directory: Path) -> None:
@@ -165,7 +162,7 @@ def harmless_wishes(text: str, *, build: bool = True) -> None:
 
 @cache
 def _wished() -> frozenset[str]:
-    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule", "dedupe"))
+    return frozenset((*options(Wishes("x", seeds=["https://example.org/"])), *OPERATORS, "schedule"))
 
 
 def _is_name(text: str) -> bool:

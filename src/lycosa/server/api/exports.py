@@ -6,7 +6,6 @@ A person's data are a zip that is sent while it is made: what the database knows
     models/KIND-ID                            models, as they were uploaded or trained
     interests/NAME-ID/crawl-1/pages.jsonl     every page, with its text
     interests/NAME-ID/crawl-1/*.warc.gz       the archive, as it was recorded
-    interests/NAME-ID/crawl-1/earlier.warc.gz what its records refer to in crawls that are not in the zip
 
 A crawl may run meanwhile: of its archive there is what its log knew when its turn came, in whole records.
 """
@@ -18,7 +17,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -35,7 +33,6 @@ from lycosa.people.database import Row
 from lycosa.server.api.pages import Threshold
 from lycosa.server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
 from lycosa.server.streaming import Busy, streamed
-from lycosa.store.heirs import needed
 from lycosa.store.log import NAME
 
 router = APIRouter(tags=["exports"])
@@ -179,25 +176,20 @@ def _pack(
             if not (directory / NAME).exists():
                 continue  # queued, and not begun yet
             try:
-                _pack_crawl(folder, directory, entry, frozenset(each.absolute() for _, each in crawls))
+                _pack_crawl(folder, directory, entry)
             except LycosaError as error:
                 with entry(f"{folder}/problem.txt") as file:
                     # Where the server keeps it is nobody's business.
                     file.write(str(error).replace(str(directory), folder).encode("utf-8", "replace"))
 
 
-def _pack_crawl(folder: str, directory: Path, entry: Callable[..., Any], packed: frozenset[Path]) -> None:
+def _pack_crawl(folder: str, directory: Path, entry: Callable[..., Any]) -> None:
     with Collection(directory) as collection:
         with entry(f"{folder}/pages.jsonl") as file:
             tables.write_jsonl(Selection(collection, everything=True, copies=True, versions=True), file)
         for name, upto in sorted(collection.log.archived().items()):
             with entry(f"{folder}/{Path(name).name}", ZIP_STORED) as file:  # it is packed already
                 _copy(directory / "archive" / name, file, upto)
-        records = needed(directory, packed)
-        if (first := next(records, None)) is not None:
-            with entry(f"{folder}/earlier.warc.gz", ZIP_STORED) as file:
-                for record in chain((first,), records):
-                    file.write(record)
 
 
 def _copy(path: Path, out: IO[bytes], upto: int) -> None:

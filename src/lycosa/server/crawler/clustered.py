@@ -54,14 +54,14 @@ class RunningOnCluster(Running):
         harmless_wishes(self.row["wishes"], build=False)
         if not (self._directory / CONFIG).exists():
             self._was_judged()
-            options = Options.from_mapping(self._first(), "crawl()")
+            options = Options.from_mapping(self._options(), "crawl()")
             request = Request(options, self._directory, **self._common())
         else:
             async with around.opening:
                 if self.stopped_at:
                     return None
                 harmless_directory(self._directory)
-                await self._prepare(around.clock())
+                await self._judge(around.clock())
             begun = vars(Directory.read_options(self._directory))
             options = Options.from_mapping({**begun, **self._changed(), "budget": self.budget}, "resume()")
             request = Request(options, self._directory, resuming=True, **self._common())
@@ -89,10 +89,6 @@ class RunningOnCluster(Running):
                 shown.write(self._directory)
             except OSError as error:
                 log("cannot show how a crawl is", crawl=self.id, error=str(error))
-
-    @property
-    def opened(self) -> bool:
-        return self._hosted is not None
 
     @property
     def in_flight(self) -> int:

@@ -47,7 +47,6 @@ from lycosa.server.logs import log
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.training import Training
 from lycosa.spaces.making import wall_clock
-from lycosa.store import heirs
 from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.politeness import Authority
@@ -297,20 +296,19 @@ class CrawlProcess:
                     await self._begin(row)
 
     async def _begin(self, row: Row) -> None:
-        def read() -> tuple[list[str], dict[str, bool], dict[str, str], list[str]]:
+        def read() -> tuple[list[str], dict[str, bool], dict[str, str]]:
             try:
                 wishes = Wishes.of_json(row["wishes"])
                 seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
             labels = feedback.labels_of(self.database, row["interest"])
-            return seeds, labels, self._models(row), crawls.earlier(self.database, row, 20)
+            return seeds, labels, self._models(row)
 
-        seeds, labels, files, others = await self._ask(read)
-        earlier = map(self.settings.crawl_directory, others)
+        seeds, labels, files = await self._ask(read)
         on_cluster = self.around.hosts is not None and row["task"] != "refresh"
         kind = RunningOnCluster if on_cluster else Running
-        self.running[row["id"]] = kind(row, seeds, labels, self.around, files, earlier)
+        self.running[row["id"]] = kind(row, seeds, labels, self.around, files)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
@@ -366,20 +364,13 @@ class CrawlProcess:
 
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
-        for crawl in seen.rubbish:  # what others that run refer to there they take over
-            directory = self.settings.crawl_directory(crawl)
-            for heir in heirs.heirs_of(directory):
-                if (running := self.running.get(heir.name)) is not None and not running.over:
-                    running.part(directory)
         waste = [crawl for crawl in seen.rubbish if crawl not in self.running]
         if not waste:
             return
 
-        busy = frozenset(self.running)
-
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
-            for directory in erasing.sweep(list(directories), lambda heir: heir not in busy):
+            for directory in erasing.sweep(list(directories)):
                 erasing.removed(self.database, directories[directory])
                 log("directory removed", crawl=directories[directory])
 

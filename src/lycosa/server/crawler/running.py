@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +35,6 @@ from lycosa.server.logs import log
 from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
-from lycosa.store import heirs
 from lycosa.store.directory import CONFIG, KEPT, Directory
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, news_of, set_labels
 from lycosa.topics import DEFAULT
@@ -71,7 +70,6 @@ class Running:
         labels: Mapping[str, bool],
         around: Surroundings,
         files: Mapping[str, str] = KEPT,
-        earlier: Iterable[Path] = (),
     ) -> None:
         self.id: str = row["id"]
         self.row = row
@@ -91,8 +89,6 @@ class Running:
         self._task: asyncio.Task[Ending] | None = None
         self._catalogue = catalogue
         self._files = files  # where the owner's models lie that the wishes name
-        self._earlier = list(earlier)  # other crawls of the owner's: a new one archives nothing that they have
-        self._parting: set[Path] = set()  # those of them that are being deleted, and that it still refers to
         self._around = around
         self._directory = around.settings.crawl_directory(self.id)
         self._crawl: Crawl | None = None
@@ -100,11 +96,6 @@ class Running:
         self._shown = 0.0
         self._changes = 0
         self._no_room = ""
-
-    @property
-    def opened(self) -> bool:
-        """Whether it has been opened: before that there is nothing to stop."""
-        return self.engine is not None
 
     @property
     def in_flight(self) -> int:
@@ -184,7 +175,7 @@ class Running:
                 begun = around.clock()
                 harmless_directory(self._directory)
                 await uninterrupted(join, self._directory)  # it may have run on a cluster before
-                await self._prepare(begun)
+                await self._judge(begun)
                 crawl = self._crawl = self._again()
                 await crawl.open()
                 self.opening_took = around.clock() - begun
@@ -195,15 +186,8 @@ class Running:
         self._count()
         return crawl
 
-    async def _prepare(self, now: float) -> None:
-        """What is done between two sessions, while nobody writes in the directory."""
-        for source in sorted(self._parting):
-            await uninterrupted(heirs.hand_down, source, self._directory)
-        self._parting = set()
-        await self._judge(now)
-
     async def _judge(self, now: float) -> None:
-        """Take labels into the log, for the judge to learn from when the crawl is opened; judge anew if asked to."""
+        """Record labels before the crawl is opened, so that its judge learns from them; judge again if asked to."""
         labels, asked, failed = dict(self.labels), self.asked, ""
         if asked is not None and asked.what != "labels":
             try:
@@ -222,15 +206,7 @@ class Running:
                 self.asked = None
 
     def _new(self) -> Crawl:
-        return crawling.crawl(out=self._directory, **self._common(), **self._first())
-
-    def _first(self) -> dict[str, Any]:
-        """The options of a new crawl: it archives nothing that the owner's other ones have, and they know of it before
-        it begins."""
-        others = [path for path in self._earlier if (path / CONFIG).is_file()]
-        for path in others:
-            heirs.note(path, self._directory)
-        return self._options() | {"dedupe": list(map(str, others))}
+        return crawling.crawl(out=self._directory, **self._common(), **self._options())
 
     def _again(self) -> Crawl:
         """The crawl as it was begun, but for what has changed since."""
@@ -246,9 +222,6 @@ class Running:
         changes = {name: wished[name] for name in ("seeds", "log_file", "respect_opt_outs", *self._operators())}
         begun = Directory.read_options(self._directory)
         changes["seeds"] = as_begun(changes["seeds"], begun.seeds)
-        changes["dedupe"] = [
-            name for name in begun.dedupe if (self._directory / name).exists()
-        ]  # a restore may lack some
         return changes
 
     def _look_again(self, changes: dict[str, Any]) -> Crawl:
@@ -274,12 +247,6 @@ class Running:
     def _operators(self) -> dict[str, Any]:
         values = {name: getattr(self._around.settings, name) for name in OPERATORS}
         return values | {"allow_network": list(values["allow_network"])}
-
-    def part(self, source: Path) -> None:
-        """Another crawl is being deleted: this one is opened again, with what it refers to there as its own."""
-        if source not in self._parting and not self.stopped_at and self.opened:
-            self._parting.add(source)
-            self._reopen(self._around.clock())
 
     # -- while it runs -----------------------------------------------------------------------------------------
 
