@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa.lab.findings import Curve
-from lycosa.lab.measures import Floats
+from lycosa.drawing.figure import Curve
+
+Floats: TypeAlias = NDArray[np.float64]
 
 DRAWS = 2000
 FLIPS = 10_000
@@ -33,12 +34,15 @@ class Interval(NamedTuple):
     n: int = 0
 
     def __str__(self) -> str:
-        """For a table.
+        return self.text()
 
-        >>> str(Interval(.5, .41, .6)), str(Interval(.5, math.nan, math.nan))
-        ('0.500 [0.410, 0.600]', '0.500')
+    def text(self, digits: int = 3) -> str:
         """
-        return f"{self.mean:.3f}" + (f" [{self.low:.3f}, {self.high:.3f}]" if math.isfinite(self.low) else "")
+        >>> str(Interval(.5, .41, .6)), Interval(.5, math.nan, math.nan).text(1)
+        ('0.500 (0.410 to 0.600)', '0.5')
+        """
+        mean, low, high = (f"{value:.{digits}f}" for value in self[:3])
+        return f"{mean} ({low} to {high})" if math.isfinite(self.low) else mean
 
 
 class Difference(NamedTuple):
@@ -51,12 +55,18 @@ class Difference(NamedTuple):
     n: int  # differences that could have had either sign: topics where given, else units
 
     def __str__(self) -> str:
-        """For a table.
+        return self.text()
 
-        >>> str(Difference(.05, -.01, .1, .2, 8))
-        '+0.050 [-0.010, +0.100]'
+    def text(self, digits: int = 3) -> str:
         """
-        return f"{self.mean:+.3f}" + (f" [{self.low:+.3f}, {self.high:+.3f}]" if math.isfinite(self.low) else "")
+        >>> str(Difference(.05, -.01, .1, .2, 8)), Difference(.05, math.nan, math.nan, 1, 1).text(2)
+        ('+0.050 (95 %: -0.010 to +0.100; p = 0.200)', '+0.05 (one trial only)')
+        """
+        if math.isnan(self.mean):
+            return "nothing to compare"
+        mean, low, high = (f"{value:+.{digits}f}" for value in self[:3])
+        sure = math.isfinite(self.low)
+        return f"{mean} (95 %: {low} to {high}; p = {self.p:.3f})" if sure else f"{mean} (one trial only)"
 
 
 class Band(NamedTuple):

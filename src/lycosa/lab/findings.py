@@ -7,13 +7,18 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, Literal, NamedTuple, ParamSpec
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from lycosa.drawing.figure import Curve
 from lycosa.drawing.figure import Figure as Drawn
+from lycosa.lab.certainty import Difference, Floats, interval, paired
 from lycosa.lab.experiments import AS_PUBLISHED, INDEPENDENT, Mode
 
 __all__ = [
-    "AS_PUBLISHED", "FAILS", "HOLDS", "INDEPENDENT", "UNTESTED", "Cell", "Claim", "Curve", "Figure", "Findings", "Mode",
-    "Ruling", "Table", "Verdict", "on", "ruled", "says",
+    "AS_PUBLISHED", "CHANCE", "ENOUGH", "FAILS", "HOLDS", "INDEPENDENT", "NEGLIGIBLE", "UNTESTED", "WEIGHED", "Cell",
+    "Claim", "Curve", "Figure", "Findings", "Mode", "Ruling", "Table", "Verdict", "compare", "joined", "on", "ruled",
+    "says",
 ]  # fmt: skip
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
@@ -98,6 +103,133 @@ def ruled(holds: bool, evidence: str | Sequence[str], unless: str = "") -> Rulin
     if unless:
         return Ruling(UNTESTED, between.join([unless, *lines]))
     return Ruling(HOLDS if holds else FAILS, between.join(lines))
+
+
+# -- the rule of claims that compare ---------------------------------------------------------------------------------
+
+ENOUGH = 6  # topics; with fewer, no p can be .05 or less
+CHANCE = 0.05
+NEGLIGIBLE = 0.05  # smaller differences, as a share of what the other got, count as none
+CEILING = 0.99  # of the largest figure possible: from there on nobody can be better
+
+WEIGHED = (
+    "How claims that compare are decided: by means over the whole crawl (the area under the curve), not by its end; "
+    "where the curves cross is said. One is better than another if the whole 95 % interval of the difference is above "
+    "0 and p is at most .05; it is not if the whole interval is below a twentieth of what the other got; otherwise "
+    "these trials can't tell. Left out are trials that cannot show a difference: both crawls fetched the same pages, "
+    "both are at the ceiling, or both are the same because the topic is exhausted. With fewer than 6 topics left a "
+    "claim cannot be tested."
+)
+
+Expected = Literal["better", "not better", "alike"]
+
+
+def compare(
+    one: ArrayLike,
+    other: ArrayLike,
+    topics: Sequence[str],
+    *,
+    most: ArrayLike,
+    names: tuple[str, str] = ("the one", "the other"),
+    what: str = "harvest",
+    expect: Expected = "better",
+    budgets: Sequence[int] = (),
+    same: ArrayLike = (),
+    spent: ArrayLike = (),
+    digits: int = 3,
+) -> Ruling:
+    """Rule on a claim that compares two strategies: the one rule of papers, benchmark and `lab run`.
+
+    `one` and `other` have a row for each trial, of the topic in `topics`, and a column for each budget (one column if
+    only the end counts). The means over the columns are compared, paired by trial: see WEIGHED.
+
+    - `most`: the largest figure possible, of all trials or of each: 1 for shares, the oracle's figure, or math.inf;
+    - `same`: trials in which both crawls fetched the same pages; `spent`: those in which neither finds more in the end
+      (`measures.exhausted`). None by default;
+    - `budgets`: pages of each column, to name where the mean curves cross;
+    - `expect`: what is claimed of the first. "alike" is within a tenth of the other's mean on both sides.
+
+    Several comparisons make one claim by `joined`.
+
+    >>> compare([.6, .7, .8, .6, .7, .8], [.5] * 6, list("abcdef"), most=1, names=("A", "B"))[0]
+    'holds'
+    >>> compare([[.9, .999]], [[.1, .999]], ["a"], most=1, names=("A", "B")).evidence.splitlines()[0]
+    '1 topic only: with fewer than 6 no difference can be told from chance.'
+    """
+    ours, theirs = (np.asarray(values, np.float64).reshape(len(topics), -1) for values in (one, other))
+    mine, base = ours.mean(axis=1), theirs.mean(axis=1)
+    never = np.zeros(len(topics), np.bool_)
+    equal = (ours == theirs).all(axis=1)
+    mute = {
+        "are the same crawls": np.asarray(same, np.bool_) if np.size(same) else never,
+        "are both at the ceiling": np.minimum(mine, base) >= CEILING * np.asarray(most, np.float64),
+        "are the same where nothing is left to find": np.asarray(spent, np.bool_) & equal if np.size(spent) else never,
+    }
+    kept = ~np.any(list(mute.values()), axis=0)
+    told = [topic for topic, keep in zip(topics, kept.tolist(), strict=True) if keep]
+    every, left = len(set(topics)), len(set(told))
+    difference = paired(mine[kept], base[kept], groups=told)
+    evidence = f"{names[0]} less {names[1]}, {what}: {difference.text(digits)}."
+    evidence += _crossing(ours[kept], theirs[kept], told, budgets, names)
+    if every < ENOUGH:
+        few = f"{every} topic{'s' * (every != 1)} only: with fewer than {ENOUGH} no difference can be told from chance."
+        return Ruling(UNTESTED, f"{few}\n{evidence}")
+    if left < every:
+        reasons = [
+            f"{reason} in {int(np.count_nonzero(which))} of {len(topics)} trials"
+            for reason, which in mute.items()
+            if which.any()
+        ]
+        without = f"{' and '.join(names)} {', '.join(reasons)}: {left} of {every} topics are left."
+        if left < ENOUGH:
+            return Ruling(UNTESTED, f"{without}\n{evidence}")
+        evidence = f"{evidence} {without}"
+    if max(abs(_mean(mine[kept], told)), abs(_mean(base[kept], told))) < 0.5 * 10.0**-digits:
+        return Ruling(UNTESTED, f"{' and '.join(names)} both found nearly nothing ({what}).\n{evidence}")
+    verdict = _weigh(difference, _mean(base[kept], told), expect)
+    unsure = "These trials can't tell: the interval leaves both open.\n" if verdict == UNTESTED else ""
+    return Ruling(verdict, unsure + evidence)
+
+
+def _weigh(difference: Difference, base: float, expect: Expected) -> Verdict:
+    sure = difference.p <= CHANCE
+    if expect == "alike":
+        if max(abs(difference.low), abs(difference.high)) <= 2 * NEGLIGIBLE * abs(base):
+            return HOLDS
+        return FAILS if sure and (difference.low > 0 or difference.high < 0) else UNTESTED
+    if difference.low > 0 and sure:
+        return HOLDS if expect == "better" else FAILS
+    if difference.high < NEGLIGIBLE * abs(base):
+        return FAILS if expect == "better" else HOLDS
+    return UNTESTED
+
+
+def _mean(values: Floats, topics: Sequence[str]) -> float:
+    return interval(values, draws=1, groups=topics).mean
+
+
+def _crossing(ours: Floats, theirs: Floats, topics: Sequence[str], budgets: Sequence[int], names: Sequence[str]) -> str:
+    """Name the budgets from which the mean curve of one is ahead of the other's by more than NEGLIGIBLE."""
+    leads: list[tuple[int, str]] = []
+    for at, budget in enumerate(budgets if len(topics) else ()):
+        mine, base = _mean(ours[:, at], topics), _mean(theirs[:, at], topics)
+        leader = names[mine < base]
+        if abs(mine - base) > NEGLIGIBLE * max(mine, base) and leader != (leads[-1][1] if leads else ""):
+            leads.append((budget, leader))
+    ahead = [f"{leader} from {budget:,} pages on" for budget, leader in leads]
+    return f" The curves cross: ahead is {', then '.join(ahead)}." if len(ahead) > 1 else ""
+
+
+def joined(rulings: Iterable[Ruling]) -> Ruling:
+    """Rule on a claim of several parts: it holds if all do, and does not if one does not.
+
+    >>> joined([Ruling(HOLDS, "1 > 0."), Ruling(UNTESTED, "Too few.")]).verdict
+    'cannot be tested here'
+    """
+    several = list(rulings)
+    verdicts = [one.verdict for one in several]
+    verdict = next((one for one in (FAILS, UNTESTED) if one in verdicts), HOLDS if verdicts else UNTESTED)
+    return Ruling(verdict, "\n".join(dict.fromkeys(line for one in several for line in one.evidence.splitlines())))
 
 
 def says(source: str, text: str, *, timed: bool = False) -> Callable[[Callable[P, Ruling]], Callable[P, Claim]]:

@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lycosa.lab.certainty import Floats
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 
-Floats: TypeAlias = NDArray[np.float64]
 Nodes: TypeAlias = NDArray[np.integer[Any]]
 
 
@@ -91,6 +91,18 @@ def found(gains: ArrayLike, budgets: ArrayLike) -> Floats:
     """
     sums = np.concatenate([[0.0], cumulative(gains)])
     return sums[fetched(gains, budgets)]
+
+
+def exhausted(gains: ArrayLike, budget: int) -> bool:
+    """Return whether the last quarter of a crawl's budget brought at most a twentieth of its finds (.5 or more each).
+
+    Two crawls that both end so and found the same cannot be told apart: there was nothing left to be better at.
+
+    >>> exhausted([1, 1, 1, 0, 0, 0, 0, 0], 8), exhausted([1, 0, 0, 1], 4)
+    (True, False)
+    """
+    hits = np.asarray(gains, np.float64)[:budget] >= 0.5
+    return bool(np.count_nonzero(hits[budget - budget // 4 :]) <= 0.05 * np.count_nonzero(hits))
 
 
 def polite(hosts: ArrayLike) -> Floats:

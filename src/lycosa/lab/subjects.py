@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.lab.experiments import EXAMPLES
-from lycosa.lab.findings import AS_PUBLISHED
+from lycosa.lab.experiments import AS_PUBLISHED, EXAMPLES
 from lycosa.lab.index import Index
 from lycosa.text.keywords import keywords
 from lycosa.text.tokens import stems

@@ -1,0 +1,80 @@
+"""The rule of claims that compare two strategies."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lycosa.lab.findings import FAILS, HOLDS, UNTESTED, Ruling, compare, joined
+
+TOPICS = [topic for topic in "abcdefgh" for _ in range(2)]
+LOW = np.linspace(0.3, 0.45, 16)
+
+
+def test_compare_better_in_all_trials():
+    assert HOLDS == compare(LOW + 0.1, LOW, TOPICS, most=1).verdict
+    assert FAILS == compare(LOW, LOW + 0.1, TOPICS, most=1).verdict
+    assert FAILS == compare(LOW + 0.1, LOW, TOPICS, most=1, expect="not better").verdict
+    assert HOLDS == compare(LOW, LOW + 0.1, TOPICS, most=1, expect="not better").verdict
+
+
+def test_compare_alike():
+    assert HOLDS == compare(LOW + 0.001, LOW, TOPICS, most=1, expect="alike").verdict
+    assert FAILS == compare(LOW + 0.1, LOW, TOPICS, most=1, expect="alike").verdict
+
+
+def test_compare_an_interval_that_leaves_both_open():
+    apart = np.where(np.arange(16) % 4 < 2, 0.3, -0.25)
+    found = compare(LOW + apart, LOW, TOPICS, most=1)
+    assert (UNTESTED, True) == (found.verdict, found.evidence.startswith("These trials can't tell"))
+
+
+@pytest.mark.parametrize("expect", ["better", "not better", "alike"])
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"one": LOW, "other": LOW, "same": [True] * 16}, "are the same crawls in 16 of 16 trials: 0 of 8 topics"),
+        ({"one": [0.999] * 16, "other": [0.9985] * 16}, "are both at the ceiling in 16 of 16 trials"),
+        ({"one": LOW, "other": LOW, "spent": [True] * 16}, "are the same where nothing is left to find in 16 of 16"),
+        ({"one": [0.0] * 16, "other": [0.0001] * 16}, "both found nearly nothing"),
+        ({"one": LOW[:6] + 0.1, "other": LOW[:6], "topics": TOPICS[:6]}, "3 topics only"),
+    ],
+    ids=["identical", "ceiling", "exhausted", "nothing", "few"],
+)
+def test_compare_where_no_difference_can_be_seen(given, reason, expect):
+    found = compare(**{"topics": TOPICS, "most": 1, **given}, expect=expect)
+    assert (UNTESTED, True) == (found.verdict, reason in found.evidence)
+
+
+def test_compare_leaves_out_the_trials_that_cannot_tell():
+    one, same = LOW + 0.1, np.arange(16) < 4
+    one[same] = LOW[same]
+    found = compare(one, LOW, TOPICS, most=1, same=same, names=("A", "B"))
+    assert (HOLDS, True) == (found.verdict, "A less B, harvest: +0.100" in found.evidence)
+    assert "A and B are the same crawls in 4 of 16 trials: 6 of 8 topics are left." in found.evidence
+
+
+def test_compare_an_exhausted_topic_tells_by_its_pace():
+    one, other = np.tile([0.5, 0.9], (16, 1)), np.tile([0.4, 0.9], (16, 1))
+    assert HOLDS == compare(one, other, TOPICS, most=1, spent=[True] * 16).verdict
+
+
+def test_compare_without_a_ceiling_counts_pages():
+    assert HOLDS == compare(LOW * 100 + 10, LOW * 100, TOPICS, most=math.inf, digits=1).verdict
+    assert UNTESTED == compare(LOW + 0.1, LOW, TOPICS, most=LOW).verdict  # of each trial all that there is
+
+
+def test_compare_names_where_curves_cross():
+    one, other = np.tile([0.5, 0.4, 0.3], (16, 1)), np.tile([0.3, 0.4, 0.35], (16, 1))
+    found = compare(one, other, TOPICS, most=1, budgets=[10, 20, 3000], names=("A", "B"))
+    assert (HOLDS, True) == (
+        found.verdict,
+        "The curves cross: ahead is A from 10 pages on, then B from 3,000 pages on." in found.evidence,
+    )
+    assert "cross" not in compare(one, one - 0.1, TOPICS, most=1, budgets=[10, 20, 30]).evidence
+
+
+def test_joined_verdicts():
+    every = [Ruling(HOLDS, "a"), Ruling(UNTESTED, "b"), Ruling(FAILS, "a")]
+    assert [HOLDS, UNTESTED, FAILS] == [joined(every[:count]).verdict for count in (1, 2, 3)]
+    assert (UNTESTED, "a\nb") == (joined([]).verdict, joined(every).evidence)
