@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lycosa.lab.certainty import Floats
+from lycosa.lab.certainty import Floats as Floats
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 
