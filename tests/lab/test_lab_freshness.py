@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +19,6 @@ from lycosa.lab.papers import freshness as experiment
 from lycosa.lab.papers.freshness import Runs, Size, findings
 from lycosa.lab.papers.freshness.detecting import (
     EDITS,
-    NOTHING,
     SORTS,
     Detection,
     Pair,
@@ -33,8 +32,6 @@ from lycosa.lab.papers.freshness.measuring import (
     DAY,
     Look,
     Timeline,
-    Told,
-    Upkeep,
     common,
     count_fates,
     fresh_spans,
@@ -59,9 +56,9 @@ def page(weight: float, changes: tuple[float, ...], *counts: tuple[float, float]
     return Timeline("", weight, fetched, changes, counts)
 
 
-def got(at: float, what: str = "", matters: bool = False) -> Look:
+def got(at: float, what: str = "") -> Look:
     """A look that brought the page."""
-    return Look(at, "ok" if what else "unchanged", 200, what, matters)
+    return Look(at, "ok" if what else "unchanged", 200, what)
 
 
 # -- the integral ----------------------------------------------------------------------------------------------
@@ -71,7 +68,7 @@ def test_freshness_by_hand() -> None:
     """Weighted, unweighted and age of two pages over ten days are what can be worked out on paper."""
     one = page(1.0, (2 * DAY, 6 * DAY), (0.0, 10 * DAY))
     two = page(3.0, (4 * DAY,), (0.0, 8 * DAY))  # gone after eight days
-    looks = [[got(5 * DAY, "changed", True)], [got(1 * DAY), got(7 * DAY, "changed", True)]]
+    looks = [[got(5 * DAY, "changed")], [got(1 * DAY), got(7 * DAY, "changed")]]
     made = measure([one, two], looks, 0.0, 10 * DAY)
     # One is fresh in [0, 2) and [5, 6); two in [0, 4) and [7, 8), and counts until 8.
     # By weight of 4: [0, 2) 1, [2, 4) 3/4, [4, 5) 0, [5, 6) 1/4, [6, 7) 0, [7, 8) 3/4; of 1: [8, 10) 0.
@@ -90,7 +87,7 @@ def test_a_304_brings_nothing() -> None:
     made = measure([page(1.0, (2 * DAY,), (0.0, 4 * DAY))], [[lied]], 0.0, 4 * DAY)
     assert 0.5 == made.freshness  # two of four days
     assert 0.25 == made.lied  # the last of them
-    assert (1, 1, 0, 1) == (made.unmodified, made.told.changes, made.told.told, made.told.denied)
+    assert 1 == made.unmodified
 
 
 def test_nothing_to_keep() -> None:
@@ -125,19 +122,7 @@ def test_the_integral_is_what_sampling_gives() -> None:
     assert sum(shares) / 400 == pytest.approx(measure(pages, looks, START, end).freshness, abs=2e-3)
 
 
-# -- what was told ---------------------------------------------------------------------------------------------
-
-
-def test_changes_told_and_missed() -> None:
-    """Each real change is told, told with a later one, overlooked, or not looked at; alarms are those without one."""
-    one = page(1.0, (1.0, 2.0, 5.0, 9.0), (0.0, 10.0))
-    looks = [got(3.0, "changed", True), got(4.0, "changed", True), got(6.0, "changed", False)]
-    told = measure([one], [looks], 0.0, 10.0).told
-    # 1 and 2 are told at 3, 1 together with 2; at 4 nothing had changed; 5 was taken for cosmetic; 9 not looked at.
-    assert (4, 2, 1, 1, 1, 1, 0) == (
-        told.changes, told.told, told.folded, told.overlooked, told.unseen, told.alarms, told.denied,
-    )  # fmt: skip
-    assert [2.0, 1.0] == told.lag
+# -- fates ---------------------------------------------------------------------------------------------------
 
 
 def test_fates_told() -> None:
@@ -153,13 +138,13 @@ def test_fates_told() -> None:
     moved, gone, back, stays = (by[what] for what in ("moved", "gone", "returns", "stays"))
     name = web.status(back, web.fate(back).time + 1)
     looks = [
-        [Look(web.fate(moved).time + 5, "redirect", 301, "moved", True)],
+        [Look(web.fate(moved).time + 5, "redirect", 301, "moved")],
         [Look(web.fate(gone).time + 5, "unchanged", 200)],
         [
-            Look(web.fate(back).time + 5, "gone", 404, "vanished", True),
-            Look(cast(float, web.returns(back)) + 5, "ok", 200, "returned", True),
+            Look(web.fate(back).time + 5, "gone", 404, "vanished"),
+            Look(cast(float, web.returns(back)) + 5, "ok", 200, "returned"),
         ],
-        [Look(START + DAY, "gone", 404, "vanished", True)],
+        [Look(START + DAY, "gone", 404, "vanished")],
     ]
     counts = count_fates(web, [moved, gone, back, stays], looks, START, end)
     assert [1, 1, 1, 0, 0] == counts["moved"]
@@ -173,10 +158,7 @@ def test_fates_told() -> None:
 
 def test_precision_and_recall_by_hand() -> None:
     """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
-    score = Score()
-    for real, said, times in ((True, True, 6), (False, True, 2), (True, False, 4), (False, False, 8)):
-        for _ in range(times):
-            score.add(real, said)
+    score = Score(hits=6, alarms=2, misses=4, passes=8)
     assert (0.75, 0.6) == (score.precision, score.recall)
     assert 2 * 0.75 * 0.6 / (0.75 + 0.6) == pytest.approx(score.f1)
     assert (None, None, 0.0) == (Score().precision, Score().recall, Score().f1)
@@ -200,9 +182,9 @@ def test_pairs_are_what_they_say() -> None:
     now = [START]
     web = ChangingWeb(Web(seed=4, pages=400, hosts=8, traps=()), lambda: now[0], seed=4)
     pairs = single(web, 1, seed=4)
-    assert set(EDITS + SORTS) | {NOTHING} == {pair.what for pair in pairs}
+    assert set(EDITS + SORTS) == {pair.what for pair in pairs}
     for pair in pairs:
-        assert (pair.what != NOTHING) == (pair.old.body != pair.new.body), pair.what
+        assert pair.old.body != pair.new.body, pair.what
         assert pair.real == (pair.kind != "cosmetic")
     some = drawn(web, 40, seed=4)
     assert {True, False} == {pair.real for pair in some}
@@ -223,12 +205,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Findings, Path, Siz
 
 
 def test_the_quick_run_has_every_table(found: tuple[Findings, Path, Size]) -> None:
-    """Schedules, changes, detection, edits, kinds, fates and times are there, with the figures for the docs."""
+    """Schedules, detection, kinds and fates are there, with the figures for the docs."""
     made, _, size = found
     tables = {part.key.removeprefix("freshness-") for part in made.parts if isinstance(part, Table)}
-    assert {"schedules", "told", "detection", "edits", "kinds", "fates", "time"} == tables
+    assert {"schedules", "detection", "kinds", "fates"} == tables
     figures = {part.key.removeprefix("freshness-figure-") for part in made.parts if isinstance(part, Figure)}
-    assert {"days-24h", "visits-24h", "allocation", "detection"} == figures
+    assert {"days-24h", "allocation"} == figures
     schedules = next(part for part in made.parts if part.key == "freshness-schedules")
     assert isinstance(schedules, Table)
     assert [("1d", name) for name in SCHEDULES] == [tuple(row[:2]) for row in schedules.rows]
@@ -253,7 +235,6 @@ def test_ours_is_not_behind(found: tuple[Findings, Path, Size]) -> None:
     for trial, one in runs.made.items():
         most = one.watched * trial.world.days * DAY / trial.every
         assert one.looks + one.other <= most + 2, trial.key  # the budget holds, robots.txt and all
-        assert one.told.alarms == 0
         assert 0.5 < one.freshness < 1
 
 
@@ -271,10 +252,10 @@ def test_what_was_run_is_kept(found: tuple[Findings, Path, Size], monkeypatch: p
 def test_measured_regions_are_filled(
     found: tuple[Findings, Path, Size], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """tools/freshness.py puts tables, times and pictures between their marks, twice the same, and leaves the prose."""
+    """tools/freshness.py puts tables and pictures between their marks, twice the same, and leaves the prose."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
     tool = importlib.import_module("freshness")
-    few = {"freshness-schedules", "freshness-time", "freshness-figure-allocation"}
+    few = {"freshness-schedules", "freshness-detection", "freshness-figure-allocation"}
     told = replace(found[0], parts=[part for part in found[0].parts if part.key in few])
     write_report(told, tmp_path / "out" / "freshness", "lycosa lab paper freshness")
     docs = tmp_path / "docs"
@@ -296,10 +277,9 @@ def test_the_same_twice(tmp_path: Path) -> None:
     """A watch in virtual time has nothing of chance in it: run again elsewhere, it measures the same."""
     world = World(7, 80, 3, 25, 2.0)
     trial = Trial(world, "automatic", 12 * 3600.0)
-    one, two = (asdict(watch_world(trial, tmp_path / name)) for name in "ab")
-    assert {**one, "seconds": 0} == {**two, "seconds": 0}
-    assert one["watched"] == len(crawl_world(world, tmp_path / "a").pages)
-    assert Upkeep.of_data(one).told == Told(**one["told"])
+    one, two = (watch_world(trial, tmp_path / name) for name in "ab")
+    assert one == two
+    assert one.watched == len(crawl_world(world, tmp_path / "a").pages)
 
 
 def test_spreading_work() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 from lycosa.core.types import Page, Visit
@@ -26,7 +24,7 @@ from lycosa.version import SOFTWARE
 from lycosa.web.html import read_body
 
 DAY, HOUR = 86_400.0, 3600.0
-COUNTER, NOTHING = "counter", "nothing"
+COUNTER = "counter"
 SORTS = (*COSMETICS, COUNTER)  # cosmetic changes: of pages, and counters
 
 EDITS = tuple(KINDS)  # real changes
@@ -90,11 +88,11 @@ class Reader:
 
 
 def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Pairs with one edit between them, `each` of every sort; and as many of pages that did not change at all."""
+    """Pairs with one edit between them, `each` of every sort."""
     reader, rng = Reader(web), Random(seed)
     numbers = list(range(len(reader.pages)))
     rng.shuffle(numbers)
-    by_edit: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS, NOTHING)}
+    by_edit: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS)}
     for number in numbers:
         for what, before, after in _between(reader, number, web.start + days * DAY, rng):
             if len(by_edit[what]) < each and reader.there(number, before, after):
@@ -116,8 +114,9 @@ def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[t
         if before and taken[edit.how] < 2 and not process.moving:
             taken[edit.how] += 1
             yield edit.how, before, after
-    if calm := _calm(times, rng, web.start, end):
-        yield COUNTER if process.moving else NOTHING, calm, calm + HOUR
+    calm = _calm(times, rng, web.start, end)
+    if calm and process.moving:
+        yield COUNTER, calm, calm + HOUR
 
 
 def _gaps(times: list[float]) -> Iterator[tuple[float, float]]:
@@ -166,18 +165,12 @@ REAL = tuple(kind for kind in GRAVITY if kind != "cosmetic")
 
 @dataclass
 class Score:
-    """What a detector said of pairs: true and false, positive and negative."""
+    """Counts of pairs by what a detector said of them: true and false, positive and negative."""
 
     hits: int = 0
     alarms: int = 0
     misses: int = 0
     passes: int = 0
-
-    def add(self, real: bool, said: bool) -> None:
-        self.hits += real and said
-        self.alarms += said and not real
-        self.misses += real and not said
-        self.passes += not real and not said
 
     @property
     def precision(self) -> float | None:
@@ -190,11 +183,7 @@ class Score:
 
     @property
     def recall(self) -> float | None:
-        """Of what was real, what it took for it: hits / (hits + misses).
-
-        >>> Score(hits=6, alarms=2, misses=4).recall
-        0.6
-        """
+        """Of what was real, what it took for it: hits / (hits + misses)."""
         return self.hits / (self.hits + self.misses) if self.hits + self.misses else None
 
     @property
@@ -212,7 +201,6 @@ class Detection:
     drawn: Score = field(default_factory=Score)  # of pairs drawn at any time
     edits: dict[str, list[int]] = field(default_factory=dict)
     """By what was done, real or cosmetic: how many pairs, how many were taken for real, and how many for its kind."""
-    milliseconds: float = 0.0
 
     def by_kind(self) -> dict[str, list[int]]:
         """The counts of real edits by the kind that they are of."""
@@ -227,29 +215,21 @@ def _added(count: list[int], more: list[int] | None) -> list[int]:
 
 
 def says(name: str, old: Snapshot, new: Snapshot) -> str:
-    """The kind of change that a detector sees, the default ones together or one alone; cosmetic if none that matters.
-
-    What a detector reads of a version is computed anew each time, so that the time is its own.
-    """
-    before, after = replace(old), replace(new)
+    """Return the kind of change that a detector (or the default ones together) sees; cosmetic if none that matters."""
     if name == DEFAULT:
-        change = judge_change(before, after)
+        change = judge_change(old, new)
         return change.kind if change is not None else "cosmetic"
-    verdict = detector(name)(before, after)
+    verdict = detector(name)(old, new)
     return verdict.kind if verdict is not None and verdict.changed else "cosmetic"
 
 
 def detect(pairs: Sequence[Pair], of_drawn: Sequence[Pair]) -> dict[str, Detection]:
-    """What every detector says of all pairs."""
+    """Let every detector judge all pairs."""
     made: dict[str, Detection] = {}
     for name in NAMES:
         one = made[name] = Detection()
-        took = []
         for pair in (*pairs, *of_drawn):
-            began = perf_counter()
             kind = says(name, pair.old, pair.new)
-            if pair.old.body != pair.new.body:  # else there is nothing to compare
-                took.append(perf_counter() - began)
             real = kind != "cosmetic"
             if pair.what:
                 count = one.edits.setdefault(pair.what, [0, 0, 0])
@@ -257,8 +237,11 @@ def detect(pairs: Sequence[Pair], of_drawn: Sequence[Pair]) -> dict[str, Detecti
                 count[1] += real
                 count[2] += real and kind == pair.kind
             else:
-                one.drawn.add(pair.real, real)
-        one.milliseconds = 1000 * median(took) if took else 0.0
+                score = one.drawn
+                score.hits += pair.real and real
+                score.alarms += real and not pair.real
+                score.misses += pair.real and not real
+                score.passes += not pair.real and not real
     return made
 
 
@@ -271,17 +254,16 @@ def detect_world(world: World, each: int, count: int, out: Path) -> dict[str, De
         return {name: asdict(one) for name, one in detect(*pairs).items()}
 
     made = kept(out / "detections" / f"{world.key}-{each}-{count}.json", {"software": SOFTWARE}, judge)
-    return {name: Detection(Score(**one["drawn"]), one["edits"], one["milliseconds"]) for name, one in made.items()}
+    return {name: Detection(Score(**one["drawn"]), one["edits"]) for name, one in made.items()}
 
 
 def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
-    """Several webs as one: counts are added; times are the mean of medians."""
+    """Several webs as one: counts are added."""
     made: dict[str, Detection] = {}
     for name in NAMES:
         every = [webs[name] for webs in by_web]
         one = made[name] = Detection(Score(*map(sum, zip(*(astuple(each.drawn) for each in every), strict=True))))
         for each in every:
-            one.milliseconds += each.milliseconds / len(by_web)
             for what, count in each.edits.items():
                 one.edits[what] = _added(count, one.edits.get(what))
     return made

@@ -1,15 +1,11 @@
-"""What was really so, and what a watch made of it: freshness, changes told, fates. Integrals are exact.
-
-Times are seconds since the epoch.
-"""
+"""Freshness of a watch against the truth, and the fates of its pages. Integrals are exact, times seconds since 1970."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +24,6 @@ class Timeline:
     fetched: float
     changes: tuple[float, ...]  # real ones since it was fetched
     counts: tuple[Span, ...]  # when it exists and is on the topic
-    rate: float = 0.0  # real changes a day, in the long run
-    process: str = ""
 
 
 def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: float, end: float) -> Timeline:
@@ -44,8 +38,7 @@ def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: f
     edges = [fetched, *turns, until]
     on = [span for number, span in enumerate(pairwise(edges)) if number % 2 == 0]
     counts = tuple((max(a, start), min(b, until)) for a, b in on if min(b, until) > max(a, start))
-    process = web.process(url)
-    return Timeline(url, weight, fetched, tuple(change.time for change in made), counts, process.real, process.name)
+    return Timeline(url, weight, fetched, tuple(change.time for change in made), counts)
 
 
 def fresh_spans(copies: Sequence[float], changes: Sequence[float], end: float) -> list[Span]:
@@ -99,7 +92,6 @@ class Look(NamedTuple):
     outcome: str
     status: int
     what: str = ""  # changed, vanished, moved, returned; empty: nothing reported
-    matters: bool = False
 
     @property
     def brought(self) -> bool:
@@ -108,44 +100,19 @@ class Look(NamedTuple):
 
 
 @dataclass
-class Told:
-    """Real changes, and what the watch made of them."""
-
-    changes: int = 0
-    told: int = 0  # reported as real by the first look after it that brought the page
-    overlooked: int = 0  # fetched, and taken for cosmetic
-    denied: int = 0  # looked at, but answered 304 up to the end
-    unseen: int = 0  # not looked at afterwards
-    folded: int = 0  # of those told, hidden behind a later one when the page was looked at
-    lag: list[float] = field(default_factory=list)  # seconds from change to notice, of those told
-    alarms: int = 0  # reported as real although nothing real had changed
-
-
-@dataclass
 class Upkeep:
-    """What one watch kept fresh, and what it told."""
+    """What one watch kept fresh."""
 
     freshness: float  # mean over time of the weighted share of pages with a current copy
     unweighted: float
     age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
+    lied: float  # freshness lost to false 304s: see `lost_to_lies`
     days: list[float]  # freshness day by day
+    watched: int  # pages
     looks: int
     unmodified: int  # answers 304
     other: int  # requests for robots.txt, sitemaps, probes, redirect targets
-    told: Told
-    pages: list[tuple[float, float, int, str]] = field(default_factory=list)
-    """For each page its true changes a day, its weight, the looks at it, and how it changes."""
     fates: dict[str, list[int]] = field(default_factory=dict)
-    watched: int = 0
-    lied: float = 0.0
-    """Freshness lost to false 304s: the share of the weight and time that count in which a copy was out of date after
-    its host had denied it."""
-    seconds: float = 0.0  # CPU of the run: not part of the result
-
-    @classmethod
-    def of_data(cls, data: dict[str, Any]) -> Upkeep:
-        pages = [(rate, weight, looks, process) for rate, weight, looks, process in data["pages"]]
-        return cls(**{**data, "told": Told(**data["told"]), "pages": pages})
 
 
 def share_over_time(
@@ -223,53 +190,22 @@ def lost_to_lies(
     return lost / whole if whole else float("nan")
 
 
-def tell_changes(page: Timeline, looks: Sequence[Look], told: Told) -> None:
-    """Add what a watch made of the real changes of a page, while it counts."""
-    brought = [look for look in looks if look.brought]
-    times = [look.at for look in brought]
-    for number, change in enumerate(page.changes):
-        if not any(a <= change < b for a, b in page.counts):
-            continue
-        told.changes += 1
-        place = bisect_left(times, change)
-        if place == len(brought):
-            asked = any(look.at > change and look.status == 304 for look in looks)
-            told.denied += asked
-            told.unseen += not asked
-        elif brought[place].matters:
-            told.told += 1
-            told.lag.append(times[place] - change)
-            later = page.changes[number + 1] if number + 1 < len(page.changes) else float("inf")
-            told.folded += later < times[place]
-        else:
-            told.overlooked += 1
-    for place, look in enumerate(brought):
-        before = times[place - 1] if place else page.fetched
-        real = any(before < change <= look.at for change in page.changes)
-        told.alarms += look.matters and look.what == "changed" and not real
-
-
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[Look]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """All that is told of a watch from `start` to `end`; looks are those at each page, in order."""
-    weights = [page.weight for page in pages]
-    counts = [page.counts for page in pages]
-    told = Told()
-    copies = []
-    for page, own in zip(pages, looks, strict=True):
-        copies.append([page.fetched, *(look.at for look in own if look.brought)])
-        tell_changes(page, own, told)
+    """Measure a watch from `start` to `end`; looks are those at each page, in order."""
+    weights, counts = [page.weight for page in pages], [page.counts for page in pages]
+    copies = [
+        [page.fetched, *(look.at for look in own if look.brought)] for page, own in zip(pages, looks, strict=True)
+    ]
     stale = [stale_spans(own, page.changes, end) for page, own in zip(pages, copies, strict=True)]
     fresh = [common(fresh_spans(own, page.changes, end), page.counts) for page, own in zip(pages, copies, strict=True)]
     mean, days = share_over_time(weights, fresh, counts, start, end)
     plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
     denials = [[look.at for look in own if look.status == 304] for own in looks]
     return Upkeep(
-        mean, plain, mean_age(weights, stale, counts), days, sum(map(len, looks)),
-        sum(look.status == 304 for own in looks for look in own), other, told,
-        [(page.rate, page.weight, len(own), page.process) for page, own in zip(pages, looks, strict=True)],
-        watched=len(pages), lied=lost_to_lies(weights, stale, denials, counts),
+        mean, plain, mean_age(weights, stale, counts), lost_to_lies(weights, stale, denials, counts), days, len(pages),
+        sum(map(len, looks)), sum(map(len, denials)), other,
     )  # fmt: skip
 
 

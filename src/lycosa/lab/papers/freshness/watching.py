@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -48,11 +47,10 @@ class World:
     hosts: int = 36
     crawled: int = 450
     days: float = 30.0
-    sources: bool = False  # read sitemaps and feeds, too
 
     @property
     def key(self) -> str:
-        return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}" + ("-sources" * self.sources)
+        return f"{self.seed}-{self.pages}-{self.hosts}-{self.crawled}-{self.days:g}"
 
     def grow(self) -> ChangingWeb:
         """The web itself, on virtual time."""
@@ -61,7 +59,7 @@ class World:
 
     def space(self, web: ChangingWeb) -> Space:
         transport = SimTransport(web, seed=self.seed, latency=(0.01, 0.05))
-        return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=self.sources)
+        return WebSpace(transport, Politeness(clock, delay=1.0), clock, probe_after=3, sitemaps=False)
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def _crawl(world: World, place: Path) -> Crawled:
     async def run() -> None:
         going = crawl(
             web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
-            strategy="best-first", sitemaps=world.sources,
+            strategy="best-first", sitemaps=False,
         )  # fmt: skip
         async for visit in going:
             assert going.engine is not None
@@ -161,7 +159,7 @@ class KeepingKnown(Keeping):
 def watch_world(trial: Trial, out: Path) -> Upkeep:
     """Run a watch and measure it; what was measured before is read."""
     of = {"software": SOFTWARE, "trial": asdict(trial)}
-    return Upkeep.of_data(kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
+    return Upkeep(**kept(out / "watches" / f"{trial.key}.json", of, lambda: asdict(_watch(trial, out))))
 
 
 def _watch(trial: Trial, out: Path) -> Upkeep:
@@ -193,11 +191,10 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
                 sent["other"] += bool(visit.address)
                 continue
             change = change_of(visit)
-            what, matters = (change.what, change.matters) if change is not None else ("", False)
-            looks[visit.node].append(Look(visit.started, visit.outcome, visit.status, what, matters))
+            what = change.what if change is not None else ""
+            looks[visit.node].append(Look(visit.started, visit.outcome, visit.status, what))
         return going.engine.ending if going.engine is not None else ""
 
-    began = perf_counter()
     ending = run_virtual(run(), start=crawled.ended)
     if "time" not in ending:
         raise LycosaError(f"the watch {trial.key} ended before its time: {ending}")
@@ -206,6 +203,5 @@ def _watch(trial: Trial, out: Path) -> Upkeep:
     pages = [timeline(web, url, weight, at, start, end) for url, (at, weight) in crawled.pages.items()]
     upkeep = measure(pages, [looks[page.url] for page in pages], start, end, sent["other"])
     upkeep.fates = count_fates(web, list(looks), list(looks.values()), start, end)
-    upkeep.seconds = perf_counter() - began
     shutil.rmtree(place, ignore_errors=True)
     return upkeep
