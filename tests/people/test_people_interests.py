@@ -36,12 +36,14 @@ def test_a_person_has_so_many_interests_at_most(database: Database) -> None:
     assert 1 == len(interests.of_person(database, ada))
 
 
-def test_how_often_to_look_again_is_a_time() -> None:
+def test_how_often_to_look_again_is_a_time(database: Database) -> None:
     """What is no time, or too short a one, is refused."""
-    assert "1d" == interests.checked_again("1d\n")
+    reefs = interest(database, person(database, "Ada"))
+    interests.change(database, NOW, reefs, look_again="1d\n")
     for text in ("often", "1s", "-1d", "599"):
         with pytest.raises(InputError, match="how often to revisit pages"):
-            interests.checked_again(text)
+            interests.change(database, NOW, reefs, look_again=text)
+    assert "1d" == (database.get("interest", reefs) or {})["look_again"]
 
 
 def test_people_see_their_own_and_what_is_shared(database: Database) -> None:
@@ -73,10 +75,10 @@ def test_what_is_told_beside_them(database: Database) -> None:
                 "at": NOW,
             },
         )
-    found = interests.beside(database, ada)
-    assert (2, 1) == (found["labels"][reefs]["yes"], found["labels"][reefs]["no"])
-    assert newest == found["crawls"][reefs]["id"]
-    assert {} == found["shares"]
+    [found] = interests.of_person(database, ada, reefs)
+    assert (2, 1, 0, 0) == (found["yes"], found["no"], found["shares"], found["seen"])
+    assert newest == interests.newest_crawls(database, ada)[reefs]["id"]
+    assert {} == interests.newest_crawls(database, person(database, "Eve"))
     last = interests.newest_crawl(database, reefs)
     assert last is not None
     assert newest == last["id"]

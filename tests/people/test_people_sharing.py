@@ -7,6 +7,7 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.people import notices, sharing, visits
 from lycosa.people.database import Database, Row
+from lycosa.people.permissions import Forbidden, NotFound, interest_for
 from people_maker import NOW, interest, person
 
 
@@ -48,16 +49,18 @@ def test_what_cannot_be_shared(database: Database) -> None:
     assert [] == sharing.people(database, row["id"])
 
 
-def test_the_mode_of_a_person(database: Database) -> None:
+def test_interest_for_who_may_and_who_may_not(database: Database) -> None:
     """Own, what was shared, or nothing; nothing, too, for who is shut out."""
     ada, bob, eve = person(database, "Ada"), person(database, "Bob"), person(database, "Eve")
     row = _row(database, interest(database, ada))
     sharing.share(database, NOW, row, "Ada", "Bob", "edit")
-    assert ["own", "edit", None, None] == [
-        sharing.mode_of(database, row["id"], who) for who in (ada, bob, eve, "nobody")
-    ]
+    assert ["own", "edit"] == [interest_for(database, who, row["id"])["mode"] for who in (ada, bob)]
+    with pytest.raises(Forbidden, match="to edit, but no more"):
+        interest_for(database, bob, row["id"], "own")
     database.run("UPDATE person SET disabled = 1 WHERE id = :bob", bob=bob)
-    assert sharing.mode_of(database, row["id"], bob) is None
+    for who in (bob, eve, "nobody"):
+        with pytest.raises(NotFound):
+            interest_for(database, who, row["id"])
 
 
 def test_what_is_shared_no_longer_leaves_nothing_behind(database: Database) -> None:

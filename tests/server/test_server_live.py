@@ -54,7 +54,7 @@ def feed_of(made: CrawlOnSite, after: int = 0) -> Feed:
     person = Person(
         made.site.app.state.site, session["person"], "Ada", "member", frozenset({"read"}), session=session["id"]
     )
-    return Feed(CrawlAccess(person, interest, "own", crawl, made.directory), after, tick=0.01)
+    return Feed(CrawlAccess(person, interest, crawl, made.directory), after, tick=0.01)
 
 
 def parsed(text: str) -> list[tuple[str, Any, str]]:
@@ -219,7 +219,7 @@ def test_an_interest_that_is_not_shared_any_more(world: CrawlOnSite) -> None:
     """Taking a share back ends the other's stream."""
     feed = feed_of(world)
     other = Person(feed.site, "someone", "Bo", "reader", frozenset({"read"}), session=feed.access.person.session)
-    feed.access = CrawlAccess(other, feed.access.interest, "read", feed.access.crawl, feed.access.directory)
+    feed.access = CrawlAccess(other, feed.access.interest, feed.access.crawl, feed.access.directory)
     feed.checked = -1e9
     assert [("end", {"reason": "not shared any more"}, "")] == parsed("".join(feed.look()[0]))
 

@@ -14,10 +14,10 @@ from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
 from lycosa.people.database import Database, Row, Taken
 from lycosa.people.ids import new_id
+from lycosa.people.permissions import active, check_role
 from lycosa.people.sessions import end_all, turn_soon
 
 DAY = 86400.0
-ROLES = ("reader", "member", "admin")
 FIRST = "the first admin"  # the note of the invitation that the first start makes
 
 
@@ -74,19 +74,16 @@ def invite(
     database: Database, now: float, role: str, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
     """A new invitation and its code, which is not kept."""
-    if role not in ROLES:
-        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
+    note = check_text(note, "the note").strip()
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
-    return _offer(database, now, days, role=role, note=check_text(note, "the note").strip(), made_by=made_by)
+    return _offer(database, now, days, role=check_role(role), note=note, made_by=made_by)
 
 
 def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
     """Something that can be done once with a code, and the code."""
-    code = new_secret()
-    row: Row = {"id": new_id(), "digest": digest(code), "created": now, "expires": now + days * DAY, "used": None}
-    row |= given
-    database.insert("invitation", row)
-    return row, code
+    code, expires = new_secret(), now + days * DAY
+    made = {"id": new_id(), "digest": digest(code), "created": now, "expires": expires, "used": None}
+    return database.insert("invitation", made, **given), code
 
 
 def invitation(database: Database, now: float, code: str) -> Row:
@@ -115,35 +112,22 @@ def _unused(database: Database, now: float, code: str) -> Row | None:
 
 def accept(database: Database, now: float, passwords: Passwords, code: str, name: str, password: str) -> Row:
     """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
-    offer = invitation(database, now, code)
-    person = _new(passwords, now, offer["role"], name, password)
+    offer, shown = invitation(database, now, code), check_name(name)
+    kept = passwords.hash(check_password(password, shown))
+    person = {"id": new_id(), "name": shown, "folded": fold(shown), "password": kept, "role": offer["role"]}
     try:
         with database.transaction():
-            won = database.run(
-                "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL AND expires > :now",
-                now=now,
-                id=offer["id"],
-            )
-            if not won:
-                raise NoInvitation("this invitation was just used: ask for a new one")
-            database.insert("person", person)
+            _use(database, now, offer, "this invitation was just used: ask for a new one")
+            return database.insert("person", person, disabled=0, preferences="{}", created=now)
     except Taken:
-        raise Taken(f"the name {person['name']!r} is taken: choose another") from None
-    return person
+        raise Taken(f"the name {shown!r} is taken: choose another") from None
 
 
-def _new(passwords: Passwords, now: float, role: str, name: str, password: str) -> Row:
-    shown = check_name(name)
-    return {
-        "id": new_id(),
-        "name": shown,
-        "folded": fold(shown),
-        "password": passwords.hash(check_password(password, shown)),
-        "role": role,
-        "disabled": 0,
-        "preferences": "{}",
-        "created": now,
-    }
+def _use(database: Database, now: float, offer: Row, late: str) -> None:
+    """Mark an offer as used; of two who do so at once, one is too late."""
+    use = "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL AND expires > :now"
+    if not database.run(use, now=now, id=offer["id"]):
+        raise NoInvitation(late)
 
 
 # -- forgotten passwords ---------------------------------------------------------------------------------------
@@ -160,7 +144,7 @@ def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tu
 def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
     """The link with a code, and the person whose password it changes now."""
     row = _unused(database, now, code)
-    whose = row and database.active(row["person"])
+    whose = row and active(database, row["person"])
     if not row or not whose:
         raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
     return row, whose
@@ -171,10 +155,7 @@ def reset(database: Database, now: float, passwords: Passwords, code: str, passw
     offer, person = reset_for(database, now, code)
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
-        if not database.run(
-            "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL", now=now, id=offer["id"]
-        ):
-            raise NoInvitation("this link was just used: ask for a new one")
+        _use(database, now, offer, "this link was just used: ask for a new one")
         database.update("person", person["id"], {"password": kept})
         end_all(database, person["id"])
     return person
@@ -190,7 +171,7 @@ def revoke_resets(database: Database, person: str) -> None:
 
 def by_name(database: Database, name: str) -> Row | None:
     """The person of a name, however it is spelled."""
-    return database.row("SELECT * FROM person WHERE folded = :folded", folded=fold(name))
+    return database.find("person", folded=fold(name))
 
 
 def preferences(database: Database, person: str) -> dict[str, Any]:
@@ -209,13 +190,8 @@ def sign_in(database: Database, passwords: Passwords, name: str, password: str) 
     if not passwords.fits(row["password"] if row else None, password) or row is None or row["disabled"]:
         return None
     if passwords.stale(row["password"]):
-        kept = passwords.hash(password)
-        database.run(
-            "UPDATE person SET password = :kept WHERE id = :id AND password = :password",
-            kept=kept,
-            id=row["id"],
-            password=row["password"],
-        )
+        update = "UPDATE person SET password = :kept WHERE id = :id AND password = :password"
+        database.run(update, kept=passwords.hash(password), id=row["id"], password=row["password"])
     return row
 
 
@@ -230,8 +206,7 @@ def set_password(database: Database, passwords: Passwords, person: Row, password
 
 def set_role(database: Database, person: str, role: str) -> None:
     """Change what a person may do, from the next request on."""
-    if role not in ROLES:
-        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
+    check_role(role)
     with database.transaction():
         if role != "admin":
             keep_an_admin(database, person)

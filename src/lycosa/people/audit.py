@@ -22,35 +22,20 @@ def record(
 ) -> None:
     """Note that something was done. `person_id` is empty where nobody was signed in."""
     database.run("DELETE FROM audit WHERE at < :at", at=now - KEPT)
-    database.insert(
-        "audit",
-        {
-            "id": new_id(),
-            "at": now,
-            "person": person_id,
-            "name": _short(name),
-            "action": _short(action),
-            "subject": _short(subject),
-            "detail": _short(detail),
-            "address": _short(address),
-        },
-    )
+    said = {"name": name, "action": action, "subject": subject, "detail": detail, "address": address}
+    database.insert("audit", {key: _short(text) for key, text in said.items()}, id=new_id(), at=now, person=person_id)
 
 
 def entries(database: Database, before: float | None = None, limit: int = 100) -> list[Row]:
     """The newest entries, or those before a time, newest first. Entries of one moment are not torn apart: there may be
     some more than `limit`, so that the next `before` leaves none out.
     """
-    until = 1e12 if before is None else before
-    rows = database.rows(
-        "SELECT * FROM audit WHERE at < :until ORDER BY at DESC, id DESC LIMIT :limit", until=until, limit=limit
+    return database.rows(
+        "SELECT * FROM audit WHERE at < :until AND at >= COALESCE("
+        "(SELECT at FROM audit WHERE at < :until ORDER BY at DESC LIMIT 1 OFFSET :last), 0) ORDER BY at DESC, id DESC",
+        until=1e12 if before is None else before,
+        last=limit - 1,
     )
-    if len(rows) == limit:
-        last = rows[-1]
-        rows += database.rows(
-            "SELECT * FROM audit WHERE at = :at AND id < :id ORDER BY id DESC", at=last["at"], id=last["id"]
-        )
-    return rows
 
 
 def _short(text: str) -> str:

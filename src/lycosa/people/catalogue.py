@@ -61,7 +61,7 @@ def fill(database: Database, now: float) -> None:
     with suppress(Taken), database.transaction():  # taken: another process fills it in this very moment
         for preference, places in DEFAULT.items():
             for url, title in places:
-                database.insert("catalogue", _row(now, preference, url, title, ""))
+                add(database, now, preference, url, title)
 
 
 def entries(database: Database) -> list[Row]:
@@ -95,35 +95,26 @@ def seeds_of(database: Database, chosen: Iterable[str], words: str) -> list[str]
 
 def add(database: Database, now: float, preference: str, url: str, title: str = "", note: str = "") -> Row:
     """A new entry; its address is in canonical form already."""
-    row = _row(now, preference, url, title, note)
+    row = _checked({"preference": preference, "url": url, "title": title, "note": note})
     had = database.count("catalogue")
     if had >= MOST:
         raise InputError(f"the catalogue has {had:,} entries, which is the most: delete some first")
     try:
-        database.insert("catalogue", row)
+        return database.insert("catalogue", row, id=new_id(), created=now)
     except Taken as error:
         raise Taken(f"{url} is among the seeds of {row['preference']} already") from error
-    return row
 
 
 def change(database: Database, entry: str, **given: str) -> Row | None:
     """Change some fields of an entry; None if there is no such entry."""
-    limits = {"preference": 100, "url": 2_000, "title": 300, "note": 1_000}
-    changes = {key: line(value, key, limits[key], int(key in ("preference", "url"))) for key, value in given.items()}
-    if changes:
+    if given:
         try:
-            database.update("catalogue", entry, changes)
+            database.update("catalogue", entry, _checked(given))
         except Taken as error:
             raise Taken("the catalogue has that address under that preference already") from error
     return database.get("catalogue", entry)
 
 
-def _row(now: float, preference: str, url: str, title: str, note: str) -> Row:
-    return {
-        "id": new_id(),
-        "preference": line(preference, "the preference", 100, 1),
-        "url": line(url, "the address", 2_000, 1),
-        "title": line(title, "the title", 300),
-        "note": line(note, "the note", 1_000),
-        "created": now,
-    }
+def _checked(given: dict[str, str]) -> Row:
+    limits = {"preference": (100, 1), "url": (2_000, 1), "title": (300, 0), "note": (1_000, 0)}
+    return {key: line(value, f"the {key}", *limits[key]) for key, value in given.items()}

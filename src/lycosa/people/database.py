@@ -95,9 +95,9 @@ class Database:
         """The row with an id; `locked`: inside a transaction, kept from others until that ends."""
         return self.row(f"SELECT * FROM {table} WHERE id = :key{self.lock if locked else ''}", key=key)
 
-    def active(self, person: str | None) -> Row | None:
-        """The row of a person whose account is not suspended."""
-        return self.row("SELECT * FROM person WHERE id = :person AND disabled = 0", person=person)
+    def find(self, table: str, **where: Value) -> Row | None:
+        """Return the row with these values, if there is one."""
+        return self.row(f"SELECT * FROM {table} WHERE {_equal(where)}", **where)
 
     def count(self, table: str, where: str = "1 = 1", /, **given: Value) -> int:
         return int(self.rows(f"SELECT COUNT(*) AS n FROM {table} WHERE {where}", **given)[0]["n"])
@@ -107,13 +107,16 @@ class Database:
         columns = ", ".join(f"{name} = :{name}" for name in changes)
         return self._execute(f"UPDATE {table} SET {columns} WHERE id = :_key", {**changes, "_key": key})[1]
 
-    def insert(self, table: str, row: Row) -> None:
-        """Add a row; `Taken` if its key is there already."""
+    def insert(self, table: str, row: Row | None = None, /, **values: Value) -> Row:
+        """Add a row and return it; `Taken` if its key is there already."""
+        row = {**(row or {}), **values}
         self._execute(_insertion(table, row), row)
+        return row
 
-    def delete(self, table: str, key: str) -> int:
-        """Remove the row with an id; how many rows there were: one, or none."""
-        return self.run(f"DELETE FROM {table} WHERE id = :key", key=key)
+    def delete(self, table: str, key: str | None = None, /, **where: Value) -> int:
+        """Remove the row with an id, or the rows with these values; return how many there were."""
+        where = where if key is None else {"id": key}
+        return self.run(f"DELETE FROM {table} WHERE {_equal(where)}", **where)
 
     def upsert(self, table: str, row: Row, key: Sequence[str], changing: Sequence[str]) -> None:
         """Add a row, or change some columns of the one that has this key already."""
@@ -210,6 +213,10 @@ class Database:
         if isinstance(kind, exc.DBAPIError) and not self.is_postgres:
             return StoreError(f"{self._place} is damaged or no database ({error}): restore it from a backup")
         return StoreError(f"{self._place}: {error}") if isinstance(kind, exc.DBAPIError) else None
+
+
+def _equal(where: Row) -> str:
+    return " AND ".join(f"{name} = :{name}" for name in where)
 
 
 def _insertion(table: str, row: Row) -> str:

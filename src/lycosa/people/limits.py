@@ -26,8 +26,8 @@ from lycosa.people.credentials import digest
 from lycosa.people.database import Database
 from lycosa.people.ids import new_id
 
-MINUTE, DAY = 60.0, 86400.0
-KNOWN = 90 * DAY  # seconds that an address counts as usual for a name
+MINUTE = 60.0
+KNOWN = 90 * 86400.0  # seconds that an address counts as usual for a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ def succeeded(database: Database, now: float, attempt: Attempt) -> None:
         for row in attempt.rows:
             database.delete("attempt", row)
         if attempt.pair:
-            database.run("DELETE FROM attempt WHERE source = :source", source=attempt.pair)
-            database.run("DELETE FROM attempt WHERE source = :source", source=attempt.known)
-            database.insert("attempt", {"id": new_id(), "source": attempt.known, "at": now})
+            database.delete("attempt", source=attempt.pair)
+            database.delete("attempt", source=attempt.known)
+            database.insert("attempt", id=new_id(), source=attempt.known, at=now)
 
 
 def network(address: str) -> str:
@@ -107,11 +107,11 @@ def network(address: str) -> str:
 
 
 def _claim(database: Database, now: float, against: list[tuple[Limit, str]]) -> tuple[str, ...]:
-    _forget_old(database, now)
-    made = tuple(new_id() for _ in against)
+    # no limit looks back further than a day
+    database.run("DELETE FROM attempt WHERE at < :at AND source NOT LIKE 'known:%'", at=now - 86400.0)
+    database.run("DELETE FROM attempt WHERE at < :at", at=now - KNOWN)
     with database.transaction():
-        for row, (_, source) in zip(made, against, strict=True):
-            database.insert("attempt", {"id": row, "source": source, "at": now})
+        made = tuple(database.insert("attempt", id=new_id(), source=source, at=now)["id"] for _, source in against)
     waits = [_wait(database, now, limit, source) for limit, source in against]
     if max(waits) > 0:  # one that is refused does not count: who waits as told gets in
         with database.transaction():
@@ -143,9 +143,3 @@ def _source(kind: str, *parts: str) -> str:
 
 def _mark(part: str) -> str:
     return digest(part)[:32]
-
-
-def _forget_old(database: Database, now: float) -> None:
-    """No limit looks back further than a day."""
-    database.run("DELETE FROM attempt WHERE at < :at AND source NOT LIKE 'known:%'", at=now - DAY)
-    database.run("DELETE FROM attempt WHERE at < :at", at=now - KNOWN)

@@ -15,54 +15,34 @@ from typing import Any
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken
 from lycosa.people.ids import new_id
-from lycosa.people.interests import LONGEST_NAME, wishes_of
+from lycosa.people.interests import LONGEST_NAME, check_room, wishes_of
 from lycosa.people.typed import line
 
 KINDS = ("classifier", "rules", "browsing", "directory")
 JUDGING, GUIDING = ("classifier",), ("rules", "browsing")  # kinds that judge pages, and kinds that strategies go by
 LARGEST = 64_000_000  # bytes of one
 LONGEST_ABOUT = 2_000_000  # characters of what is told of one
-LONGEST_SOURCES = 250_000  # characters of what one is trained from
 
 
 def create(database: Database, now: float, owner: str, name: str, kind: str, *, most: int, **fields: Any) -> Row:
     """A new one of a person, who may have `most` of them; `fields` are those of the row, what is JSON as plain data."""
-    row: Row = {
-        "id": fields.pop("id", None) or new_id(),
-        "owner": owner,
-        "name": line(name, "the name", LONGEST_NAME, 1),
-        "kind": kind,
-        "state": "queued",
-        "created": now,
-        **fields,
-        "sources": _text(fields.get("sources", {}), LONGEST_SOURCES),
-        "about": _text(fields.get("about", {}), LONGEST_ABOUT),
-    }
+    row: Row = {"id": new_id(), "state": "queued", **fields}
+    row["name"] = line(name, "the name", LONGEST_NAME, 1)
+    row["sources"] = _text(fields.get("sources", {}), 250_000)
+    row["about"] = _text(fields.get("about", {}), LONGEST_ABOUT)
     with database.transaction():
-        database.get("person", owner, locked=True)  # one at a time, or `most` means little
-        check_room(database, owner, most)
-        database.insert("model", row)
-    return _read(database, row["id"])
-
-
-def check_room(database: Database, owner: str, most: int) -> None:
-    had = database.count("model", "owner = :owner", owner=owner)
-    if had >= most:
-        raise InputError(f"you have {had} models, which is the most: delete one first")
+        check_room(database, "model", owner, most)
+        database.insert("model", row, owner=owner, kind=kind, created=now)
+        return database.get("model", row["id"]) or row
 
 
 def of_person(database: Database, person: str) -> list[Row]:
     return database.rows("SELECT * FROM model WHERE owner = :person ORDER BY created DESC, id", person=person)
 
 
-def get(database: Database, owner: str, model: str) -> Row | None:
-    """One of a person's own; nobody has another's."""
-    return database.row("SELECT * FROM model WHERE id = :model AND owner = :owner", model=model, owner=owner)
-
-
 def ready(database: Database, owner: str, model: str, kinds: tuple[str, ...]) -> Row:
     """One that can be used, of one of these kinds; an error says what is wrong with it."""
-    row = get(database, owner, model)
+    row = database.find("model", id=model, owner=owner)
     if row is None:
         raise InputError("this model no longer exists, or it is somebody else's: choose another one")
     if row["kind"] not in kinds:
@@ -121,9 +101,3 @@ def _text(data: dict[str, Any], most: int) -> str:
     if len(text) > most:
         raise InputError("the names of its classes or topics are too long, all together: shorten them, or take fewer")
     return text
-
-
-def _read(database: Database, model: str) -> Row:
-    row = database.get("model", model)
-    assert row is not None
-    return row

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lycosa.people.credentials import derived, digest, new_secret, same
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
+from lycosa.people.permissions import active
 
 IDLE = 14 * 86400.0  # seconds without a request after which a session is over
 WHOLE = 90 * 86400.0  # seconds after which it is over in any case
@@ -34,23 +35,11 @@ class Session:
 
 def begin(database: Database, now: float, person: str, agent: str = "") -> tuple[str, str]:
     """A new session: its id, and the cookie's value."""
-    forget_old(database, now)
+    database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - IDLE)
     value = f"{new_secret()}.{new_secret()}"
-    session = new_id()
-    database.insert(
-        "session",
-        {
-            "id": session,
-            "digest": digest(value),
-            "person": person,
-            "created": now,
-            "rotated": now,
-            "seen": now,
-            "expires": now + WHOLE,
-            "agent": agent,
-        },
-    )
-    return session, value
+    times = {"created": now, "rotated": now, "seen": now, "expires": now + WHOLE}
+    row = database.insert("session", times, id=new_id(), digest=digest(value), person=person, agent=agent)
+    return row["id"], value
 
 
 def find(database: Database, now: float, value: str, *, turn: bool = True) -> Session | None:
@@ -60,15 +49,11 @@ def find(database: Database, now: float, value: str, *, turn: bool = True) -> Se
     if not 80 <= len(value) <= 100:
         return None
     mark = digest(value)
-    row = database.row("SELECT * FROM session WHERE digest = :mark", mark=mark)
-    row = row or database.row("SELECT * FROM session WHERE previous = :mark", mark=mark)
+    row = database.find("session", digest=mark) or database.find("session", previous=mark)
     if row is None or not _good(row, now):
         return None
-    current = same(row["digest"], mark)
-    if not current and now - row["rotated"] > GRACE:
-        return None
-    person = database.active(row["person"])
-    if person is None:
+    current, person = same(row["digest"], mark), active(database, row["person"])
+    if person is None or (not current and now - row["rotated"] > GRACE):
         return None
     fresh = ""
     if current and turn and now - row["rotated"] >= TURN:
@@ -86,11 +71,11 @@ def csrf_of(value: str) -> str:
 def alive(database: Database, now: float, session: str) -> bool:
     """Whether a session is still good, by its id: for streams that last longer than a cookie's value."""
     row = database.get("session", session)
-    return row is not None and _good(row, now) and database.active(row["person"]) is not None
+    return row is not None and _good(row, now) and active(database, row["person"]) is not None
 
 
 def end_all(database: Database, person: str) -> None:
-    database.run("DELETE FROM session WHERE person = :person", person=person)
+    database.delete("session", person=person)
 
 
 def turn_soon(database: Database, person: str) -> None:
@@ -104,11 +89,6 @@ def of_person(database: Database, now: float, person: str) -> list[Row]:
         person=person,
     )
     return [row for row in rows if _good(row, now)]
-
-
-def forget_old(database: Database, now: float) -> None:
-    """Remove what is over."""
-    database.run("DELETE FROM session WHERE expires <= :now OR seen <= :seen", now=now, seen=now - IDLE)
 
 
 def _good(row: Row, now: float) -> bool:

@@ -6,6 +6,7 @@ from lycosa.core.errors import InputError
 from lycosa.people.credentials import check_text, digest, new_secret
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
+from lycosa.people.permissions import active
 
 MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
 NOTED = 60.0  # seconds between two notes of when a token was last used
@@ -20,23 +21,15 @@ def make(
     title = check_text(name, "the token's name").strip()
     if not title:
         raise InputError("the token has no name: say what it is for, so that you know it when you revoke it")
-    secret = MARK + new_secret()
-    row: Row = {
-        "id": new_id(),
-        "digest": digest(secret),
-        "person": person,
-        "name": title,
-        "scopes": " ".join(sorted(scopes)),
-        "created": now,
-        "expires": None if days is None else now + days * DAY,
-        "used": None,
-        "revoked": None,
-    }
+    secret, expires = MARK + new_secret(), None if days is None else now + days * DAY
     with database.transaction():
         database.get("person", person, locked=True)  # one at a time, for the count
         if len([one for one in of_person(database, person) if _good(one, now)]) >= MOST:
             raise InputError(f"you have {MOST} tokens: revoke one that is no longer used")
-        database.insert("token", row)
+        row = database.insert(
+            "token", id=new_id(), digest=digest(secret), person=person, name=title, scopes=" ".join(sorted(scopes)),
+            created=now, expires=expires, used=None, revoked=None,
+        )  # fmt: skip
     return row, secret
 
 
@@ -44,11 +37,9 @@ def find(database: Database, now: float, secret: str) -> Row | None:
     """The token, with the person under `owner`, if it is good and the person not disabled."""
     if not secret.startswith(MARK) or len(secret) > 100:
         return None
-    row = database.row("SELECT * FROM token WHERE digest = :digest", digest=digest(secret))
-    if row is None or not _good(row, now):
-        return None
-    owner = database.active(row["person"])
-    if owner is None:
+    row = database.find("token", digest=digest(secret))
+    owner = active(database, row["person"]) if row and _good(row, now) else None
+    if row is None or owner is None:
         return None
     if row["used"] is None or now - row["used"] >= NOTED:
         database.run("UPDATE token SET used = :now WHERE id = :id", now=now, id=row["id"])
@@ -58,7 +49,7 @@ def find(database: Database, now: float, secret: str) -> Row | None:
 def alive(database: Database, now: float, token: str) -> bool:
     """Whether a token is still good, by its id."""
     row = database.get("token", token)
-    return row is not None and _good(row, now) and database.active(row["person"]) is not None
+    return row is not None and _good(row, now) and active(database, row["person"]) is not None
 
 
 def of_person(database: Database, person: str) -> list[Row]:
@@ -67,7 +58,7 @@ def of_person(database: Database, person: str) -> list[Row]:
 
 def revoke(database: Database, now: float, person: str, token: str) -> Row | None:
     """Make a token worthless; None if the person has none such."""
-    row = database.row("SELECT * FROM token WHERE id = :token AND person = :person", token=token, person=person)
+    row = database.find("token", id=token, person=person)
     if row is not None:
         database.run("UPDATE token SET revoked = :now WHERE id = :token AND revoked IS NULL", now=now, token=token)
     return row

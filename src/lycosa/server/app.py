@@ -21,6 +21,7 @@ from lycosa.people.credentials import Busy, Passwords
 from lycosa.people.database import Database, DatabaseAway, NoRoom, Taken
 from lycosa.people.limits import TooMany
 from lycosa.people.migrating import migrate
+from lycosa.people.permissions import Forbidden, NotFound
 from lycosa.server.api import routers
 from lycosa.server.guards import Site
 from lycosa.server.logs import log
@@ -98,11 +99,10 @@ async def _explain(request: Request, error: Exception) -> Response:
         return _answer(503, str(error), {"Retry-After": "2"})
     if isinstance(error, TooMany):
         return _answer(429, str(error), {"Retry-After": str(error.wait)})
-    conflict = isinstance(error, Taken | LastAdmin)
+    statuses = {NotFound: 404, Forbidden: 403, Taken: 409, LastAdmin: 409, InputError: 422}
+    status = next((status for kind, status in statuses.items() if isinstance(error, kind)), 500)
     settings: Settings = request.app.state.site.settings
-    return _answer(
-        409 if conflict else 422 if isinstance(error, InputError) else 500, without_place(settings, str(error))
-    )
+    return _answer(status, without_place(settings, str(error)))
 
 
 async def _explain_invalid(request: Request, error: Exception) -> Response:

@@ -6,7 +6,8 @@
     model_to("write")               the same for a model: one's own, as nobody shares them
     open_to_all()                   anyone: health, signing in, accepting an invitation
 
-What a person may not know of, does not exist: 404. What they may know of but not do: 403. Nobody at all: 403, too.
+What they may do, `lycosa.people.permissions` decides: what a person may not know of, does not exist: 404. What they may
+know of but not do: 403. Nobody at all: 403, too.
 """
 
 from __future__ import annotations
@@ -20,35 +21,16 @@ from typing import Any
 
 from fastapi import Depends, HTTPException, Request
 
-from lycosa.people import audit, feedback, models, sessions, sharing, tokens
+from lycosa.people import audit, feedback, permissions, sessions, tokens
 from lycosa.people.credentials import Passwords, same
 from lycosa.people.database import Database, Row
-from lycosa.people.sharing import Mode
+from lycosa.people.permissions import ROLES, SCOPES, Mode
 from lycosa.server.news import News
 from lycosa.server.results import CachedView, ViewCache
 from lycosa.server.settings import Settings
 from lycosa.server.streaming import Quota
 
-# what a token may be allowed to do
-SCOPES = {
-    "read": "see interests, pages and changes, and search",
-    "feedback": "label pages and answer suggestions",
-    "write": "create, change, share and delete interests",
-    "run": "start, pause and stop crawls",
-    "account": "change, export and delete the account",
-    "admin": "manage accounts, invitations, the seed catalogue and the audit log",
-    "metrics": "read the server's metrics",
-}
-
-# by role; ownership and sharing limit it further: an admin sees nobody else's interests
-ROLES: dict[str, frozenset[str]] = {
-    "reader": frozenset({"read", "account"}),
-    "member": frozenset({"read", "feedback", "write", "run", "account"}),
-    "admin": frozenset(SCOPES),
-}
-
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # change nothing: a session may use them without a CSRF token
-RANK = {"read": 0, "edit": 1, "own": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +60,21 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class InterestAccess:
-    """An interest that someone may look at, and how far they may go."""
+class Access:
+    """Something that someone may look at."""
 
     person: Person
-    interest: Row
-    mode: Mode
 
     @property
     def site(self) -> Site:
         return self.person.site
+
+
+@dataclass(frozen=True, slots=True)
+class InterestAccess(Access):
+    """An interest that someone may look at; its `mode` is how far they may go."""
+
+    interest: Row
 
     @property
     def labels(self) -> dict[str, bool]:
@@ -109,31 +96,46 @@ class CrawlAccess(InterestAccess):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAccess:
+class ModelAccess(Access):
     """A model of someone's own."""
 
-    person: Person
     model: Row
-
-    @property
-    def site(self) -> Site:
-        return self.person.site
 
 
 def open_to_all() -> Any:
     return _guard(lambda: None, "open")
 
 
-def needs(scope: str) -> Any:
+def sharer() -> Any:
+    """Someone who may end the share that the path names: the interest's owner, or who it is shared with."""
+
+    def guard(request: Request, interest: str, person: str) -> InterestAccess:
+        asker = _with_scope(request, "read")
+        access = InterestAccess(asker, permissions.interest_for(asker.site.database, asker.id, interest))
+        owns = access.interest["mode"] == "own"
+        if not (owns or person == asker.id):
+            raise HTTPException(403, "only its owner can say who it is shared with")
+        if not asker.scopes & ({"write"} if owns else {"write", "account"}):
+            raise HTTPException(403, f"this takes the scope {'write' if owns else 'account'!r}")
+        return access
+
+    return _guard(guard, "interest", "read", "read")
+
+
+def needs(scope: str, *, by_token: bool = True) -> Any:
     def guard(request: Request) -> Person:
-        return _with_scope(request, scope)
+        person = _with_scope(request, scope)
+        if person.token and not by_token:
+            raise HTTPException(403, "a token cannot do this: sign in in a browser")
+        return person
 
     return _guard(guard, "person", "", scope)
 
 
 def interest_to(mode: Mode, scope: str) -> Any:
     def guard(request: Request, interest: str) -> InterestAccess:
-        return may(_with_scope(request, scope), interest, mode)
+        person = _with_scope(request, scope)
+        return InterestAccess(person, permissions.interest_for(person.site.database, person.id, interest, mode))
 
     return _guard(guard, "interest", mode, scope)
 
@@ -141,16 +143,8 @@ def interest_to(mode: Mode, scope: str) -> Any:
 def crawl_to(mode: Mode, scope: str) -> Any:
     def guard(request: Request, crawl: str) -> CrawlAccess:
         person = _with_scope(request, scope)
-        row = person.site.database.get("crawl", crawl)
-        if row is None:
-            raise HTTPException(404, "no such crawl")
-        try:
-            access = may(person, row["interest"], mode)
-        except HTTPException as error:
-            detail = "no such crawl" if error.status_code == 404 else error.detail
-            raise HTTPException(error.status_code, detail) from None
-        directory = person.site.settings.crawl_directory(row["id"])
-        return CrawlAccess(person, access.interest, access.mode, row, directory)
+        row, interest = permissions.crawl_for(person.site.database, person.id, crawl, mode)
+        return CrawlAccess(person, interest, row, person.site.settings.crawl_directory(row["id"]))
 
     return _guard(guard, "crawl", mode, scope)
 
@@ -160,10 +154,7 @@ def model_to(scope: str) -> Any:
 
     def guard(request: Request, model: str) -> ModelAccess:
         person = _with_scope(request, scope)
-        row = models.get(person.site.database, person.id, model)
-        if row is None:
-            raise HTTPException(404, "no such model")
-        return ModelAccess(person, row)
+        return ModelAccess(person, permissions.model_for(person.site.database, person.id, model))
 
     return _guard(guard, "model", "own", scope)
 
@@ -180,19 +171,6 @@ def _with_scope(request: Request, scope: str) -> Person:
         whose = "token" if person.token else "role"
         raise HTTPException(403, f"this takes the scope {scope!r}, which your {whose} does not have")
     return person
-
-
-def may(person: Person, interest: str, mode: Mode) -> InterestAccess:
-    """The interest, if the person may go so far with it."""
-    database = person.site.database
-    row, had = database.get("interest", interest), sharing.mode_of(database, interest, person.id)
-    if row is None or had is None:
-        raise HTTPException(404, "no such interest")
-    if RANK[had] < RANK[mode]:
-        raise HTTPException(
-            403, "this interest is shared with you to " + ("read only" if had == "read" else "edit, but no more")
-        )
-    return InterestAccess(person, row, had)
 
 
 def identify(request: Request) -> Person:

@@ -29,8 +29,8 @@ from lycosa.drawing.pages import environment
 from lycosa.people.accounts import preferences
 from lycosa.people.credentials import LONGEST, SHORTEST
 from lycosa.people.database import DatabaseAway
-from lycosa.people.sharing import Mode
-from lycosa.server.guards import SCOPES, Person, identify, may, site_of
+from lycosa.people.permissions import SCOPES, Forbidden, Mode, NotFound, interest_for
+from lycosa.server.guards import Person, identify, site_of
 from lycosa.topics.model import KINDS
 from lycosa.version import __version__
 
@@ -99,9 +99,9 @@ def _interest(request: Request, person: Person, mode: Mode) -> dict[str, Any]:
     name, tab = request.path_params["interest"], request.path_params.get("tab", "")
     if not name.isprintable() or (tab and tab not in TABS):  # no interest has such a name
         raise HTTPException(404)
-    with away_as_page():
-        access = may(person, name, mode)
-    return {"interest": access.interest["id"], "name": access.interest["name"], "mode": access.mode, "tab": tab}
+    with as_page():
+        row = interest_for(person.site.database, person.id, name, mode)
+    return {"interest": row["id"], "name": row["name"], "mode": row["mode"], "tab": tab}
 
 
 def sign_in(request: Request) -> Response:
@@ -232,7 +232,7 @@ def known(request: Request) -> Person | None:
 
 def visitor(request: Request) -> Person | None:
     """The same for a page that needs somebody. While the database is away nobody is sent to sign in: it would fail."""
-    with away_as_page():
+    with as_page():
         try:
             return identify(request)
         except HTTPException:
@@ -240,12 +240,16 @@ def visitor(request: Request) -> Person | None:
 
 
 @contextmanager
-def away_as_page() -> Iterator[None]:
-    """While the database is away: a page that says so, not an answer for programs."""
+def as_page() -> Iterator[None]:
+    """Refuse with a page that says so, not with an answer for programs."""
     try:
         yield
     except DatabaseAway:
         raise HTTPException(503, headers={"Retry-After": "2"}) from None
+    except NotFound:
+        raise HTTPException(404) from None
+    except Forbidden:
+        raise HTTPException(403) from None
 
 
 def theme_of(person: Person | None) -> str:

@@ -15,7 +15,8 @@ from lycosa.collection.reading import Collection
 from lycosa.collection.tracing import compared, spellings
 from lycosa.core.errors import InputError
 from lycosa.core.types import Visit
-from lycosa.people import interests, sharing, visits
+from lycosa.people import interests, permissions, visits
+from lycosa.people.permissions import NotFound
 from lycosa.refresh import ledger
 from lycosa.refresh.feeds import MOST as FEED
 from lycosa.refresh.feeds import atom, json_feed
@@ -176,9 +177,9 @@ def read_json_feed(request: Request, key: str, _: None = open_to_all()) -> Respo
 def _feed(site: Site, key: str, form: str) -> Response:
     database = site.database
     whose = visits.by_key(database, key)
-    interest = database.get("interest", whose["interest"]) if whose else None
-    if whose is None or interest is None or sharing.mode_of(database, interest["id"], whose["person"]) is None:
-        raise HTTPException(404, "no such feed")
+    if whose is None:
+        raise NotFound("no such feed")
+    interest = permissions.interest_for(database, whose["person"], whose["interest"])
     told: list[Told] = []
     identity = f"urn:lycosa:{interest['id']}"
     crawl = interests.newest_crawl(database, interest["id"])

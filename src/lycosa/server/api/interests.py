@@ -9,14 +9,13 @@ from typing import Literal
 from fastapi import APIRouter, HTTPException, UploadFile
 from pydantic import BaseModel, Field
 
-from lycosa.people import crawls, erasing, interests, sharing, visits
-from lycosa.people.database import Row
-from lycosa.people.sharing import Mode
+from lycosa.people import crawls, erasing, interests, sharing
+from lycosa.people.permissions import Mode, NotFound
 from lycosa.people.typed import line
 from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body
 from lycosa.server.api.crawls import Crawl, crawl_as_told
-from lycosa.server.guards import InterestAccess, Person, interest_to, needs
+from lycosa.server.guards import InterestAccess, Person, interest_to, needs, sharer
 from lycosa.server.validation import checked
 from lycosa.web.sources.files import read_seeds
 from lycosa.web.urls import check_seed
@@ -94,7 +93,7 @@ class Share(BaseModel):
 @router.get("/interests")
 def list_interests(person: Person = needs("read")) -> list[Interest]:
     """Your interests and those shared with you, most recently changed first."""
-    return _interests(person, interests.of_person(person.site.database, person.id))
+    return _interests(person)
 
 
 @router.post("/interests", status_code=201)
@@ -123,7 +122,7 @@ def change_interest(body: ChangedInterest, access: InterestAccess = interest_to(
     site, database, interest = access.site, access.site.database, access.interest["id"]
     wishes = None
     if body.wishes is not None:
-        before = None if access.mode == "own" else interests.wishes_of(access.interest)
+        before = None if access.interest["mode"] == "own" else interests.wishes_of(access.interest)
         wishes = checked(
             asdict(body.wishes), database, site.settings.max_budget, access.interest["owner"],
             site.settings.model_file, before,
@@ -162,16 +161,15 @@ def delete_interest(access: InterestAccess = interest_to("own", "write")) -> Non
 
 
 def _interest(person: Person, interest: str) -> Interest:
-    rows = [row for row in interests.of_person(person.site.database, person.id) if row["id"] == interest]
-    if not rows:
-        raise HTTPException(404, "no such interest")  # deleted, or no longer shared, in this very moment
-    return _interests(person, rows)[0]
+    found = _interests(person, interest)
+    if not found:
+        raise NotFound("no such interest")  # deleted, or no longer shared, in this very moment
+    return found[0]
 
 
-def _interests(person: Person, rows: list[Row]) -> list[Interest]:
-    database = person.site.database
-    beside = interests.beside(database, person.id)
-    seen = visits.all_of(database, person.id)
+def _interests(person: Person, interest: str = "") -> list[Interest]:
+    site, database = person.site, person.site.database
+    crawls = interests.newest_crawls(database, person.id)
     until = time.monotonic() + 0.1  # what is not counted then is, the next time
     return [
         Interest(
@@ -180,20 +178,16 @@ def _interests(person: Person, rows: list[Row]) -> list[Interest]:
                 "owner": Named(id=row["owner"], name=row["owner_name"]),
                 "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
                 "wishes": interests.wishes_of(row),
-                "crawl": crawl_as_told(database, crawl) if (crawl := beside["crawls"].get(row["id"])) else None,
-                "labels": Labels(**beside["labels"].get(row["id"], {"yes": 0, "no": 0})),
-                "shares": beside["shares"].get(row["id"], {"n": 0})["n"],
-                "unseen": _unseen(person, crawl, seen.get(row["id"], 0.0), until),
+                "crawl": crawl_as_told(database, crawl) if crawl else None,
+                "labels": Labels(**row),
+                "unseen": site.news.count(site.settings.crawl_directory(crawl["id"]), row["seen"], until)
+                if crawl
+                else None,
             }
         )
-        for row in rows
+        for row in interests.of_person(database, person.id, interest)
+        for crawl in [crawls.get(row["id"])]
     ]
-
-
-def _unseen(person: Person, crawl: Row | None, since: float, until: float) -> int | None:
-    if crawl is None:
-        return None
-    return person.site.news.count(person.site.settings.crawl_directory(crawl["id"]), since, until)
 
 
 # -- sharing ---------------------------------------------------------------------------------------------------
@@ -216,18 +210,13 @@ def share(body: NewShare, access: InterestAccess = interest_to("own", "write")) 
 
 
 @router.delete("/interests/{interest}/shares/{person}", status_code=204)
-def stop_sharing(person: str, access: InterestAccess = interest_to("read", "read")) -> None:
+def stop_sharing(person: str, access: InterestAccess = sharer()) -> None:
     """Stop sharing it with this person; or leave it yourself."""
-    asker = access.person
-    owns, leaves = access.mode == "own", person == asker.id
-    if not (owns or leaves):
-        raise HTTPException(403, "only its owner can say who it is shared with")
-    if not asker.scopes & ({"write"} if owns else {"write", "account"}):
-        raise HTTPException(403, f"this takes the scope {'write' if owns else 'account'!r}")
     if not sharing.stop(access.site.database, access.interest["id"], person):
-        raise HTTPException(404, "it is not shared with this person")
+        raise NotFound("it is not shared with this person")
+    leaves = person == access.person.id
     detail = "" if leaves else f"with {person}"
-    asker.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
+    access.person.record("interest left" if leaves else "interest unshared", access.interest["id"], detail)
 
 
 # -- addresses out of a file: bookmarks, OPML, a list. Nothing of it is kept, nothing is fetched ---------------------

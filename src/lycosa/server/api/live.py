@@ -39,10 +39,11 @@ from lycosa.core.types import Visit
 from lycosa.people import crawls
 from lycosa.people.crawls import OVER
 from lycosa.people.database import DatabaseAway
+from lycosa.people.permissions import NotFound, interest_for
 from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
-from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, may, still_there
+from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, still_there
 from lycosa.server.results import CachedView, Label, explained, is_found, label_of, why_of
 from lycosa.server.streaming import Busy
 
@@ -209,10 +210,10 @@ class Feed:
         try:
             if not still_there(self.access.person):
                 return "signed out"
-            may(self.access.person, self.access.interest["id"], "read")
+            interest_for(self.access.site.database, self.access.person.id, self.access.interest["id"])
         except DatabaseAway:
             return ""  # it was allowed a moment ago; asked again in ten seconds
-        except HTTPException:
+        except NotFound:
             return "not shared any more"
         return ""
 

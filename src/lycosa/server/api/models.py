@@ -17,13 +17,14 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
-from lycosa.people import models
+from lycosa.people import models, permissions
 from lycosa.people.database import Row
 from lycosa.people.ids import new_id
+from lycosa.people.interests import check_room
 from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body
-from lycosa.server.guards import ModelAccess, Person, may, model_to, needs
+from lycosa.server.guards import ModelAccess, Person, model_to, needs
 from lycosa.topics.model import KINDS
 
 router = APIRouter(tags=["models"])
@@ -104,7 +105,7 @@ def upload_model(
     """
     site, key = person.site, new_id()
     name = line(name or Path(file.filename or "").stem[:100] or "model", "the name", 120, 1)
-    models.check_room(site.database, person.id, site.settings.max_models)  # before much is read
+    check_room(site.database, "model", person.id, site.settings.max_models)  # before much is read
     place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
     try:
         _receive(file.file, given)
@@ -136,7 +137,7 @@ def train_model(body: NewModel, person: Person = needs("run")) -> ModelInfo:
     """
     site = person.site
     for interest in body.interests:
-        may(person, interest, "own")
+        permissions.interest_for(site.database, person.id, interest, "own")
     if body.kind == "classifier" and body.classifier not in KINDS:
         raise InputError(f"there is no classifier {body.classifier[:40]!r}: take {', '.join(KINDS)}")
     if body.kind != "classifier" and len(body.interests) > 1:

@@ -27,7 +27,7 @@ from lycosa.cluster.splitting import bring_together
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
-from lycosa.people import catalogue, crawls, erasing, feedback, models, notices
+from lycosa.people import catalogue, crawls, erasing, feedback, notices
 from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
 from lycosa.people.wishes import Wishes
@@ -318,7 +318,7 @@ class CrawlProcess:
         with suppress(ValueError, TypeError):
             wishes = Wishes.of_json(row["wishes"])
             for option, model in (("model", wishes.model), ("strategy", wishes.strategy_model)):
-                if model and models.get(self.database, row["owner"], model) is not None:
+                if model and self.database.find("model", id=model, owner=row["owner"]) is not None:
                     found[option] = str(self.settings.model_file(model))
         return found
 

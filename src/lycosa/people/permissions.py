@@ -1,0 +1,87 @@
+"""Who may see and change what: nothing else decides it.
+
+An interest is its owner's, who may share it with others, to read or to edit. A crawl goes with its interest. A model is
+its owner's alone. A role, and the scopes of a token, limit what a person may do with any of them: an admin sees nobody
+else's interests. What a person may not see does not exist for them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lycosa.core.errors import InputError, LycosaError
+from lycosa.people.database import Database, Row
+
+# what a token may be allowed to do
+SCOPES = {
+    "read": "see interests, pages and changes, and search",
+    "feedback": "label pages and answer suggestions",
+    "write": "create, change, share and delete interests",
+    "run": "start, pause and stop crawls",
+    "account": "change, export and delete the account",
+    "admin": "manage accounts, invitations, the seed catalogue and the audit log",
+    "metrics": "read the server's metrics",
+}
+ROLES: dict[str, frozenset[str]] = {
+    "reader": frozenset({"read", "account"}),
+    "member": frozenset({"read", "feedback", "write", "run", "account"}),
+    "admin": frozenset(SCOPES),
+}
+Mode = Literal["read", "edit", "own"]  # how far someone may go with an interest
+RANK = {"read": 0, "edit": 1, "own": 2}
+
+# Interests that a person may see, with `mode` and `owner_name`; none for one who is suspended
+VISIBLE = (
+    "SELECT i.*, o.name AS owner_name, CASE WHEN i.owner = p.id THEN 'own' ELSE s.mode END AS mode "
+    "FROM person p JOIN interest i ON p.id = :person AND p.disabled = 0 JOIN person o ON o.id = i.owner "
+    "LEFT JOIN share s ON s.interest = i.id AND s.person = p.id WHERE (i.owner = p.id OR s.person IS NOT NULL)"
+)
+
+
+class NotFound(LycosaError):
+    """It does not exist, as far as who asks may know."""
+
+
+class Forbidden(LycosaError):
+    """Whoever asks may know of it, but not do this."""
+
+
+def active(database: Database, person: str | None) -> Row | None:
+    """Return a person whose account is not suspended."""
+    return database.find("person", id=person, disabled=0)
+
+
+def interest_for(database: Database, person: str, interest: str, mode: Mode = "read") -> Row:
+    """Return an interest that a person may go so far with, with `mode` and `owner_name`."""
+    row = database.row(f"{VISIBLE} AND i.id = :interest", person=person, interest=interest)
+    if row is None:
+        raise NotFound("no such interest")
+    if RANK[row["mode"]] < RANK[mode]:
+        shared = "read only" if row["mode"] == "read" else "edit, but no more"
+        raise Forbidden(f"this interest is shared with you to {shared}")
+    return row
+
+
+def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") -> tuple[Row, Row]:
+    """Return a crawl whose interest a person may go so far with, and that interest."""
+    row = database.get("crawl", crawl)
+    try:
+        if row is not None:
+            return row, interest_for(database, person, row["interest"], mode)
+    except NotFound:
+        pass
+    raise NotFound("no such crawl")
+
+
+def model_for(database: Database, person: str, model: str) -> Row:
+    """Return a model of a person's own."""
+    row = database.find("model", id=model, owner=person)
+    if row is None:
+        raise NotFound("no such model")
+    return row
+
+
+def check_role(role: str) -> str:
+    if role not in ROLES:
+        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
+    return role
