@@ -6,14 +6,17 @@ import asyncio
 import gzip
 import io
 import json
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
 from crawl_on_site import WISHES, CrawlOnSite
+from lycosa.core.errors import InputError
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.people import models, suggestions
 from lycosa.server import models as files
@@ -129,11 +132,13 @@ def test_what_is_no_model_is_refused(site: SiteUnderTest, tmp_path: Path, monkey
         narrow.setattr(models, "LONGEST_ABOUT", 50)  # more is in no backup
         assert (422, True) == ((told := upload(ada, good)).status_code, "too long" in told.text)
     deep = b"http://reef.test/a\t" + b"/".join([b"a"] * 20) + b"\n"
-    with monkeypatch.context() as narrow:
-        narrow.setattr(files, "MOST_TREE", 19 * files.NODE)  # for 20 nodes
-        assert (422, True) == ((told := upload(ada, deep)).status_code, "too long, or too many" in told.text)
+    (tmp_path / "deep").write_bytes(deep)
+    monkeypatch.setattr(files, "MOST_TREE", 19 * files.NODE)  # for 20 nodes
+    with pytest.raises(InputError, match="too long, or too many"):
+        files.inspect(tmp_path / "deep", "directory")
     monkeypatch.setattr(files, "MOST_CLASSES", 2)
-    assert "too many here" in upload(ada, good).text
+    with pytest.raises(InputError, match="too many here"):
+        files.inspect(tmp_path / "m", "classifier")
     monkeypatch.setattr(models, "LARGEST", 100)
     assert 413 == upload(ada, good).status_code
     assert [] == list((site.settings.data / "models").iterdir())
@@ -198,15 +203,15 @@ def crawl(site: SiteUnderTest) -> CrawlOnSite:
 def train(crawl: CrawlOnSite, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> dict[str, Any]:
     """Ask for a model, and have it trained; the work is done here, not in a process of its own."""
 
-    async def here(module: str, told: dict[str, Any], *_: Any) -> Any:
-        return json.loads(json.dumps(training.work(json.loads(json.dumps(told))))), ""
+    def here(module: str, told: dict[str, Any], *_: Any) -> Any:
+        return json.loads(json.dumps(training.work(json.loads(json.dumps(told)))))
 
-    monkeypatch.setattr(training.child, "ask", here)
+    monkeypatch.setattr(training.child, "run", here)
     answer = crawl.client.post(f"{API}/models/train", json={"name": "taught", "interests": [crawl.interest], **asked})
     assert (201, "queued") == (answer.status_code, answer.json()["state"]), answer.text
     row = models.take(crawl.site.database)
     assert row is not None
-    asyncio.run(training.Training(crawl.site.settings, crawl.site.database).do(row))
+    training.Training(crawl.site.settings, crawl.site.database).do(row)
     told: dict[str, Any] = crawl.client.get(f"{API}/models/{row['id']}").json()
     return told
 
@@ -283,3 +288,36 @@ def test_training_that_fails_says_why(crawl: CrawlOnSite, monkeypatch: pytest.Mo
     assert ("failed", True) == (model["state"], "label some pages first" in model["reason"])
     assert not (crawl.site.settings.data / "models").exists()
     assert not (crawl.site.settings.data / "training").exists()
+
+
+def test_upload_turns(site: SiteUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uploads of one person are read one after the other, those of two people at the same time."""
+    ada, bob = site.sign_up("Ada"), site.sign_up("Bob")
+    began, both = list[str](), threading.Barrier(2, timeout=60)
+    reading, at_once = list[str](), list[int]()
+
+    def read(module: str, task: dict[str, Any], seconds: float) -> dict[str, Any]:
+        owner = "bob" if b"bob" in Path(task["given"]).read_bytes() else "ada"
+        reading.append(owner)
+        at_once.append(reading.count(owner))
+        if len(began) < 2:
+            began.append(owner)
+            both.wait()  # until the other person's is being read, too
+        reading.remove(owner)
+        return files.take_in(task)
+
+    monkeypatch.setattr("lycosa.server.child.run", read)
+    asked = [(ada, b"http://ada.test/\tSea\n")] * 3 + [(bob, b"http://bob.test/\tSea\n")]
+
+    async def send(client: Any, content: bytes) -> int:
+        transport, headers = httpx.ASGITransport(site.app), dict(client.headers)
+        async with httpx.AsyncClient(
+            transport=transport, base_url=site.settings.base, headers=headers, cookies=dict(client.cookies)
+        ) as http:
+            return (await http.post(f"{API}/models", files={"file": ("a.tsv", content)})).status_code
+
+    async def send_all() -> list[int]:
+        return await asyncio.gather(*(send(*each) for each in asked))
+
+    assert [201] * 4 == asyncio.run(send_all())
+    assert ({"ada", "bob"}, 1) == (set(began), max(at_once))

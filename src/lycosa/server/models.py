@@ -18,6 +18,7 @@ from lycosa.core.errors import InputError
 from lycosa.estimators.rulebook import HEADER, RuleBook
 from lycosa.people.database import Database
 from lycosa.people.models import LARGEST, ids
+from lycosa.server import child
 from lycosa.server.settings import Settings
 from lycosa.text.browsing import FORMAT as BROWSING
 from lycosa.text.browsing import Browsing
@@ -134,6 +135,18 @@ def keep_directory(source: Path, target: Path) -> str:
     return "; ".join([*found.notes, *(f"left out: {count:,} {why}" for why, count in found.left_out.items())])
 
 
+def take_in(task: dict[str, Any]) -> dict[str, Any]:
+    """In a child process: check an upload and put it in its place; what its row is to say."""
+    given, place = Path(task["given"]), Path(task["place"])
+    kind, notes = kind_of(given), []
+    if kind == "directory":
+        notes = [note] if (note := keep_directory(given, place)) else []
+    else:
+        given.replace(place)
+    about = inspect(place, kind) | ({"notes": notes} if notes else {})
+    return {"kind": kind, "about": about, "size": place.stat().st_size, "digest": digest_of(place)}
+
+
 # -- topics ------------------------------------------------------------------------------------------------------
 
 
@@ -208,3 +221,7 @@ def room(settings: Settings) -> Path:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(place, 0o700)
     return place
+
+
+if __name__ == "__main__":
+    child.serve(take_in, gigabytes=4)

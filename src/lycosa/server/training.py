@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,47 +36,62 @@ class Training:
     def __init__(self, settings: Settings, database: Database) -> None:
         self.settings, self.database = settings, database
         self.place = settings.data / "training"
+        self.queued = asyncio.Event()  # set to have the queue looked at now
+        self._tidied = -TIDY
+        self._over = False
 
     async def run_queued(self) -> None:
         """Train what is queued until cancelled. While the database is away, wait."""
-        started, tidied = False, -TIDY
-        while True:
-            try:
-                if time.monotonic() > tidied + TIDY:
-                    await asyncio.to_thread(sweep, self.settings, self.database, time.time())
-                    tidied = time.monotonic()
-                if not started:
-                    await asyncio.to_thread(shutil.rmtree, self.place, ignore_errors=True)
-                    await asyncio.to_thread(models.requeue, self.database)
+        started = False
+        try:
+            while True:
+                try:
+                    self.queued.clear()
+                    if await asyncio.to_thread(self.look, started):
+                        continue
                     started = True
-                row = await asyncio.to_thread(models.take, self.database)
-                if row is not None:
-                    await self.do(row)
-                    continue
-            except LycosaError as error:
-                log("training waits", "warning", why=str(error))
-                started = False  # the last result may not have been written
-            await asyncio.sleep(1.0)
+                except LycosaError as error:
+                    log("training waits", "warning", why=str(error))
+                    started = False  # the last result may not have been written
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.queued.wait(), 5.0 if started else 1.0)
+        finally:
+            self._over = True
 
-    async def do(self, row: Row) -> None:
+    def look(self, started: bool = True) -> bool:
+        """Train the model that has waited longest; False if none waits."""
+        if time.monotonic() > self._tidied + TIDY:
+            sweep(self.settings, self.database, time.time())
+            self._tidied = time.monotonic()
+        if not started:
+            shutil.rmtree(self.place, ignore_errors=True)
+            models.requeue(self.database)
+        row = models.take(self.database)
+        if row is not None:
+            self.do(row)
+        return row is not None
+
+    def do(self, row: Row) -> None:
         """Train one model and record the result or the reason of its failure."""
         log("training started", job=row["id"])
-        task: dict[str, Any] = {}
+        reason, task = "", dict[str, Any]()
         try:
-            task = await asyncio.to_thread(self.gather, row)
-            answer = await child.ask(__name__, task, partial(self._deleted, row["id"]), 1_800.0)
-            await asyncio.to_thread(self.end, row, task, *answer)
-            reason = answer[1]
+            task = self.gather(row)
+            self.keep(row, child.run(__name__, task, 1_800.0, lambda: self._unwanted(row["id"])))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as error:
-            reason = without_place(self.settings, str(error))
-            await asyncio.to_thread(self.end, row, task, None, reason)
+            reason = str(error)
+            for crawl in task.get("crawls", ()):
+                reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
+            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # what only a command line has
+            if not self._over:  # else the next process trains it
+                models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
         finally:
             shutil.rmtree(self.place, ignore_errors=True)
         log("training ended", job=row["id"], reason=reason)
 
-    async def _deleted(self, model: str) -> bool:
+    def _unwanted(self, model: str) -> bool:
         try:
-            return await asyncio.to_thread(self.database.get, "model", model) is None
+            return self._over or self.database.get("model", model) is None
         except LycosaError:
             return False
 
@@ -108,13 +123,7 @@ class Training:
             task["topics"] = dict(pages_of(settings.model_file(listed["id"]), sources["topics"]))
         return task
 
-    def end(self, row: Row, task: dict[str, Any], result: dict[str, Any] | None, reason: str) -> None:
-        if result is None:
-            for crawl in task.get("crawls", ()):
-                reason = reason.replace(crawl["directory"], f"the crawl of {crawl['name']}")
-            reason = re.sub(r" \(--[^)]*\)", "", without_place(self.settings, reason))  # what only a command line has
-            models.end(self.database, time.time(), row["id"], "failed", {}, reason=reason[:500])
-            return
+    def keep(self, row: Row, result: dict[str, Any]) -> None:
         out, place = self.place / "out", room(self.settings) / row["id"]
         about = {**inspect(out, row["kind"]), **result}
         file = {"size": out.stat().st_size, "digest": digest_of(out)}

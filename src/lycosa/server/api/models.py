@@ -7,14 +7,17 @@ with the account.
 from __future__ import annotations
 
 import json
+from asyncio import Lock
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
+from weakref import WeakValueDictionary
 
 from fastapi import APIRouter, Form, HTTPException, UploadFile
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from lycosa.core.errors import InputError
 from lycosa.people import models, permissions
@@ -22,6 +25,7 @@ from lycosa.people.database import Row
 from lycosa.people.ids import new_id
 from lycosa.people.interests import check_room
 from lycosa.people.typed import line
+from lycosa.server import child
 from lycosa.server import models as files
 from lycosa.server.api import Body
 from lycosa.server.guards import ModelAccess, Person, model_to, needs
@@ -31,6 +35,7 @@ router = APIRouter(tags=["models"])
 
 MOST_CHILDREN = 500
 MOST_SHOWN = 100  # topics and pages of one answer
+TURNS: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # by person: uploads are read one after the other
 Kind = Literal["classifier", "rules", "browsing", "directory"]
 Id = Annotated[str, Field(max_length=64)]
 
@@ -95,7 +100,7 @@ def list_models(person: Person = needs("read")) -> list[ModelInfo]:
 
 
 @router.post("/models", status_code=201, responses={413: {"description": "The file is too large"}})
-def upload_model(
+async def upload_model(
     file: UploadFile,
     name: Annotated[str, Form(max_length=200)] = "",
     person: Person = needs("write"),
@@ -103,29 +108,28 @@ def upload_model(
     """Upload a model: a file of `lycosa train`, `train rules` or `train browse`, or pages by topic, as a table (an
     address, a tab and a path such as Science/Physics a line).
     """
+    turn = TURNS.setdefault(person.id, Lock())
+    async with turn:
+        return await run_in_threadpool(_take_in, file.file, name or Path(file.filename or "").stem[:100], person)
+
+
+def _take_in(file: IO[bytes], name: str, person: Person) -> ModelInfo:
     site, key = person.site, new_id()
-    name = line(name or Path(file.filename or "").stem[:100] or "model", "the name", 120, 1)
+    name = line(name or "model", "the name", 120, 1)
     check_room(site.database, "model", person.id, site.settings.max_models)  # before much is read
     place, given = site.settings.model_file(key), files.room(site.settings) / f"{key}.new"
     try:
-        _receive(file.file, given)
-        kind = files.kind_of(given)
-        note = ""
-        if kind == "directory":
-            note = files.keep_directory(given, place)
-        else:
-            given.replace(place)
-        about = {**files.inspect(place, kind), **({"notes": [note]} if note else {})}
+        _receive(file, given)
+        read = child.run(files.__name__, {"given": str(given), "place": str(place)}, 120.0)
         row = models.create(
-            site.database, site.clock(), person.id, name, kind, most=site.settings.max_models, id=key, state="ready",
-            about=about, size=place.stat().st_size, digest=files.digest_of(place),
-        )  # fmt: skip
+            site.database, site.clock(), person.id, name, most=site.settings.max_models, id=key, state="ready", **read
+        )
     except BaseException:
         place.unlink(missing_ok=True)
         raise
     finally:
         given.unlink(missing_ok=True)
-    person.record("model uploaded", key, kind)
+    person.record("model uploaded", key, row["kind"])
     return _told(row)
 
 
