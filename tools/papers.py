@@ -41,7 +41,7 @@ labels that no crawler sees, unless a title says *as published*: there the crawl
 
 What each paper has, formula by formula and figure by figure, and how to reach it: [item by item](papers-items.md).
 
-The corpora are not part of the project: `lycosa lab fetch wikispeedia` and `lycosa lab fetch webkb` get them. A corpus
+The corpora are not part of the project: `lycosa lab index public:wikispeedia` and `public:webkb` get them. A corpus
 of 5,000 pages is a small world: after a thousand pages anyone has found much of a topic. What a paper says of the web
 is not refuted by it. A verdict says what holds *here*, by a criterion that stands in the code. Wikispeedia's articles
 are read without the line under the title that names their own subjects: with it, a page tells its label.

@@ -1,19 +1,15 @@
 """Generated graphs have the size they should, and the properties that are promised."""
 
-import json
-import shutil
-from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from lycosa.cli.main import app
 from lycosa.core.errors import InputError
 from lycosa.estimators import strategy
 from lycosa.lab.corpora import generated
-from lycosa.lab.corpora.generated import KINDS, generate, needs, size_of
+from lycosa.lab.corpora.generated import KINDS, generate
+from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.simulation import simulate
@@ -157,30 +153,10 @@ def test_small_ones_work(tmp_path: Path) -> None:
     assert 50 == np.count_nonzero(generate(tmp_path / "all", "jazz", nodes=50, share=1.0).score)
 
 
-def test_too_little_room_is_told_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where disk or memory won't do, nothing is begun, and what it needs is told: 1.9 GB of disk for jazz."""
-    memory, disk = needs(*size_of("jazz"))
-    assert (1.9, 1.9) == (round(disk / 1e9, 1), round(memory / 1e9, 1))
-    usage = namedtuple("usage", "total used free")
-    with monkeypatch.context() as patched:
-        patched.setattr(shutil, "disk_usage", lambda place: usage(10**9, 0, 10**9))
-        with pytest.raises(InputError, match=r"needs 1\.9 GB of disk.*1\.0 GB left.*--out"):
-            generate(tmp_path / "jazz", "jazz")
-    monkeypatch.setattr(generated, "_memory", lambda: 10**9)
-    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage(10**12, 0, 10**12))
-    with pytest.raises(InputError, match=r"needs 1\.9 GB of memory.*1\.0 GB are free.*--nodes"):
-        generate(tmp_path / "jazz", "jazz")
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_command_makes_one(tmp_path: Path) -> None:
-    """`lycosa lab generate` writes an index, says what it needs and what it made."""
-    out = tmp_path / "made.index"
-    told = CliRunner().invoke(app, ["lab", "generate", "france", "--out", str(out), "--nodes", "500", "--json"])
-    assert 0 == told.exit_code, told.output
-    facts = json.loads(told.stdout)
-    assert (500, 96, Index.open(out).fingerprint) == (facts["pages"], facts["non_zero_nodes"], facts["fingerprint"])
-    assert "GB of memory" in told.stderr
-    again = CliRunner().invoke(app, ["lab", "generate", "france", "--out", str(out), "--nodes", "500", "--share", ".1"])
-    assert 0 == again.exit_code
-    assert "500 nodes, 50 with a score" in again.stdout
+def test_make_index_generated(tmp_path: Path) -> None:
+    """Its parameters are typed with its name."""
+    index = make_index(["generated:france,nodes=500,share=.1,seed=3"], tmp_path / "x")
+    assert (500, 50) == (len(index), index.facts["non_zero_nodes"])
+    assert index.fingerprint == generate(tmp_path / "y", "france", nodes=500, share=0.1, random_seed=3).fingerprint
+    with pytest.raises(InputError, match="has no parameter 'pages'"):
+        make_index(["generated:france,pages=500"], tmp_path / "z")

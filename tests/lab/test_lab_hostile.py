@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
 from lycosa.lab.guides import Guide, _read, _write
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Recorded, unfinished, write_index
+from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.report.writing import write_report
 from lycosa.lab.results import read_run
 from lycosa.lab.running import run
@@ -38,36 +36,6 @@ def index(tmp_path: Path) -> Index:
     return write_index(pages, tmp_path / "i", source="test")
 
 
-def last(value: float) -> Callable[[Any], Any]:
-    """A column with another last entry."""
-    return lambda column: np.append(column[:-1], value).astype(column.dtype)
-
-
-@pytest.mark.parametrize(
-    ("column", "change"),
-    [
-        ("child", last(4)),
-        ("child", last(-1)),
-        ("link_slot", last(1)),
-        ("link_at", last(-1)),
-        ("link_at", lambda column: column[:0]),
-        ("class_of", last(1)),
-        ("term", last(2**32 - 1)),
-        ("count", last(0)),
-        ("child_start", lambda column: np.array([0, 3, 2, 1, 4])),
-        ("class_start", lambda column: np.array([0, 2, 1, 2, 2])),
-    ],
-)
-def test_an_index_whose_numbers_lead_out_of_it_is_refused(
-    index: Index, column: str, change: Callable[[Any], Any]
-) -> None:
-    """No entry of a column may stand for a node, class, word or link that is not there."""
-    assert index.path is not None
-    np.save(index.path / f"{column}.npy", change(np.array(index.columns[column])))
-    with pytest.raises(InputError, match=r"can't be read.*make it again"):
-        Index.open(index.path)
-
-
 def test_a_column_that_is_an_archive_of_arrays_is_refused(index: Index) -> None:
     """What numpy opens as something else than an array is no column."""
     assert index.path is not None
@@ -75,24 +43,6 @@ def test_a_column_that_is_an_archive_of_arrays_is_refused(index: Index) -> None:
     (index.path / "other.npz").replace(index.path / "child.npy")
     with pytest.raises(InputError, match="child is not a column"):
         Index.open(index.path)
-
-
-@pytest.mark.parametrize("facts", [{"classes": [5]}, {"left_out": 5}, {"notes": [None]}, {"links": "many"}])
-def test_an_index_with_facts_of_other_types_is_refused(index: Index, facts: dict[str, Any]) -> None:
-    """What is printed and summed up later has to be what it is taken for."""
-    assert index.path is not None
-    told = {**index.facts, **facts}
-    (index.path / "index.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match=next(iter(facts)) + "|class or a note"):
-        Index.open(index.path)
-
-
-def test_an_index_that_lacks_words_is_refused_when_they_are_needed(index: Index) -> None:
-    """A word without a name is an error that says so, not an index that is out of range."""
-    assert index.path is not None
-    (index.path / "stems.bin").write_bytes(b"\x91\xa5coral" + b" " * 9)
-    with pytest.raises(InputError, match="words"):
-        _ = Index.open(index.path).stems
 
 
 def test_a_file_of_the_users_in_an_index_is_kept(index: Index, tmp_path: Path) -> None:
@@ -103,19 +53,10 @@ def test_a_file_of_the_users_in_an_index_is_kept(index: Index, tmp_path: Path) -
     assert (tmp_path / "i" / "notes.txt").read_text() == "mine"
 
 
-def test_two_do_not_make_one_index_at_once(tmp_path: Path) -> None:
-    """The second is told to wait, and leaves alone what the first has written."""
-    with unfinished(tmp_path / "i") as beside:
-        (beside / "names.bin").write_bytes(b"a")
-        with pytest.raises(InputError, match="another process"), unfinished(tmp_path / "i"):
-            pass
-        assert (beside / "names.bin").read_bytes() == b"a"
-
-
 def test_a_score_that_no_column_can_hold_is_refused(tmp_path: Path) -> None:
     """1e300 is finite, but infinite in four bytes."""
     (tmp_path / "links.tsv").write_text("a\tb\t1e300\n")
-    with pytest.raises(InputError, match="too large"):
+    with pytest.raises(InputError, match="infinite"):
         write_graph(tmp_path / "links.tsv", None, tmp_path / "g", "test")
 
 

@@ -1,4 +1,4 @@
-"""`lycosa lab index` and `lycosa lab fetch` as a person types them."""
+"""`lycosa lab index` as a person types it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,5 @@ def test_errors_are_one_line(
     """What can't be read ends the command with a message and an exit code."""
     assert 0 != run(monkeypatch, "lab", "index", str(tmp_path / "nothing"), "--out", str(tmp_path / "x"))
     assert "there is no" in capsys.readouterr().err
-    assert 0 != run(monkeypatch, "lab", "fetch", "nothing", "--out", str(tmp_path / "x"))
+    assert 0 != run(monkeypatch, "lab", "index", "public:nothing", "--out", str(tmp_path / "x"))
     assert "no public corpus 'nothing'" in capsys.readouterr().err
-
-
-def test_fetch_lists_what_there_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a name, the corpora with what they are."""
-    assert 0 == run(monkeypatch, "lab", "fetch")
-    assert "webkb           Computer science departments" in capsys.readouterr().out
-    assert 0 == run(monkeypatch, "lab", "fetch", "--json")
-    assert "wikispeedia" == json.loads(capsys.readouterr().out)[0]["name"]

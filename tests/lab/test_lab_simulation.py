@@ -237,7 +237,7 @@ def test_a_recorded_visit_is_the_engines(world: World) -> None:
 
 def test_an_index_of_nothing_but_columns_works() -> None:
     """A graph without scores, names or links can be crawled: its seeds, that is."""
-    columns = {name: np.zeros(0, kind) for name, kind in COLUMNS.items()}
+    columns = {name: np.zeros(0, column.kind) for name, column in COLUMNS.items()}
     columns |= {"child_start": np.zeros(4, np.int64), "link_start": np.zeros(4, np.int64)}
     index = Index(columns, {}, np.zeros(0, np.uint8), np.zeros(0, np.uint8))
     trace = simulate(Guide.given(index), strategy("fl_e"), [2, 0], 5)

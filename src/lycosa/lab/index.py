@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
@@ -31,28 +31,35 @@ AGAIN = "make it again with 'lycosa lab index'"
 
 LARGEST = 256 * 2**20  # bytes of a page with its links, unpacked
 
-BLOCK = 1 << 16  # entries checked at a time: columns may be larger than memory
-
-# Columns with the types of their entries; of n nodes.
-COLUMNS: dict[str, str] = {
-    "name_start": "<i8",  # n + 1: where each node's name begins in names.bin
-    "link_start": "<i8",  # n + 1
-    "link_slot": "<i4",  # of each link the place of its child among the children of its page; empty: each its own
-    "link_at": "<i4",  # of each link its place among all links of its page, dead ones too; empty for a graph
-    "child_start": "<i8",  # n + 1
-    "child": "<i4",  # the nodes that each node links to, each once, in page order
-    "text_start": "<i8",  # n + 1: where each node's text begins in texts.bin; empty for a graph
-    "term_start": "<i8",  # n + 1; empty for a graph
-    "term": "<u4",
-    "count": "<u2",
-    "simhash": "<u8",
-    "score": "<f4",  # true scores of nodes; empty where the corpus has none
-    "alpha": "<f4",  # scores of links, child by child; empty where the corpus has none
-    "class_start": "<i8",  # n + 1; empty where there are no classes
-    "class_of": "<i4",  # numbers of the classes of each node
-}
-
 NAMES, TEXTS, STEMS = "names.bin", "texts.bin", "stems.bin"
+
+
+class Column(NamedTuple):
+    """The type of a column's entries; a column with `into` has where each node's entries of another one begin."""
+
+    kind: str
+    into: str = ""
+    alike: str = ""  # column with as many entries, unless this one is empty
+
+
+# A graph has no texts, terms and link slots; a corpus of pages no scores.
+COLUMNS: dict[str, Column] = {
+    "name_start": Column("<i8", NAMES),
+    "link_start": Column("<i8", "link_slot"),
+    "link_slot": Column("<i4"),  # place of each link's child among the children of its page
+    "link_at": Column("<i4", alike="link_slot"),  # place of each link among all links of its page, dead ones too
+    "child_start": Column("<i8", "child"),
+    "child": Column("<i4"),  # the nodes that each node links to, each once, in page order
+    "text_start": Column("<i8", TEXTS),
+    "term_start": Column("<i8", "term"),
+    "term": Column("<u4"),
+    "count": Column("<u2", alike="term"),
+    "simhash": Column("<u8"),
+    "score": Column("<f4"),  # true scores of nodes
+    "alpha": Column("<f4", alike="child"),  # scores of links, child by child
+    "class_start": Column("<i8", "class_of"),
+    "class_of": Column("<i4"),  # numbers of the classes of each node
+}
 
 
 @dataclass(frozen=True)
@@ -119,13 +126,9 @@ class Index:
     def stems(self) -> list[str]:
         """All words of the corpus, by number."""
         try:
-            stems = list(msgpack.unpackb(self.stems_)) if self.stems_ else []
+            return list(msgpack.unpackb(self.stems_)) if self.stems_ else []
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
             raise InputError(f"the words of the index {self.path} can't be read: {AGAIN}") from error
-        largest = max((int(block.max()) for block in _by_blocks(self.columns["term"])), default=-1)
-        if largest >= len(stems) or not all(isinstance(stem, str) for stem in stems):
-            raise InputError(f"the index {self.path} has not all of its words: {AGAIN}")
-        return stems
 
     @cached_property
     def classes(self) -> list[str]:
@@ -228,7 +231,7 @@ class Index:
                 raise ValueError(f"{FACTS} contains no facts")
             if facts.get("format") != FORMAT:
                 raise InputError(f"{path} is an index of another version: {AGAIN}")
-            columns = {name: _column(path, name, kind) for name, kind in COLUMNS.items()}
+            columns = {name: _column(path, name, column.kind) for name, column in COLUMNS.items()}
             made = cls(columns, facts, mapped(path / NAMES), mapped(path / TEXTS), (path / STEMS).read_bytes(), path)
             made._check()
             return made
@@ -240,72 +243,17 @@ class Index:
 
     def _check(self) -> None:
         """Refuse columns that do not fit each other: what is cut off must not show as an empty page later."""
-        columns, nodes = self.columns, len(self)
-        inside = {
-            "link_start": "link_slot", "child_start": "child", "term_start": "term", "class_start": "class_of",
-        }  # fmt: skip
-        ends = {start: len(columns[name]) for start, name in inside.items()}
-        ends |= {"name_start": len(self.names_), "text_start": len(self.texts_)}
-        if not len(columns["link_slot"]):
-            ends["link_start"] = len(columns["child"])  # a graph: each link its own
-        for name, end in ends.items():
-            start = columns[name]
-            if len(start) == 0 and end == 0:
-                continue
-            if len(start) != nodes + 1 or start[0] != 0 or start[-1] != end:
+        sizes = {name: len(column) for name, column in self.columns.items()}
+        sizes |= {NAMES: len(self.names_), TEXTS: len(self.texts_), "link_slot": sizes["link_slot"] or sizes["child"]}
+        for name, (_, into, alike) in COLUMNS.items():
+            column = self.columns[name]
+            if into and (sizes[into] or len(column)):
+                fits = len(column) == len(self) + 1 and (column[0], column[-1]) == (0, sizes[into])
+            else:
+                expected = len(self.columns[alike]) if alike else len(self)
+                fits = not len(column) or len(column) == expected or not (alike or name in ("score", "simhash"))
+            if not fits:
                 raise ValueError(f"{name} does not fit the rest of it")
-            if any((block[1:] < block[:-1]).any() for block in _by_blocks(start)):
-                raise ValueError(f"{name} goes backwards")
-        alike = {"count": "term", "alpha": "child", "link_at": "link_slot"}
-        for name, other in alike.items():
-            if len(columns[name]) != len(columns[other]) and (name != "alpha" or len(columns[name])):
-                raise ValueError(f"{name} and {other} differ in length")
-        for name in ("score", "simhash"):
-            if len(columns[name]) not in (0, nodes):
-                raise ValueError(f"{name} is not one for each of {nodes:,} nodes")
-        self._check_facts()
-        self._check_values()
-
-    def _check_facts(self) -> None:
-        kinds = {"pages": int, "links": int, "dead": int, "to_itself": int, "classes": list, "notes": list}
-        for name, kind in {**kinds, "left_out": dict}.items():
-            if not isinstance(self.facts.get(name, kind()), kind):
-                raise ValueError(f"{FACTS}: {name} is something else than it should be")
-        texts = [*self.facts.get("classes", []), *self.facts.get("notes", [])]
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{FACTS}: a class or a note is not text")
-        if not all(isinstance(count, int) for count in self.facts.get("left_out", {}).values()):
-            raise ValueError(f"{FACTS}: left_out does not count")
-
-    def _check_values(self) -> None:
-        """Refuse numbers that lead out of the corpus: a slice would take them for empty, or for its end."""
-        columns, nodes = self.columns, len(self)
-        most = {
-            "child": nodes - 1, "class_of": len(self.classes) - 1, "term": len(self.stems_) - 1, "link_at": None,
-        }  # fmt: skip
-        for name, largest in most.items():
-            for block in _by_blocks(columns[name]):
-                if block.min() < 0 or (largest is not None and block.max() > largest):
-                    raise ValueError(f"{name} has numbers that stand for nothing")
-        if any(not block.all() for block in _by_blocks(columns["count"])):
-            raise ValueError("count says of a word that it is there 0 times")
-        for name in ("score", "alpha"):
-            if any(not np.isfinite(block).all() for block in _by_blocks(columns[name])):
-                raise ValueError(f"{name} has entries that are no numbers")
-        self._check_links()
-
-    def _check_links(self) -> None:
-        slots, links, children = (self.columns[name] for name in ("link_slot", "link_start", "child_start"))
-        if not len(slots):
-            if not np.array_equal(links, children):
-                raise ValueError("link_start and child_start differ")
-            return
-        for first in range(0, len(self), BLOCK):
-            last = min(first + BLOCK, len(self))
-            here = slots[links[first] : links[last]]
-            degree = np.repeat(np.diff(children[first : last + 1]), np.diff(links[first : last + 1]))
-            if len(here) and (here.min() < 0 or (here >= degree).any()):
-                raise ValueError("link_slot has numbers that stand for nothing")
 
     @classmethod
     def of(
@@ -326,7 +274,7 @@ class Index:
         degree = [len(known.get(name, ())) for name in names]
         start = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
         encoded = [name.encode() for name in names]
-        columns = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()} | {
+        columns = {name: np.zeros(0, column.kind) for name, column in COLUMNS.items()} | {
             "name_start": np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64),
             "link_start": start,
             "child_start": start,
@@ -387,12 +335,6 @@ def _column(path: Path, name: str, kind: str) -> NDArray[Any]:
     if not isinstance(column, np.ndarray) or column.dtype != np.dtype(kind) or column.ndim != 1:
         raise ValueError(f"{name} is not a column of {kind}")
     return column.view(np.ndarray)
-
-
-def _by_blocks(column: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """A column in pieces that share an entry with the next one, so that neighbours can be compared."""
-    for first in range(0, len(column), BLOCK):
-        yield column[first : first + BLOCK + 1]
 
 
 def mapped(path: Path, kind: Any = np.uint8) -> NDArray[Any]:

@@ -5,7 +5,6 @@ While pages are read, memory holds their addresses, 8 bytes a link, and the voca
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -53,62 +52,29 @@ class Account(corpus.Account):
 
 @contextmanager
 def unfinished(out: Path) -> Iterator[Path]:
-    """A directory beside the place of an index, to write it into; gone when something goes wrong.
-
-    What a killed process left there is removed. A place that holds something else than an index is refused before any
-    work is done.
-    """
-    beside, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
-    if (old / FACTS).is_file() and not out.exists():
-        old.rename(out)  # killed between two steps: the index that was to be replaced is still good
+    """Yield a directory beside the place of an index, to write it into; it is removed when something goes wrong."""
     _refuse(out)
+    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        if beside.is_symlink() or beside.is_file():
-            beside.unlink()
-        if beside.exists():
-            os.close(_held(beside, out))
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
-        hold = _held(beside, out)
-    except OSError as error:
-        raise StoreError(f"cannot write beside {out}: {error.strerror}; name another place with --out") from error
-    try:
         yield beside
     except OSError as error:  # sources turn theirs into errors that name the file: what is left is ours
-        shutil.rmtree(beside, ignore_errors=True)
         raise StoreError(
             f"cannot write the index {out}: {error.strerror or error}; free some space, or name another --out"
         ) from error
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
     finally:
-        os.close(hold)
-
-
-def _held(beside: Path, out: Path) -> int:
-    """The unfinished directory, as this process's own: a second one would mix its columns into ours."""
-    hold = os.open(beside, os.O_RDONLY)
-    try:
-        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(hold)
-        raise InputError(f"another process is making {out} right now: wait for it, or name another --out") from error
-    return hold
+        shutil.rmtree(beside, ignore_errors=True)  # unless it was moved to `out`
 
 
 def _refuse(out: Path) -> None:
+    """Raise InputError if a place holds anything else than an index: it would be replaced as a whole."""
     if (out.exists() or out.is_symlink()) and not (out / FACTS).is_file():
-        raise InputError(
-            f"{out} is there already and is not an index: it is left as it is; name another place with --out"
-        )
+        raise InputError(f"{out} exists already and is not an index: name another place with --out")
     own = {FACTS, NAMES, TEXTS, STEMS, *(f"{name}.npy" for name in COLUMNS)}
     strange = sorted(held.name for held in out.iterdir() if held.name not in own) if out.exists() else []
     if strange:
-        raise InputError(
-            f"the index {out} has something in it that is not its own, {strange[0]}, and would be replaced as a whole: "
-            "move that elsewhere, or name another place with --out"
-        )
+        raise InputError(f"{out} holds {strange[0]}, which is not of an index: move it, or name another --out")
 
 
 def write_index(
@@ -138,7 +104,7 @@ def write_index(
             "simhash": np.frombuffer(read.simhash, np.uint64),
         }
         for name in _SPOOLED:
-            columns[name] = mapped(beside / f"{name}.spool", COLUMNS[name])
+            columns[name] = mapped(beside / f"{name}.spool", COLUMNS[name].kind)
         classes = _classes(read, columns)
         facts = {
             "source": source,
@@ -204,8 +170,8 @@ def _read(
         texts.write(packed)
         read.text_start.append(read.text_start[-1] + len(packed))
         reading = read.words.read(page)
-        terms.write(reading.terms.ids.astype(COLUMNS["term"]).tobytes())
-        counts.write(reading.terms.counts.astype(COLUMNS["count"]).tobytes())
+        terms.write(reading.terms.ids.astype(np.uint32).tobytes())
+        counts.write(reading.terms.counts.astype(np.uint16).tobytes())
         read.term_start.append(read.term_start[-1] + len(reading.terms.ids))
         read.simhash.append(reading.simhash)
         given = labels.get(recorded.url, ())
@@ -312,14 +278,12 @@ def save_index(
     with open(beside / NAMES, "wb") as file:
         for name in names:
             start.append(start[-1] + file.write(name.encode("utf-8", "replace")))
-    whole = {name: np.zeros(0, kind) for name, kind in COLUMNS.items()} | dict(columns)
-    if len(start) > 1:
-        whole["name_start"] = np.frombuffer(start, np.int64)
+    named = {"name_start": np.frombuffer(start, np.int64)} if len(start) > 1 else {}
     (beside / TEXTS).touch()
     (beside / STEMS).write_bytes(msgpack.packb(list(stems)) if stems else b"")
     digest = xxhash.xxh3_128()
     for name in sorted(COLUMNS):
-        column = np.ascontiguousarray(whole[name], COLUMNS[name])
+        column = np.ascontiguousarray({**columns, **named}.get(name, ()), COLUMNS[name].kind)
         np.save(beside / f"{name}.npy", column)
         if name != "text_start":
             digest.update(name.encode())
@@ -334,10 +298,9 @@ def save_index(
     header = {"format": FORMAT, "fingerprint": digest.hexdigest(), **facts}
     (beside / FACTS).write_text(json.dumps(header, indent=1), encoding="utf-8")
     _refuse(out)
-    old = out.with_name(f".{out.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    old = beside.with_suffix(".old")
     if out.exists():
-        out.rename(old)  # whoever has it open goes on reading it
+        out.rename(old)  # processes that have it open go on reading it
     beside.rename(out)
     shutil.rmtree(old, ignore_errors=True)
     return Index.open(out)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from lycosa.cli.commands import Commands
 
 
 class Laboratory(Commands):
     """The commands of `lycosa lab`, as they are needed, one after the other."""
 
-    names = "index fetch generate run evaluate paper benchmark"
-    places: ClassVar = {"fetch": "index"}
+    names = "index run evaluate paper benchmark"
     package = "lycosa.cli.lab"
 
 

@@ -46,8 +46,7 @@ CORPORA = {
     for corpus in (
         Corpus(
             "wikispeedia-blind",
-            "Wikipedia for Schools, 2007, without the lines that print a page's classes; 'lycosa lab fetch wikispeedia'"
-            " gets the articles",
+            "Wikipedia for Schools, 2007, without the lines that print a page's classes",
             "wikispeedia-blind.warc.gz", "wikispeedia.labels.tsv",
             (
                 "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
@@ -57,7 +56,7 @@ CORPORA = {
         ),
         Corpus(
             "webkb",
-            "computer science departments, 1996, hundreds of hosts; 'lycosa lab fetch webkb' gets it",
+            "computer science departments, 1996, hundreds of hosts",
             "webkb.warc.gz", "webkb.labels.tsv",
             (
                 "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",

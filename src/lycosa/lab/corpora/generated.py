@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +33,21 @@ class Kind:
     tail: float  # of the out-degree: the smaller, the heavier
     longest: int  # maximum links per page
 
+    def of(self, nodes: int | None, edges: int | None, share: float | None) -> Kind:
+        """Return one of another size, with links in proportion, or with another share of nodes with a score."""
+        n = self.nodes if nodes is None else nodes
+        e = round(self.edges / self.nodes * n) if edges is None else edges
+        part = self.share if share is None else share
+        if not 10 <= n < 2**31:
+            raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
+        if not 0 <= e <= n * (n - 1) // 10:
+            raise InputError(
+                f"{e:,} links between {n:,} nodes: give 0 to {n * (n - 1) // 10:,}, a tenth of all there can be"
+            )
+        if not 0 < part <= 1:
+            raise InputError(f"share is {part:g}: it is the share of nodes with a score, above 0 and at most 1")
+        return Kind(n, e, part, min(1.0, self.edge_share * part / self.share), self.tail, self.longest)
+
 
 # Gouriten et al. 2014, table 1.
 KINDS: dict[str, Kind] = {
@@ -59,9 +71,9 @@ def generate(
 ) -> Index:
     """Write a graph like one of the paper's, of its size or another, as an index. Same seed, same graph.
 
-    What is as in the paper's table 1: the number of nodes, that of links (a percent less at most, where the same were
-    drawn too often), the share of nodes with a score (to the node) and that of links with one (within about a tenth).
-    What is as link graphs are, without any figure to match:
+    `nodes` alone keeps links in proportion; `share` is that of nodes with a score. As in the paper's table 1: the
+    number of nodes and of links (up to a percent less), the share of nodes with a score and, within about a tenth, of
+    links with one. Memory: about 300 MB, 60 bytes a node and 8 a link. As in link graphs, without figures to match:
 
     - In- and out-degree have heavy tails: few nodes get very many links, some pages have hundreds.
     - Nodes live in communities of all sizes, and about half of the links stay there. Whether a node has a score depends
@@ -71,92 +83,25 @@ def generate(
     - A link has a score only if its page has the word, never more of it than the page; the likelier and the higher,
       the higher the scores of its page and of its target are.
 
-    What is not matched: links that go both ways, triangles, the paths of the two real graphs, words (there are none),
-    order of links on a page, and the numbers of nodes, which are drawn by lot, so that neighbours are not near in
-    memory, either. Whether a strategy that wins here wins elsewhere is not known: these graphs are to try how
+    Not matched: links that go both ways, triangles, the paths of the two real graphs, words (there are none) and the
+    order of links on a page. Whether a strategy that wins here wins elsewhere is unknown: these graphs are to try how
     experiments scale. Nodes have no names; they are called by their numbers.
 
     Paper: Gouriten, Maniu, Senellart 2014, section 2.3.
 
-    >>> with tempfile.TemporaryDirectory() as place:
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
     ...     index = generate(Path(place) / "small.index", "france", nodes=1000, edges=8000)
     ...     len(index), len(index.child), int((index.score > 0).sum()), index.names[7]
     (1000, 8000, 192, '7')
     """
-    kind = _kind(like, nodes, edges, share)
-    out = Path(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    _check_room(out.parent, kind)
-    made = _Made(kind, random_seed)
-    with unfinished(out) as beside, tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as place:
-        columns, facts = made.write(Path(place), tell)
-        source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
-        return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
-
-
-def needs(nodes: int, edges: int) -> tuple[int, int]:
-    """Bytes of memory and of disk that making a graph takes, about; the index itself takes half of that disk."""
-    return 300_000_000 + 60 * nodes + 8 * edges, 2 * (8 * edges + 20 * nodes)
-
-
-def size_of(
-    like: str, nodes: int | None = None, edges: int | None = None, share: float | None = None
-) -> tuple[int, int]:
-    """Nodes and links that a graph will have.
-
-    >>> size_of("jazz"), size_of("france", nodes=1000)
-    ((16900000, 78000000), (1000, 16182))
-    """
-    kind = _kind(like, nodes, edges, share)
-    return kind.nodes, kind.edges
-
-
-def _kind(like: str, nodes: int | None, edges: int | None, share: float | None) -> Kind:
     if like not in KINDS:
         raise InputError(f"there is no graph like {like!r}: name one of {', '.join(KINDS)}")
-    kind = KINDS[like]
-    n = kind.nodes if nodes is None else nodes
-    e = round(kind.edges / kind.nodes * n) if edges is None else edges
-    part = kind.share if share is None else share
-    if not 10 <= n < 2**31:
-        raise InputError(f"{n:,} nodes: a graph is made of 10 to {2**31 - 1:,}")
-    if not 0 <= e <= n * (n - 1) // 10:
-        raise InputError(
-            f"{e:,} links between {n:,} nodes: give 0 to {n * (n - 1) // 10:,}, a tenth of all there can be"
-        )
-    if not 0 < part <= 1:
-        raise InputError(f"share is {part:g}: it is the share of nodes with a score, above 0 and at most 1")
-    return Kind(n, e, part, min(1.0, kind.edge_share * part / kind.share), kind.tail, kind.longest)
-
-
-def _check_room(place: Path, kind: Kind) -> None:
-    memory, disk = needs(kind.nodes, kind.edges)
-    free = shutil.disk_usage(place).free
-    if disk > free:
-        raise InputError(
-            f"a graph of {kind.nodes:,} nodes and {kind.edges:,} links needs {disk / 1e9:,.1f} GB of disk, and {place} "
-            f"has {free / 1e9:,.1f} GB left: name another place with --out, or make it smaller with --nodes"
-        )
-    there = _memory()
-    if there and memory > there:
-        raise InputError(
-            f"a graph of {kind.nodes:,} nodes and {kind.edges:,} links needs {memory / 1e9:,.1f} GB of memory, and "
-            f"{there / 1e9:,.1f} GB are free: make it smaller with --nodes"
-        )
-
-
-def _memory() -> int:
-    """Bytes that are free, or could be; 0 where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            sizes = dict(line.split(":", 1) for line in lines)
-        return 1024 * int(sizes["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 0
+    kind = KINDS[like].of(nodes, edges, share)
+    with unfinished(out) as beside:
+        columns, facts = _Made(kind, random_seed).write(beside, tell)
+        source = f"generated, like {like}: {kind.nodes:,} nodes, {kind.edges:,} links, random seed {random_seed}"
+        return save_index(beside, out, columns, [], [], {"source": source, "pages": kind.nodes, **facts})
 
 
 class _Made:
@@ -239,7 +184,7 @@ class _Made:
         scale = self._scale()
         linked = np.zeros(n, np.int64)
         scored = 0
-        with open(place / "child", "wb") as children, open(place / "alpha", "wb") as alphas:
+        with open(place / "child.spool", "wb") as children, open(place / "alpha.spool", "wb") as alphas:
             for chunk, (first, last) in enumerate(pairwise(bounds.tolist())):
                 nodes = np.arange(first, last)
                 chance = self._chance(6, chunk)
@@ -255,9 +200,9 @@ class _Made:
         columns = {
             "link_start": start,
             "child_start": start,
-            "child": mapped(place / "child", np.int32),
+            "child": mapped(place / "child.spool", np.int32),
             "score": self.score,
-            "alpha": mapped(place / "alpha", np.float32),
+            "alpha": mapped(place / "alpha.spool", np.float32),
         }
         facts = {
             "links": total,

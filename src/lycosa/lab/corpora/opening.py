@@ -12,6 +12,8 @@ import xxhash
 from lycosa.core.errors import InputError
 from lycosa.core.spec import build, parse
 from lycosa.core.telling import Tell, silent
+from lycosa.lab.corpora import public
+from lycosa.lab.corpora.generated import generate
 from lycosa.lab.corpora.graph import PARQUET, TABLES, write_graph
 from lycosa.lab.corpora.recorded import Keep, archive, crawl, embedded, tree
 from lycosa.lab.index import FACTS, Index
@@ -20,11 +22,11 @@ from lycosa.replay.places import ENDINGS
 from lycosa.store.directory import CONFIG
 from lycosa.training.sources import labelled
 
-EMBEDDED = "embedded"
+MADE = ("embedded", "public", "generated")  # sources that are not files: KIND:NAME,key=value
 
 KINDS = (
     "a WARC file or a directory of them, a crawl's directory, a directory of HTML files, a table of links (.tsv, "
-    ".parquet), or embedded:pages=3000,seed=7 for the embedded web"
+    ".parquet), embedded:pages=3000,seed=7, public:NAME, or generated:NAME,nodes=20000"
 )
 
 
@@ -43,16 +45,20 @@ def make_index(
         raise InputError(f"there is nothing to read: name {KINDS}")
     kinds = [kind_of(source) for source in sources]
     title = ", ".join(
-        source if kind == EMBEDDED else Path(source).name or source for source, kind in zip(sources, kinds, strict=True)
+        source if kind in MADE else Path(source).name for source, kind in zip(sources, kinds, strict=True)
     )
-    if "graph" in kinds:
+    if {"graph", "generated"} & set(kinds):
         if len(sources) > 1:
-            raise InputError(f"{sources[kinds.index('graph')]} is a graph: it must be the only source")
+            raise InputError(f"{title}: a graph must be the only source")
         if labels is not None or exclude:
-            raise InputError(
-                "--labels and --exclude are for pages: a graph has scores of its nodes, name them with --scores"
-            )
-        return write_graph(Path(sources[0]), scores, out, title, tell)
+            raise InputError("--labels and --exclude are for pages; a graph's nodes have scores (--scores)")
+        if kinds == ["generated"]:
+            like, given = _typed(sources[0])
+            return build(generate, given, sources[0], out=out, like=like, tell=tell)
+        table = Path(sources[0])
+        if not table.exists():
+            table = public.files(_typed(sources[0])[0], tell)[0]
+        return write_graph(table, scores, out, title, tell)
     if scores is not None:
         raise InputError("--scores are those of a graph's nodes: name a table of links (.tsv, .parquet) as the source")
     if column and labels is None:
@@ -70,9 +76,9 @@ def make_index(
 def open_corpus(
     source: str, keep: Path, tell: Tell = silent, *, labels: str = "", exclude: Sequence[str] = ()
 ) -> Index:
-    """The index in a directory; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
+    """Open an index; anything else that 'lycosa lab index' takes is indexed first, into `keep`.
 
-    What was made from a file is made anew when the file has changed.
+    An index of a file is made again when the file has changed.
     """
     if (Path(source) / FACTS).is_file():
         return Index.open(source)
@@ -82,15 +88,13 @@ def open_corpus(
     place = keep / f"{key}.index"
     if (place / FACTS).is_file():
         return Index.open(place)
-    keep.mkdir(parents=True, exist_ok=True)
     return make_index([source], place, labels=Path(labels) if labels else None, exclude=list(exclude), tell=tell)
 
 
 def read_labels(path: Path, account: Account, column: str = "") -> dict[str, list[str]]:
-    """All classes of each address, in the order of the table; addresses are canonical, as those of pages are.
+    """Return all classes of each address, in the order of the table; addresses are canonical, as those of pages are.
 
-    A row a line, columns between tabs, the address in the first, the class (or its path in a taxonomy) in the second or
-    in that which `column` names by title or number. Several rows may be of one address. What can't be used is counted.
+    `column` names that of the classes by title or number. Rows that can't be used are counted.
     """
     classes_of: dict[str, list[str]] = {}
     own = Account()
@@ -104,20 +108,21 @@ def read_labels(path: Path, account: Account, column: str = "") -> dict[str, lis
 
 
 def kind_of(source: str) -> str:
-    path = Path(source)
-    if source.partition(":")[0] == EMBEDDED and not path.exists():
-        return EMBEDDED
-    if not source or not path.exists():
+    """Return archive, crawl, tree, graph, embedded, public or generated."""
+    path, made = Path(source), source.partition(":")[0]
+    if source and path.exists():
+        if path.is_dir():
+            return _kind_of_directory(path)
+        if path.name.endswith((*TABLES, PARQUET)):
+            return "graph"
+        if path.name.endswith((*ENDINGS, ".gz")):
+            return "archive"
+        raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
+    if made == "public":
+        return "public" if public.corpus(_typed(source)[0]).read else "graph"
+    if made not in MADE:
         raise InputError(f"there is no {source or repr(source)}: name {KINDS}")
-    if path.is_dir():
-        return _kind_of_directory(path)
-    if not path.is_file():
-        raise InputError(f"{path} is a pipe or a device: save it as a file first")
-    if path.name.endswith((*TABLES, PARQUET)):
-        return "graph"
-    if path.name.endswith((*ENDINGS, ".gz")):
-        return "archive"
-    raise InputError(f"what {path} is, its name does not tell: name {KINDS}")
+    return made
 
 
 def _kind_of_directory(path: Path) -> str:
@@ -133,7 +138,7 @@ def _kind_of_directory(path: Path) -> str:
 
 
 def choosing(exclude: Sequence[str], account: Account) -> Keep:
-    """Whether a page is wanted: not if its address has one of these in it, or matches one that has * or ? in it."""
+    """Return whether a page is wanted: its address contains none of these, and matches none that has * or ? in it."""
     if "" in exclude:
         raise InputError("--exclude '' would leave out every page: give a part of an address")
 
@@ -147,15 +152,26 @@ def choosing(exclude: Sequence[str], account: Account) -> Keep:
     return keep
 
 
+def _typed(source: str) -> tuple[str, dict[str, str]]:
+    """Parse the name and parameters of a source that is no file; `seed` is the random seed."""
+    kind, _, rest = source.partition(":")
+    name, given = parse(rest if kind != "embedded" else f"{kind},{rest}" if rest else kind)
+    if "seed" in given:
+        given["random_seed"] = given.pop("seed")
+    return name, given
+
+
 def _pages(source: str, kind: str, account: Account, keep: Keep, table: bool, tell: Tell) -> Iterator[Recorded]:
     path = Path(source)
-    if kind == EMBEDDED:
-        name, given = parse(source.replace(":", ",", 1))
-        if "seed" in given:
-            given["random_seed"] = given.pop("seed")
-        return (recorded for recorded in build(embedded, given, name) if keep(recorded.url))
     if kind == "crawl":
         return crawl(path, account, keep, labelled=table)
     if kind == "archive":
         return archive([path], account, keep, tell)
-    return tree(path, account, keep)
+    if kind == "tree":
+        return tree(path, account, keep)
+    name, given = _typed(source)
+    if kind == "embedded":
+        pages = build(embedded, given, source)
+    else:
+        pages = build(public.pages, given, source, name=name, account=account, tell=tell)
+    return (recorded for recorded in pages if keep(recorded.url))
