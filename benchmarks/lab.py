@@ -3,8 +3,9 @@
     python benchmarks/lab.py [--corpus wikispeedia.index] [--graph france.index] [--steps 100000] [--only fl_e,lr_fl]
 
 Each graph has a process of its own: the corpus where one is given (an index of pages, made by `lycosa lab index`), and
-a generated graph of 2.2 million nodes and 35.6 million links (`--graph`: one that `lycosa lab index generated:france` made
-before; else it is made now, --nodes for a smaller one). Batch size 1, fifty seeds with a score, CPU time of one core.
+a generated graph of 2.2 million nodes and 35.6 million links (`--graph`: one that was made before as
+`generated:france`; else it is made now, --nodes for a smaller one). Batch size 1, fifty seeds with a score, CPU time of
+one core.
 
 The version beside keeps dictionaries, and looks for the best of the frontier after every page by scoring all of it; for
 breadth-first it is a queue, for best-first a plain heap. It stops after --patience seconds. Its figure is for the steps
