@@ -3,7 +3,7 @@
 Pages of a recorded corpus are spread over invented domains by a hash of their address, so that shards have something to
 share out. All crawls have as many requests under way at once; messages take 20 ms. What is counted is relevant pages by
 the labels, as a share of what an oracle finds within the same budget; compared pair by pair with one shard. Beside it
-the same without what others learn, and without the coordinator's choice.
+the same without the coordinator's choice.
 
     python benchmarks/cluster.py corpora/wikispeedia-blind.warc.gz --labels corpora/wikispeedia.labels.tsv
     python benchmarks/cluster.py corpora/webkb.warc.gz --labels corpora/webkb.labels.tsv --index /tmp/webkb --domains 0
@@ -191,7 +191,7 @@ def main() -> None:
     asked.add_argument("--budget", type=int, default=500)
     asked.add_argument("--shards", type=int, nargs="*", default=[2, 4, 8, 16, 64])
     asked.add_argument("--domains", type=int, default=DOMAINS, help="invented ones; 0: the corpus has its own")
-    asked.add_argument("--without", type=int, nargs="*", default=[8], help="shards to go without exchange and grants")
+    asked.add_argument("--without", type=int, nargs="*", default=[8], help="shards to go without grants")
     asked.add_argument("--skip", type=int, default=0, help="topics to leave out")
     asked.add_argument("--only", type=int, default=10**6, help="how many of the others to take")
     asked.add_argument("--table", action="store_true", help="show what was measured, and measure nothing")
@@ -206,7 +206,7 @@ def main() -> None:
     space = Spread(index, given.domains)
     ways: list[tuple[int, dict[str, bool]]] = [(1, {}), *((n, {}) for n in given.shards)]
     for n in given.without:
-        ways += [(n, {"shares": False}), (n, {"grants": False}), (n, {"shares": False, "grants": False})]
+        ways.append((n, {"grants": False}))
     done = {_way(told) for told in results(given.out)}
     for subject in subjects_of(index, count=given.topics, random_seed=7)[given.skip : given.skip + given.only]:
         nodes = seed_sets(index, subject, "on-topic", count=3, random_seed=7)[0]

@@ -1,4 +1,4 @@
-"""Shards without a cluster: links, leases, grants and what is learned, on a simulated transport and clock."""
+"""Shards without a cluster: links, leases and grants, on a simulated transport and clock."""
 
 from __future__ import annotations
 
@@ -31,18 +31,13 @@ from lycosa.cluster.together import Together
 from lycosa.core.budget import EXHAUSTED, PAGES_SPENT, Budget
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
-from lycosa.core.types import Inbound, Label, Lesson, Links, Page, Parcel, Seed, Setting, Shared, Terms, Visit
-from lycosa.estimators.scent.elsewhere import FINDS, OF_PAGES
+from lycosa.core.types import Inbound, Label, Links, Parcel, Seed, Setting, Terms, Visit
 from lycosa.spaces.web import WebSpace
 from lycosa.store.codec import ERRORS, decode_other, encode_other, encode_visit
 from lycosa.store.log import NAME, VISITS, MemoryLog, SqliteLog
-from lycosa.store.snapshots import Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import ADDRESS, EPOCH, clock, run_virtual
-from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.probability import Probability
-from lycosa.topics.probability.elsewhere import packed, unpacked
-from lycosa.topics.probability.evidence import Pages
 
 TOPIC = "marine biology/coral reefs"
 SHARDS, PAUSE = 3, 0.2
@@ -188,12 +183,9 @@ def test_a_cluster_fetches_what_one_crawl_does(web: Web, everything: Counter[str
 
 
 def levelled(shard: Shard) -> None:
-    """What its rows promise is the same whatever the weights of terms add to all of them; and what it has heard of
-    those weights, it does not tell as its own."""
-    scent = shard.engine.strategy.estimator
-    mixing, heard, own = scent.mixing_, scent.elsewhere_.pages, scent.sums()["pages"]
-    assert 0 < mixing.pages == round(own[OF_PAGES])
-    assert 0 < mixing.elsewhere == round(heard[OF_PAGES])
+    """What its rows promise is the same whatever the weights of terms add to all of them."""
+    mixing = shard.engine.strategy.estimator.mixing_
+    assert mixing.pages > 0
     shard.engine.frontier.promises = lambda n, now, at_once: [0.9] * n
     for more in (0.0, 1.0):
         mixing.shifted, mixing.ahead = mixing.fixed + more, True
@@ -201,36 +193,9 @@ def levelled(shard: Shard) -> None:
         assert shard.report().promises == pytest.approx([0.9 - mixing.level] * PROMISES)
 
 
-def labels_reach_everybody(web: Web, logs: list[MemoryLog], patch: pytest.MonkeyPatch) -> None:
-    """In a crawl so large that few pages are told to others, one that somebody has said something of is: a shard that
-    has heard the label before learns from it as soon as it knows the page, also after it was started again."""
-    patch.setattr("lycosa.cluster.shard.EXAMPLES", 1)
-    mine, theirs = MemoryLog(), MemoryLog()
-    mine.events = list(logs[0])
-    theirs.events = [event for event in logs[1] if not isinstance(event, Shared | Lesson)]
-    shards = [shard_on(web, number, log, topic=Probability("coral reefs")) for number, log in enumerate((mine, theirs))]
-    told = {node for node, *_ in shards[0].report().examples.told}
-    pages = [event.node for event in mine if isinstance(event, Visit) and event.is_page and not event.same_as]
-    page = next(node for node in pages if node not in told)
-    for shard in shards:
-        hear_labels(shard.engine, [Label(page, True, 5.0, "ann")])
-        shard.show_labelled()
-    asked, coordinator = shards[1].engine.topic, Coordinator(SHARDS, Budget(), clock)
-    assert isinstance(asked, Probability)
-    assert not asked.knows(page), "nobody has told of it"
-    coordinator.report(shards[0].report())
-    before = [type(event) for event in theirs]
-    shards[1].accept(coordinator.report(shards[1].report()), clock())
-    assert asked.knows(page)
-    assert [type(event) for event in theirs][len(before) :][-1] is Lesson, "it is learned from at once"
-    assert page in {node for node, *_ in shard_on(web, 0, mine, topic=Probability("coral reefs"))._examples}
-    again = shard_on(web, 1, theirs, topic=Probability("coral reefs"))
-    assert again.engine.topic.worths().tolist() == asked.worths().tolist()
-
-
-def test_a_budget_is_spent_together(web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly so many pages, each by its owner, and what others learn is heard: of links, and by the judge, which knows
-    all pages everywhere; as the log says it. All hosts have one address, and it has its pause, whoever asks."""
+def test_a_budget_is_spent_together(web: Web) -> None:
+    """Exactly so many pages, each by its owner, whose judge learns from them and from labels; as the log says it. All
+    hosts have one address, and it has its pause, whoever asks."""
     logs = [MemoryLog() for _ in range(SHARDS)]
 
     async def many() -> None:
@@ -239,24 +204,14 @@ def test_a_budget_is_spent_together(web: Web, tmp_path: Path, monkeypatch: pytes
         shards = [shard_on(web, n, logs[n], topic=judge, address_delay=PAUSE) for n, judge in enumerate(judges)]
         await asyncio.gather(*(run_to_end(together, shard) for shard in shards))
         assert {shard.engine.ending for shard in shards} == {PAGES_SPENT}
-        assert all(shard.heard for shard in shards)
         starts = sorted(hit.started for shard in shards for hit in hits_of(shard.engine))
         assert min(later - start for start, later in pairwise(starts)) > PAUSE - 1e-6
         for number, shard in enumerate(shards):
             judge, own = shard.engine.topic, shard.engine.tally.pages
             assert isinstance(judge, Probability)
             assert len(judge.worths()) == own
-            shared = [event.data.get("judge", ()) for event in logs[number] if isinstance(event, Shared)]
-            assert len(judge.worths_elsewhere()) == sum(map(len, shared)) > 20
             again = shard_on(web, number, logs[number], topic=Probability("coral reefs"))
             assert state_of(again.engine) == state_of(shard.engine)
-            assert again.engine.topic.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
-            before = Probability("coral reefs")
-            Snapshots(tmp_path).write({}, judge.state())
-            snapshot = Snapshots(tmp_path).read(lambda about: True)
-            assert snapshot is not None
-            before.restore(snapshot[1])
-            assert before.worths_elsewhere().tolist() == judge.worths_elsewhere().tolist()
             # What people say while it rests is heard when it is resumed, once, and has its effect.
             own_page = next(event.node for event in logs[number] if isinstance(event, Visit) and event.is_page)
             labels = [Label(own_page, False, 5.0, "ann"), Label("http://elsewhere.test/", False, 6.0, "ann")]
@@ -266,13 +221,11 @@ def test_a_budget_is_spent_together(web: Web, tmp_path: Path, monkeypatch: pytes
             assert told[0] != judge.worths()[0], (told[0], judge.worths()[0])
             levelled(shard)
             await again.engine.space.close()
-        labels_reach_everybody(web, logs, monkeypatch)
 
     run_virtual(many())
     assert sum(event.is_page for log in logs for event in log if isinstance(event, Visit)) == 60
     for number, log in enumerate(logs):
         assert {OWNERS.of(event.node) for event in log if isinstance(event, Visit)} == {number}
-        assert any(isinstance(event, Shared) for event in log)
 
 
 def test_a_crawl_goes_on_with_more_shards(web: Web, everything: Counter[str], tmp_path: Path) -> None:
@@ -447,32 +400,31 @@ def test_one_who_was_replaced_stops(web: Web) -> None:
 
 
 def test_messages_come_back_as_they_were() -> None:
-    """Inbound and Shared, to the last bit; what is none is refused."""
+    """To the last bit; what is none is refused."""
     visit = Visit("http://a.test/", "page", "ok", pick=3, beta=0.25)
     links = Links.to("http://b.test/x", "http://b.test/y", anchors=["x", "\udc80"])
     links.paths, links.facets = ["html a", "html p a"], {"url": np.array([0.5, 0.25], np.float32)}
     more = Visit("http://a.test/b", "page", "ok", pick=4, data={"sources": ["http://b.test/feed"]}, links=links)
     for event in (
-        Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]),
-        Parcel([Inbound(2, 7, visit, 3, 1, 0.125, True, [1.0, 0.5]), Inbound(2, 9, more, outcome=1)]),
-        Shared({"strategy": {"groups": np.arange(3, dtype=np.int32), "sums": np.ones((3, 2), np.float32)}}, 4.0),
+        Inbound(2, 7, visit, 3, 1, True, [1.0, 0.5]),
+        Parcel([Inbound(2, 7, visit, 3, 1, True, [1.0, 0.5]), Inbound(2, 9, more)]),
     ):
         kind = type(event).__name__.lower()
         again = decode_other(kind, encode_other(event))
         assert repr(again) == repr(event)
-        if isinstance(again, Inbound | Parcel):
-            assert again.packed == encode_other(event)
-            again.packed = b""
-        assert encode_other(again) == encode_other(event)  # type: ignore[arg-type]
-        for other in {"inbound", "parcel", "shared"} - {kind}:
+        assert isinstance(again, Inbound | Parcel)
+        assert again.packed == encode_other(event)
+        again.packed = b""
+        assert encode_other(again) == encode_other(event)
+        for other in {"inbound", "parcel"} - {kind}:
             with pytest.raises(ERRORS):
                 decode_other(other, encode_other(event))
     for number in (0, 6, 7, 8, 9):
         new = Parcel([Inbound(2, 7, visit), Inbound(2, 9, more)]).after(number)
         assert ([page.number for page in new.pages] if new else []) == [n for n in (7, 9) if n > number]
-    sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, 1, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
+    sound = [2, ["html a"], [[*encoded(more), 9, 0, 0, False, [], ["u"], [""], [""], [""], [0], b"", {}, [0]]]]
     assert isinstance(decode_other("parcel", parcel_of(sound)), Parcel)
-    wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 33: [3], 34: [], 37: ["x"], 38: b"\0" * 8, 40: [1]}
+    wrong: dict[int, Any] = {1: "no kind", 3: "x", 19: [1], 32: [3], 33: [], 36: ["x"], 37: b"\0" * 8, 39: [1]}
     for at, value in wrong.items():
         damaged = [2, ["html a"], [[*sound[2][0][:at], value, *sound[2][0][at + 1 :]]]]
         with pytest.raises(ERRORS):
@@ -525,101 +477,6 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
         assert found[0] == found[1] == found[2]
 
     run_virtual(ways())
-
-
-def test_pages_that_were_heard_of_count_until_more_are_told_of(web: Web) -> None:
-    """So that what links promise can be compared from the first page on; they are nobody's own, and count once."""
-    pages = sorted(web.seeds(TOPIC))
-    sent = [
-        Inbound(
-            1, number, Visit(f"http://z.test/{number}", kind, "ok", 1, beta=beta, links=Links.to(*pages)), outcome=beta
-        )
-        for number, kind, beta in ((3, "page", 0.9), (4, "page", 0.0), (6, "sitemap", 0.0), (7, "page", 0.7))
-    ]  # fmt: skip
-
-    async def hears() -> None:
-        shard = shard_on(web, 0, log := MemoryLog(), Owners(1))
-        scent = shard.engine.strategy.estimator
-
-        def known() -> list[float]:
-            assert not scent.sums()["pages"][:FINDS].any(), "none of them is ours"
-            return [scent.pages_, scent.sum_, scent.positives_, scent.positive_sum_, scent.finds_]
-
-        def told(*numbers: float) -> None:
-            pages = np.array([*numbers, *[0.0] * (OF_PAGES - len(numbers) + len(scent.mixing_.sums))])
-            shard.hear({"groups": np.zeros(0, np.int32), "sums": np.zeros((0, 2), np.float32), "pages": pages})
-
-        shard.engine.take_in(sent[:3])
-        shard.engine.take_in(sent[:2])
-        assert known() == pytest.approx([2, 0.9, 1, 0.9, 1])
-        told(1, 0.5, 1, 0.5, 1)  # by one who had heard of less
-        shard.engine.take_in(sent)
-        assert known() == pytest.approx([3, 1.6, 2, 1.6, 2])
-        told(9, 3.0, 4, 3.0, 5)
-        assert known() == pytest.approx([9, 3.0, 4, 3.0, 5])
-        again = shard_on(web, 0, log, Owners(1))
-        assert state_of(again.engine) == state_of(shard.engine)
-        await shard.engine.space.close()
-        await again.engine.space.close()
-
-    run_virtual(hears())
-
-
-def test_a_page_that_is_told_of_before_its_links_come_has_its_row_then(web: Web) -> None:
-    """What the judge makes of it reaches those it links to; live, in a replay and after a snapshot."""
-    topic = Probability("coral reefs")
-    page = Page("ok", title="Coral reefs", main="Corals build reefs in the sea.", node="http://z.test/reefs")
-    reading = Vocabulary().read(page)
-    judged = topic.judge(page, reading)
-    topic.learn(Visit(page.node, "page", "ok", 1, beta=judged.beta, terms=reading.terms, data=judged.data))
-    told, links = topic.told(page.node), Links.to(*web.seeds(TOPIC))
-    events = [
-        Shared({"judge": [(page.node, told, 1), ("http://z.test/other", told, 1)]}),
-        Inbound(1, 3, Visit(page.node, "page", "ok", 1, beta=0.5, links=links), 1),
-    ]
-
-    async def placed() -> None:
-        log = MemoryLog()
-        shard = shard_on(web, 0, log, Owners(1), topic=Probability("coral reefs"))
-        shard.engine.take_in(events[:1])
-        other = shard_on(web, 0, MemoryLog(), Owners(1), topic=Probability("coral reefs"))
-        other.engine.lessons.confers = shard.engine.lessons.confers
-        other.engine.lessons.restore(shard.engine.lessons.state())
-        shard.engine.take_in(events[1:])
-        row = shard.engine.table.row_of[page.node]
-        assert shard.engine.lessons.elsewhere()[0].tolist() == [row]
-        other.engine.take_in(events[1:])
-        assert other.engine.lessons.elsewhere()[0].tolist() == [other.engine.table.row_of[page.node]]
-        again = shard_on(web, 0, log, Owners(1), topic=Probability("coral reefs"))
-        assert again.engine.lessons.elsewhere()[0].tolist() == [row]
-        for each in (shard, other, again):
-            await each.engine.space.close()
-
-    run_virtual(placed())
-
-
-def test_what_is_told_of_a_page_comes_back(web: Web) -> None:
-    """Its evidence, to the last bit; what is damaged, or no page, is of no use."""
-    judge, words = Probability("coral reefs"), Vocabulary()
-    page = Page("ok", title="Coral reefs", main="Corals build reefs in the sea.", node="http://a.test/reefs")
-    reading = words.read(page)
-    visit = Visit(page.node, "page", "ok", 1, beta=judge.judge(page, reading).beta, terms=reading.terms)
-    judge.learn(visit)
-    told = judge.told(page.node)
-    other = Probability("coral reefs")
-    assert other.take(page.node, told, 3)
-    assert not other.take(page.node, told, 3), "it is known"
-    assert not other.told(page.node), "whose page it is tells of it"
-    assert other.worths_elsewhere().tolist() == judge.worths().tolist()
-    assert not len(other.worths())
-    copy = Pages()
-    read = unpacked(told)
-    assert read is not None
-    copy.add(read.evidence, read.worth, True)
-    assert packed(copy, 0, read.length, read.is_start) == told
-    nobody = Probability("coral reefs")
-    for damaged in (b"", told[:-1], told + b" ", told[:30] + b"\xff" + told[31:-4] + b"\xff\xff\xff\x7f"):
-        assert not nobody.take(page.node, damaged, 1)
 
 
 def test_an_address_is_leased_to_one_at_a_time() -> None:

@@ -456,45 +456,6 @@ def test_where_the_fixed_weights_are_right_they_stay_in_force() -> None:
     assert pytest.approx(fixed, abs=0.05) == mixing.weights
 
 
-def test_shards_weigh_terms_by_what_all_of_them_have_learned() -> None:
-    """Three tell each other what they have, again and again while they learn. In the end each goes by one regression
-    over all pages and by one referee, all have the same level, and what each says of its own pages is what it would
-    have said alone."""
-    chance, fixed = np.random.default_rng(5), np.array([0.5, 0.05, 0.0])
-    shards, alone = [[Mixing(fixed) for _ in range(3)] for _ in range(2)]
-    heard = np.zeros((3, len(shards[0].sums)))
-
-    def exchange() -> None:
-        own = [shard.sums - theirs for shard, theirs in zip(shards, heard, strict=True)]
-        for at, shard in enumerate(shards):
-            others = np.sum(own, axis=0) - own[at]
-            shard.add(others - heard[at])
-            heard[at] = others
-
-    for page in range(36):
-        terms = chance.random(3)
-        for all_of_them in (shards, alone):
-            all_of_them[page % 3].learn(terms, float(terms[1]))
-        if page % 5 == 0:
-            exchange()
-    assert not any(shard.ahead for shard in alone)
-    exchange()
-    assert all(shard.ahead for shard in shards)
-    squares = sum(np.linalg.inv(shard._inverse) - 50 * np.eye(3) for shard in alone)
-    expected = fixed + np.linalg.solve(squares + 50 * np.eye(3), np.sum([shard._said for shard in alone], axis=0))
-    usual = np.mean([shard._mean for shard in alone], axis=0)
-    for at, shard in enumerate(shards):
-        assert pytest.approx(expected) == shard.weights
-        assert pytest.approx(float((expected - fixed) @ usual)) == shard.level
-        assert pytest.approx(alone[at].sums[4:16]) == (shard.sums - heard[at])[4:16]
-        assert (shard.pages, shard.elsewhere) == (12, 24)
-    for at, shard in enumerate(shards):
-        shard.add(-heard[at])
-        assert shard.elsewhere == 0
-        assert (shard.ahead, shard.level) == (False, 0.0)
-        assert pytest.approx(alone[at].shifted) == shard.shifted
-
-
 def test_terms_that_never_change_are_no_trouble() -> None:
     """Nothing varies, so nothing correlates: the fixed weights stay in force."""
     mixing = Mixing(np.array([0.5, 0.3]))

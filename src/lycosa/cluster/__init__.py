@@ -7,7 +7,7 @@ shard.py        an engine, its outbox, its allowance and its lease
 leasing.py      turns of addresses that hosts of several shards share
 coordinator.py  who may fetch how much, and when it is over
 splitting.py    the shards' logs as one, and that shared out among another number of them
-driving.py      what a shard does beside crawling: reports, sends, shares; over any carrier
+driving.py      what a shard does beside crawling: reports and sends; over any carrier
 asking.py       what is asked of the web before shards begin: examples, search engines
 running.py      a crawl, seen from where it was started
 hosting.py      shards of many crawls in the same processes, for a server

@@ -6,11 +6,10 @@ All it knows is the last report of each shard. One that is new knows as much onc
 from __future__ import annotations
 
 import math
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lycosa.cluster.messages import AT_ONCE, Example, Examples, Grant, Report, Sums, Totals
+from lycosa.cluster.messages import Grant, Report
 from lycosa.core.budget import (
     BYTES_SPENT,
     EXHAUSTED,
@@ -56,18 +55,12 @@ class Coordinator:
         slots: int = 16,
         choosy: float = 0.0,
         grants: bool = True,
-        shares: bool = True,
     ) -> None:
         self.shards, self.budget, self.clock = shards, budget, clock
-        self.slots, self.choosy, self.grants, self.shares = slots, choosy, grants, shares
+        self.slots, self.choosy, self.grants = slots, choosy, grants
         self.known: dict[int, _Known] = {}
         self.over = ""
         self._began = clock()
-        self._totals = Totals()
-        self._name = uuid.uuid4().hex
-        self._examples: list[tuple[int, Example]] = []  # with their shards
-        self._named: set[str] = set()
-        self._known: dict[tuple[int, int], int] = {}  # of each shard and epoch: how many of its examples
         self._quiet: list[tuple[int, ...]] | None = None
         self._agreed: set[int] = set()
         self.reports = 0
@@ -88,10 +81,9 @@ class Coordinator:
             sorted(report.promises, reverse=True),
         )  # fmt: skip
         self.over = self.over or self._ended(report.shard, now)
-        examples = self._exchange(report)
         if not self.over and (len(self.known) == self.shards or now > self._began + 2 * SECONDS):
             self._grant(known, now)
-        return Grant(known.pages, known.requests, SECONDS, self.over, self.pages, examples)
+        return Grant(known.pages, known.requests, SECONDS, self.over, self.pages)
 
     def _grant(self, known: _Known, now: float) -> None:
         """Give a shard its part of what is free: as many of its rows as are among the best of all."""
@@ -173,29 +165,3 @@ class Coordinator:
         if len(self._agreed) < self.shards:
             return ""
         return LEFT_ALONE if any(report.alone for report in reports) else EXHAUSTED
-
-    # -- what is learned ---------------------------------------------------------------------------------------
-
-    def share(self, shard: int, sums: Sums) -> Sums:
-        """What a shard has learned, all of it; returned is what all others have."""
-        if not self.shares:
-            return {}
-        self._totals.tell(shard, sums)
-        return self._totals.others(shard)
-
-    def _exchange(self, report: Report) -> Examples:
-        """Hear of a shard's examples that are new, and tell it those of others."""
-        if not self.shares:
-            return Examples()
-        given, key = report.examples, (report.shard, report.epoch)
-        known = self._known.get(key, 0)
-        for example in given.told[max(0, known - given.begin) :] if given.begin <= known else ():
-            known += 1
-            if example[0] not in self._named:
-                self._named.add(example[0])
-                self._examples.append((report.shard, example))
-        self._known[key] = known
-        begin = given.known if given.teller == self._name else 0
-        end = min(len(self._examples), begin + AT_ONCE)
-        told = [example for teller, example in self._examples[begin:end] if teller != report.shard]
-        return Examples(self._name, end, told, known)

@@ -1,4 +1,4 @@
-"""What a shard does beside crawling: it reports and is granted, sends its links, and tells what it has learned.
+"""What a shard does beside crawling: it reports and is granted, and sends its links.
 
 `Peers` is how it reaches the others. Calls may fail or take long: they are made again, and whoever is called can be
 called twice.
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import SMALL, SUPERSEDED
 from lycosa.cluster.leasing import ANSWER, Term, Want
-from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.messages import Grant, Report
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
@@ -34,8 +34,6 @@ class Peers(Protocol):
     """The others, as one shard reaches them; `Unreachable` if they can't be reached now."""
 
     async def report(self, report: Report) -> Grant: ...
-
-    async def share(self, shard: int, sums: Sums) -> Sums: ...
 
     async def send(self, receiver: int, messages: list[bytes]) -> int: ...
 
@@ -108,9 +106,6 @@ async def _report(shard: Shard, peers: Peers) -> None:
     if grant.over == SUPERSEDED:
         raise Superseded(f"shard {shard.number}: {SUPERSEDED}")
     shard.accept(grant, asked)
-    due = not grant.over and shard.share_is_due(grant.total)
-    if due and (sums := await peers.share(shard.number, shard.sums())):
-        shard.hear(sums)
 
 
 async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Superseded, Unreachable, drive
 from lycosa.cluster.leasing import Ledger, Term, Want
-from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.messages import Grant, Report
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.ray_process import load
 from lycosa.cluster.shard import Shard, hear_labels, hear_lesson
@@ -80,11 +80,6 @@ class Others:
         grant: Grant = await self._call(COORDINATOR, "report", report)
         return grant
 
-    async def share(self, shard: int, sums: Sums) -> Sums:
-        """Tell it what was learned."""
-        others: Sums = await self._call(COORDINATOR, "share", shard, sums)
-        return others
-
     async def send(self, receiver: int, messages: list[bytes]) -> int:
         """Send links to another shard."""
         number: int = await self._call(receiver, "receive", messages)
@@ -107,10 +102,6 @@ class CoordinatorActor:
     async def report(self, report: Report) -> Grant:
         """A shard tells how it is getting on."""
         return self.coordinator.report(report)
-
-    async def share(self, shard: int, sums: Sums) -> Sums:
-        """And what it has learned."""
-        return self.coordinator.share(shard, sums)
 
     async def stop(self) -> None:
         """No more grants."""
@@ -171,8 +162,7 @@ class ShardActor:
         """What people have said of pages, recorded when this returns True; what is known already is left out."""
         if self._over or self.shard is None:
             return False
-        if hear_labels(self.shard.engine, labels):
-            self.shard.show_labelled()
+        hear_labels(self.shard.engine, labels)
         return True
 
     async def run(self) -> dict[str, Any]:

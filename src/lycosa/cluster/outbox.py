@@ -114,15 +114,10 @@ class Outbox:
         row = table.row_of.get(visit.node, -1)
         return messages(
             visit, self.shard, number, self.owners, self.scope,
-            depth=int(table.depth[row]) if row >= 0 else 0, outcome=self._outcome(visit, row),
+            depth=int(table.depth[row]) if row >= 0 else 0,
             seed=row >= 0 and bool(table.is_seed[row]),
             sums=table.handed_on(row) if visit.outcome == "redirect" and row >= 0 else [],
         )  # fmt: skip
-
-    def _outcome(self, visit: Visit, row: int) -> float:
-        """What our strategy took the page to be worth: the judge's word, unless it has one of its own."""
-        tell = getattr(getattr(self.engine.strategy, "estimator", None), "outcome_of", None)
-        return float(tell(row)) if tell is not None and row >= 0 else visit.beta
 
     # -- what is sent ------------------------------------------------------------------------------------------
 
@@ -176,7 +171,6 @@ def messages(
     scope: Scope,
     *,
     depth: int,
-    outcome: float,
     seed: bool,
     sums: list[float],
 ) -> dict[int, Inbound]:
@@ -199,7 +193,7 @@ def messages(
             same_as=visit.same_as, data={"sources": sources[owner]} if owner in sources else {},
             terms=_WORDLESS, links=_some(visit.links, chosen.get(owner, [])), place=_NOWHERE,
         )  # fmt: skip
-        made[owner] = Inbound(shard, number, page, depth, visit.hops, outcome, seed, sums)
+        made[owner] = Inbound(shard, number, page, depth, visit.hops, seed, sums)
     return made
 
 

@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import xxhash
-
 from lycosa.cluster.leasing import Leases, Ledger
-from lycosa.cluster.messages import AT_ONCE, EXAMPLES, Example, Examples, Grant, Report, Sums
+from lycosa.cluster.messages import Grant, Report
 from lycosa.cluster.outbox import CURSORS, Outbox
 from lycosa.cluster.owning import Owners
 from lycosa.core.engine import Engine
 from lycosa.core.picker import Allowance
-from lycosa.core.types import Event, Label, Lesson, Parcel, Setting, Shared, Visit
+from lycosa.core.types import Event, Label, Lesson, Parcel, Setting
 from lycosa.store.codec import decode_other
 from lycosa.store.log import SqliteLog
 from lycosa.version import SOFTWARE
@@ -22,9 +20,6 @@ from lycosa.web.politeness import Politeness
 
 LEASE = "lease"  # setting: under which epoch a shard fetches, and until when
 PROMISES = 32  # rows that a shard offers at once
-# Pages of the whole crawl after which shards first share what they have learned; then whenever there are so many times
-# as many, so that the logged sums stay within a few times the last.
-FIRST_SHARE, GROWTH = 4, 1.1
 
 
 def hear_labels(engine: Engine, labels: Iterable[Label]) -> int:
@@ -68,15 +63,7 @@ class Shard:
         self.outbox = Outbox(number, owners, engine, scope or (lambda node, depth: True))
         self.outbox.catch_up()
         self.total = engine.tally.pages * owners.shards  # pages of all shards, as far as known
-        self._examples: list[Example] = []
-        self._shown: set[str] = set()  # their addresses
-        self._labelled: set[str] = set()
-        self._told = 0  # how many of them the coordinator has
-        self._teller, self._heard = "", 0  # which coordinator that is, and how many of its examples we have
-        self.show_labelled()
-        for row in engine.table.closed:
-            self._show(engine.table.nodes[row])
-        engine.recorded = self._recorded
+        engine.recorded = self.outbox.add
         lease: Any = engine.tally.settings.get(LEASE, {})
         self.epoch = int(lease.get("epoch", 0)) + 1
         # When the lease of the process before this one has run out; at once if that is known to fetch nothing more
@@ -88,9 +75,6 @@ class Shard:
         if isinstance(politeness, Politeness) and owners.shards > 1:
             self.leases.ledger.open(politeness.address_delay, self.free_from)
             politeness.leases = self.leases
-        self._learned, self._sums = (-1, 0), Sums()
-        self.shared_at = FIRST_SHARE
-        self.heard = 0
         self._until = 0.0  # the lease as the log has it
 
     # -- what comes from others --------------------------------------------------------------------------------
@@ -104,58 +88,6 @@ class Shard:
             parcels.append(parcel)
         self.engine.take_in(parcels)
         return parcels[-1].number if parcels else 0
-
-    def _recorded(self, visit: Visit, number: int) -> None:
-        self.outbox.add(visit, number)
-        if visit.is_page and not visit.follows:
-            self._show(visit.node)
-
-    def _show(self, node: str) -> None:
-        """A page from which others' judges may learn: at first each one, then one of so many; and all that people have
-        said something of, as others hear that, too, and can't learn from it without the page."""
-        confers, stands = self.engine.lessons.confers, max(1, self.total // EXAMPLES)
-        if confers is None or node in self._shown:
-            return
-        if stands > 1 and xxhash.xxh3_64_intdigest(node.encode("utf-8", "surrogatepass")) % stands:
-            if node not in self._labelled:
-                return
-            stands = 1
-        if told := confers.told(node):
-            self._examples.append((node, told, stands))
-            self._shown.add(node)
-
-    def show_labelled(self) -> None:
-        """What people have said is recorded: others need the pages of ours that it was said of."""
-        self._labelled = {label.node for label in _labels(self.engine)}
-        for node in sorted(self._labelled):
-            self._show(node)
-
-    def hear(self, sums: Sums) -> None:
-        """What others have learned, added up."""
-        self.engine.take_in([Shared({"strategy": sums}, self.engine.clock())])
-        self.heard += 1
-
-    def sums(self) -> Sums:
-        """What was learned here."""
-        tell: Callable[[], Sums] | None = getattr(self.engine.strategy, "sums", None)
-        learned = self.engine.tally.picks, self.engine.lessons.adopted
-        if learned != self._learned:
-            self._learned, self._sums = learned, tell() if tell is not None else {}
-        return self._sums
-
-    def _hear_of(self, examples: Examples) -> list[Shared]:
-        """Pages of others, as the event that our judge will learn from; and what the coordinator has of ours."""
-        self._teller, self._heard, self._told = examples.teller, examples.begin, examples.known
-        confers = self.engine.lessons.confers
-        told = [example for example in examples.told if confers is not None and not confers.knows(example[0])]
-        return [Shared({"judge": told}, self.engine.clock())] if told else []
-
-    def share_is_due(self, total: int) -> bool:
-        """Whether to tell what was learned, now that all shards together have so many pages."""
-        if total < self.shared_at:
-            return False
-        self.shared_at = max(total + FIRST_SHARE, math.ceil(GROWTH * total))
-        return True
 
     # -- what it may do ----------------------------------------------------------------------------------------
 
@@ -182,7 +114,6 @@ class Shard:
             [promise - level for promise in promises[unused:]], engine.frontier.best_soon(now) - level,
             bool(tasks or engine._arrived or waits or promises or self.outbox.pending),
             tally.relevant, alone, SOFTWARE,
-            Examples(self._teller, self._told, self._examples[self._told : self._told + AT_ONCE], self._heard),
             level, engine.strategy.proportional,
         )  # fmt: skip
 
@@ -191,7 +122,7 @@ class Shard:
         allowance, now = self.allowance, self.engine.clock()
         self.total = max(self.total, grant.total)
         until = asked + grant.seconds
-        events: list[Event] = [*self._hear_of(grant.examples)]
+        events: list[Event] = []
         renewed = not grant.over and until > now and self._until < now + grant.seconds / 2
         if renewed:
             self._until = until

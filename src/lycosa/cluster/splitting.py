@@ -176,10 +176,7 @@ class _Sharing:
             self._depths[url] = min(self._depths.get(url, further), further)
         if is_seed and visit.outcome == "redirect":
             self._seeds.update(visit.links.urls[:1])
-        outcome = 0.0 if visit.same_as else visit.beta
-        sent = messages(
-            visit, owner, number, self.owners, self.scope, depth=depth, outcome=outcome, seed=is_seed, sums=[]
-        )  # fmt: skip
+        sent = messages(visit, owner, number, self.owners, self.scope, depth=depth, seed=is_seed, sums=[])
         for receiver, inbound in sent.items():
             self.parts[receiver].log.append(inbound)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from lycosa.cluster.coordinator import Coordinator
 from lycosa.cluster.driving import Peers, Unreachable, drive
 from lycosa.cluster.leasing import Term, Want
-from lycosa.cluster.messages import Grant, Report, Sums
+from lycosa.cluster.messages import Grant, Report
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
@@ -26,10 +26,6 @@ class Together(Peers):
     async def report(self, report: Report) -> Grant:
         await asyncio.sleep(self.delay)
         return self.coordinator.report(report)
-
-    async def share(self, shard: int, sums: Sums) -> Sums:
-        await asyncio.sleep(self.delay)
-        return self.coordinator.share(shard, sums)
 
     async def send(self, receiver: int, messages: list[bytes]) -> int:
         await asyncio.sleep(self.delay)

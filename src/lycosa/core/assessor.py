@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
 from lycosa.core.files import Mark
-from lycosa.core.protocols import Clock, Confers, Keeper, Learner, Log, Reader, Topic, Warden
+from lycosa.core.protocols import Clock, Keeper, Learner, Log, Reader, Topic, Warden
 from lycosa.core.state import State
 from lycosa.core.table import MAX_HOPS, Table
 from lycosa.core.types import Judgement, Label, Lesson, Links, Outcome, Page, Rows, Seed, Task, Terms, Visit, as_stored
@@ -176,9 +176,6 @@ class Lessons:
         self.adopted = 0  # lessons adopted by this process
         self._taught = 0  # pages that there were at the last lesson
         self._unheard = False  # labels that the count of relevant pages does not know of yet
-        self.confers = _confers(topic)  # learns from other shards' pages, if the judge does
-        self._elsewhere = array("i")  # the rows of those pages; -1 where there is none
-        self._unplaced: dict[str, int] = {}  # where those stand there that have none
 
     # -- what is folded ----------------------------------------------------------------------------------------
 
@@ -196,18 +193,6 @@ class Lessons:
                 self._said.append(visit.worth)
                 self._rated = self._rated or (visit.rated is not None and visit.judge == self.judge_name)
 
-    def take(self, node: str, told: bytes, stands: int, row: int) -> None:
-        """A page that another shard has fetched, and its row."""
-        if self.confers is not None and self.confers.take(node, told, stands):
-            if row < 0:
-                self._unplaced[node] = len(self._elsewhere)
-            self._elsewhere.append(row)
-
-    def place(self, node: str, row: int) -> None:
-        """A page of another shard has a row now, as links of it have come; it may have been told of before."""
-        if (at := self._unplaced.pop(node, -1)) >= 0:
-            self._elsewhere[at] = row
-
     def hear(self, label: Label) -> None:
         """A person's word; it is counted with the next lesson."""
         if self.learner is not None:
@@ -223,13 +208,6 @@ class Lessons:
             self._taught = self.tally.pages
             self._recount()
             self._heed(np.array(self._rows, np.int32), self._worths)
-
-    def elsewhere(self) -> tuple[Rows, NDArray[np.floating[Any]]]:
-        """The rows of other shards' pages, and what they are worth by our judge."""
-        rows = np.array(self._elsewhere, np.int32)
-        if self.confers is None or not len(rows):
-            return rows, np.zeros(0)
-        return rows[rows >= 0], self.confers.worths_elsewhere()[rows >= 0]
 
     def _recount(self) -> None:
         assert self.learner is not None
@@ -247,16 +225,11 @@ class Lessons:
     def state(self) -> State:
         """The versions of pages so far, and what nobody has learned from yet."""
         rows, counts = np.array(self._rows, np.int32), np.array(self._counted())
-        elsewhere = np.array(self._elsewhere, np.int32)
-        return {
-            "rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard, "elsewhere": elsewhere,
-            "unplaced": self._unplaced,
-        }  # fmt: skip
+        return {"rows": rows, "counts": counts, "taught": self._taught, "unheard": self._unheard}
 
     def restore(self, state: State) -> None:
         self._rows, self._counts = array("i", state["rows"].tobytes()), bytearray(state["counts"].tobytes())
         self._taught, self._unheard = state["taught"], state["unheard"]
-        self._elsewhere, self._unplaced = array("i", state["elsewhere"].tobytes()), dict(state["unplaced"])
 
     # -- what is taught, live ----------------------------------------------------------------------------------
 
@@ -314,10 +287,3 @@ def waits(topic: object) -> bool:
     while not hasattr(topic, "waits") and hasattr(topic, "topic"):
         topic = topic.topic
     return bool(getattr(topic, "waits", False))
-
-
-def _confers(topic: object) -> Confers | None:
-    """The judge, under whatever is around it, if it learns from other shards' pages."""
-    while not isinstance(topic, Confers) and hasattr(topic, "topic"):
-        topic = topic.topic
-    return topic if isinstance(topic, Confers) else None

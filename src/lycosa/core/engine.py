@@ -56,7 +56,6 @@ from lycosa.core.types import (
     Rows,
     Seed,
     Setting,
-    Shared,
     Task,
     Visit,
 )
@@ -355,8 +354,6 @@ class Engine:
                 if (new := self._news(event)) is not None:
                     self.log.append(new)
                     self.fold(new)
-            if self.tally.pages:  # else there is nothing to judge again
-                self.lessons.teach()
         self._torn = False
         self.wake()
 
@@ -447,19 +444,10 @@ class Engine:
         else:
             self._fold_from_others(event)
 
-    def _fold_from_others(self, event: Inbound | Parcel | Shared) -> None:
+    def _fold_from_others(self, event: Inbound | Parcel) -> None:
         """What other shards have sent."""
-        if isinstance(event, Shared):
-            hear = getattr(self.strategy, "share", None)
-            if hear is not None and "strategy" in event.data:
-                hear(event.data["strategy"], self.table, self.frontier)
-            for node, told, stands in event.data.get("judge", ()):
-                self.lessons.take(node, told, stands, self.table.row_of.get(node, -1))
-            return
         for page in event.pages if isinstance(event, Parcel) else (event,):
             self._fold_links(page)
-        if (heard := getattr(self.strategy, "heard", None)) is not None:
-            heard(self.table, self.frontier)
         if self.cold is not None:
             self.cold.settle()
 
@@ -470,11 +458,9 @@ class Engine:
         self.inbox[event.sender] = event.number
         visit = event.visit
         step = self.table.absorb_inbound(event)
-        self.lessons.place(visit.node, step.row)
         self.frontier.hold(*self.warden.meet(self.table))
         if len(step.children):
-            hear = getattr(self.strategy, "hear", self.strategy.learn)
-            hear(step, self.table, self.frontier)
+            self.strategy.learn(step, self.table, self.frontier)
         for node in visit.data.get("sources", ()):
             self._admit(node, source=True, parent=step.row)
         if event.seed and visit.outcome == "redirect" and visit.links.urls:
@@ -509,9 +495,7 @@ class Engine:
     def _reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]]) -> None:
         """The judge has learned something: a strategy that wants to may look at the pages so far in that light."""
         if isinstance(self.strategy, Reconsiders):
-            others, theirs = self.lessons.elsewhere()
-            everything = np.concatenate([rows, others]), np.concatenate([worths, theirs])
-            self.strategy.reconsider(*everything, self.table, self.frontier)
+            self.strategy.reconsider(rows, worths, self.table, self.frontier)
         self.keeper.reconsider(rows, worths, self.table)
 
     def _admit(self, node: str, *, source: bool, parent: int = -1) -> None:

@@ -192,23 +192,6 @@ class Learner(Topic, Protocol):
 
 
 @runtime_checkable
-class Confers(Protocol):
-    """A learner that learns from pages of other shards as well, of which it is told what it needs."""
-
-    def told(self, node: str) -> bytes:
-        """What others need of a page of ours; empty if there is nothing to learn from it."""
-
-    def knows(self, node: str) -> bool:
-        """Whether a page is one of ours, or was taken in."""
-
-    def take(self, node: str, told: bytes, stands: int) -> bool:
-        """A page of another shard, which stands for so many; whether it is of use. Live and replayed."""
-
-    def worths_elsewhere(self) -> NDArray[np.floating[Any]]:
-        """What the pages that were of use are worth now, in the order in which they came."""
-
-
-@runtime_checkable
 class Estimator(Protocol):
     """What to fetch next, as two functions over the shared table.
 
@@ -260,33 +243,7 @@ class Reconsiders(Protocol):
 
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """What the pages so far are worth now, by their rows in the order of the log; of a row's versions the last
-        one counts. Behind them come pages of other shards."""
-
-
-@runtime_checkable
-class Shares(Protocol):
-    """A part whose learning is sums, as far as that goes: shards of one crawl add them up, and each profits from all.
-
-    Sums are plain arrays by name. They are always whole: all that was learned here so far, and nothing of others.
-    """
-
-    def sums(self) -> dict[str, Any]:
-        """What was learned from pages of our own."""
-
-    def share(self, sums: dict[str, Any], table: Table) -> Rows:
-        """What all others have learned so far, added up: in place of what was said before. The rows whose score may
-        have changed."""
-
-
-@runtime_checkable
-class Hears(Protocol):
-    """An estimator that sees links of several pages of other shards before it scores what they lead to."""
-
-    def hear(self, step: Step, table: Table) -> Rows:
-        """Links on a page that another shard has fetched. The rows that want a score."""
-
-    def heard(self, rows: Rows, table: Table) -> Rows:
-        """Score rows, some of which may be named twice or closed. Those that were scored, each once."""
+        one counts."""
 
 
 class Warden:

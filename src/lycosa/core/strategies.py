@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lycosa.core.columns import fit
 from lycosa.core.frontier import Frontier, Lane, Order, Ready
-from lycosa.core.protocols import Estimator, Hears, Shares, Strategy
+from lycosa.core.protocols import Estimator, Strategy
 from lycosa.core.scan import Linear, ScanFrontier, is_linear
 from lycosa.core.state import State, restore, state_of
 from lycosa.core.table import OPEN
@@ -47,8 +47,6 @@ class Greedy:
         self.wants: tuple[str, ...] = tuple(getattr(estimator, "wants", ()))
         self.heeds = hasattr(estimator, "reconsider")
         self._linear: Linear | None = estimator if is_linear(estimator) else None
-        self._hears: Hears | None = estimator if isinstance(estimator, Hears) else None
-        self._heard: list[Rows] = []
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
@@ -64,32 +62,10 @@ class Greedy:
         """Let the estimator see a visit, and rank the rows it says have changed."""
         self.refresh(self.estimator.learn(step, table), table, frontier)
 
-    def hear(self, step: Step, table: Table, frontier: Frontier) -> None:
-        """Let the estimator see links on a page that another shard has fetched; after some such pages comes `heard`."""
-        if self._hears is not None:
-            self._heard.append(self._hears.hear(step, table))
-        else:
-            self.learn(step, table, frontier)
-
-    def heard(self, table: Table, frontier: Frontier) -> None:
-        """Rank what those pages link to."""
-        if self._hears is not None and self._heard:
-            rows, self._heard = np.concatenate(self._heard), []
-            self.refresh(self._hears.heard(rows, table), table, frontier)
-
     def reconsider(self, rows: Rows, worths: NDArray[np.floating[Any]], table: Table, frontier: Frontier) -> None:
         """Let an estimator that wants to know hear what the pages so far are worth now."""
         if self.heeds:
             self.refresh(self.estimator.reconsider(rows, worths, table), table, frontier)  # type: ignore[attr-defined]
-
-    def sums(self) -> dict[str, Any]:
-        """What its estimator has learned that others can add to theirs; nothing if it can't tell."""
-        return self.estimator.sums() if isinstance(self.estimator, Shares) else {}
-
-    def share(self, sums: dict[str, Any], table: Table, frontier: Frontier) -> None:
-        """Let an estimator that can use it know what others have learned."""
-        if isinstance(self.estimator, Shares):
-            self.refresh(self.estimator.share(sums, table), table, frontier)
 
     def state(self) -> State:
         return state_of(self.estimator)

@@ -203,7 +203,7 @@ class Table:
             step = self._inherit(visit, row)
         else:
             step = self._join(visit, row, set(self.edges.children(row).tolist()))
-        step.outcome = inbound.outcome
+        step.is_inbound = True
         return step
 
     def handed_on(self, row: int) -> list[float]:

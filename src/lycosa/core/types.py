@@ -415,7 +415,6 @@ class Inbound:
     visit: Visit  # without its words, and with the links to our nodes alone
     depth: int = 0
     hops: int = 0  # of the page, and redirects on the way to it
-    outcome: float = 0.0  # what the sender's strategy took the page to be worth
     seed: bool = False  # the page is a seed: a redirect hands that on
     sums: list[float] = field(default_factory=list)  # handed on by a redirect (`Table.handed_on`)
     # As received: the log keeps that; empty it after any change.
@@ -448,16 +447,7 @@ class Parcel:
         return Parcel(pages) if pages else None
 
 
-@dataclass(slots=True)
-class Shared:
-    """What other shards have learned: sums, which are all of it so far, in place of what the last such event said; and
-    pages for the judge to learn from, beside those that it had heard of."""
-
-    data: dict[str, Any] = field(default_factory=dict)  # plain values and numpy arrays, by recipient
-    at: float = 0.0
-
-
-Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Parcel | Shared
+Event: TypeAlias = Visit | Seed | Label | Setting | Lesson | Inbound | Parcel
 
 
 @dataclass(slots=True)
@@ -471,7 +461,7 @@ class Step:
     # Row of each link; -1: out of scope, or the page itself.
     of_link: Rows = field(default_factory=lambda: np.zeros(0, np.int32))
     places: NDArray[np.intp] | None = None  # place among the children of each of those that have a row, if known
-    outcome: float | None = None  # of a page that another shard has fetched: only its links are new
+    is_inbound: bool = False  # a page that another shard has fetched: only its links are new
 
     def facet(self, name: str) -> NDArray[np.float32]:
         """For each child the largest such number among the page's links to it; alphas where the topic gave none."""

@@ -231,7 +231,7 @@ class IndexedStep(Step):
     def __init__(
         self, visit: Visit, row: int, children: Rows, alphas: NDArray[np.float32], node: int, index: Index
     ) -> None:
-        self.visit, self.row, self.children, self.alphas, self.outcome = visit, row, children, alphas, None
+        self.visit, self.row, self.children, self.alphas, self.is_inbound = visit, row, children, alphas, False
         self._node, self._index = node, index
 
     @property

@@ -27,7 +27,6 @@ from lycosa.core.types import (
     Place,
     Seed,
     Setting,
-    Shared,
     Terms,
     Visit,
 )
@@ -146,7 +145,7 @@ def unpack_paths(distinct: Sequence[str], number_of: Sequence[int]) -> list[str]
     return [distinct[number] for number in number_of]
 
 
-def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel | Shared) -> bytes:
+def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel) -> bytes:
     """A small event."""
     if isinstance(event, Inbound | Parcel) and event.packed:
         return event.packed
@@ -156,7 +155,7 @@ def encode_other(event: Seed | Label | Setting | Lesson | Inbound | Parcel | Sha
     if isinstance(event, Inbound):
         values[2] = encode_visit(event.visit)
         del values[-1]
-    if isinstance(event, Lesson | Shared):  # which may hold arrays
+    if isinstance(event, Lesson):  # which may hold arrays
         return zstd.compress(msgpack.packb(values, default=_packed, unicode_errors="surrogatepass"))
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
     return packed
@@ -166,7 +165,7 @@ def decode_other(kind: str, blob: bytes) -> Event:
     """A small event, by its kind."""
     if kind == "parcel":
         return _decode_parcel(blob)
-    if kind in ("lesson", "shared"):
+    if kind == "lesson":
         values = msgpack.unpackb(zstd.decompress(blob, _LARGEST), ext_hook=_unpacked, **_STRICT)
     else:
         values = msgpack.unpackb(blob, **_STRICT)
@@ -195,7 +194,6 @@ def _encode_parcel(parcel: Parcel) -> bytes:
                 page.number,
                 page.depth,
                 page.hops,
-                page.outcome,
                 page.seed,
                 page.sums,
                 *_columns(links),
@@ -207,9 +205,9 @@ def _encode_parcel(parcel: Parcel) -> bytes:
 
 # of a page in a parcel
 _SENT: tuple[Any, ...] = (
-    *_FIELDS[:27], int, int, int, _REAL, bool, list, list, list, list, list, list, bytes, dict, list,
+    *_FIELDS[:27], int, int, int, bool, list, list, list, list, list, list, bytes, dict, list,
 )  # fmt: skip
-_LINKS = 33  # first column of its links
+_LINKS = 32  # first column of its links
 
 
 def _decode_parcel(blob: bytes) -> Parcel:
@@ -240,7 +238,7 @@ def _check_sent(values: Any) -> None:
 
 def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
     """A page in a parcel."""
-    number, depth, hops, outcome, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
+    number, depth, hops, seed, sums, urls, anchors, contexts, rels, positions, alphas, facets, of = values[27:]
     links = Links(
         urls, anchors, contexts, rels, positions, np.frombuffer(alphas, np.float32),
         {name: np.frombuffer(column, np.float32) for name, column in facets.items()},
@@ -248,7 +246,7 @@ def _sent(sender: int, values: list[Any], paths: list[str]) -> Inbound:
     )  # fmt: skip
     _check_links(links)
     parts: list[Any] = [*values[:27], _WORDLESS, links]
-    return Inbound(sender, number, Visit(*parts), depth, hops, outcome, seed, sums)
+    return Inbound(sender, number, Visit(*parts), depth, hops, seed, sums)
 
 
 _WORDLESS = Terms()
@@ -259,12 +257,11 @@ _OTHERS: dict[str, tuple[Any, ...]] = {
     "label": (str, bool | None, _REAL, str),
     "setting": (str, object, _REAL),
     "lesson": (str, dict, _REAL),
-    "inbound": (int, int, bytes, int, int, _REAL, bool, list),
-    "shared": (dict, _REAL),
+    "inbound": (int, int, bytes, int, int, bool, list),
 }
 
 _MAKERS: dict[str, Any] = {
-    "seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson, "inbound": Inbound, "shared": Shared,
+    "seed": Seed, "label": Label, "setting": Setting, "lesson": Lesson, "inbound": Inbound,
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from lycosa.core.errors import DamagedError, LockedError, StoreError
-from lycosa.core.types import Event, Inbound, Label, Lesson, Parcel, Place, Setting, Shared, Visit
+from lycosa.core.types import Event, Inbound, Label, Lesson, Parcel, Place, Setting, Visit
 from lycosa.store import codec
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ FIRSTS = f"{PAGES} AND same = ''"
 
 VERSIONS = "kind IN ('page', 'revisit') AND outcome = 'ok'"  # SQL: `Visit.is_version`
 WORTH = "COALESCE(worth.worth, event.beta)"  # SQL: `Visit.worth`
-OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel", "shared")  # kinds of events that are no visits
+OTHERS = ("seed", "label", "setting", "lesson", "inbound", "parcel")  # kinds of events that are no visits
 VISITS = f"kind NOT IN {OTHERS}"
 PLACE = re.compile(r"\w[\w.-]{0,250}", re.ASCII)  # names of archive files: none leads out of the archive's directory
 
@@ -446,8 +446,6 @@ def name_of(event: Event) -> str:
             return event.judge
         case Inbound() | Parcel():
             return f"{event.sender}:{event.number}"
-        case Shared():
-            return ""
         case _:
             return str(event.node)
 

@@ -14,7 +14,6 @@ from lycosa.core.state import State, plain, put_back
 from lycosa.core.table import OPEN, Aside, Table
 from lycosa.core.types import Rows, Scores, Step, Visit
 from lycosa.estimators.parents import linked
-from lycosa.estimators.scent.elsewhere import Elsewhere
 from lycosa.estimators.scent.mixing import Elite, Mixing, Risk
 from lycosa.estimators.scent.paths import PATHS, Paths
 from lycosa.estimators.scent.sharpening import Sharpening
@@ -188,7 +187,6 @@ class Scent:
     risk_: Risk = field(default_factory=Risk, init=False, repr=False, compare=False)
     trails_: Trails = field(default_factory=Trails, init=False, repr=False, compare=False)
     elite_: Elite = field(default_factory=Elite, init=False, repr=False, compare=False)
-    elsewhere_: Elsewhere = field(default_factory=Elsewhere, init=False, repr=False, compare=False)
     groups_: Groups = field(init=False, repr=False, compare=False)
     paths_: Paths = field(default_factory=Paths, init=False, repr=False, compare=False)
     scored_: tuple[NDArray[np.intp], Column] = field(init=False, repr=False, compare=False)  # after the last visit
@@ -245,8 +243,8 @@ class Scent:
 
     def learn(self, step: Step, table: Table) -> Rows:
         """Learn from a visit; return the rows that were scored again."""
-        if step.outcome is not None:
-            return self.heard(self.hear(step, table), table)
+        if step.is_inbound:
+            return self._learn_inbound(step, table)
         visit, row = step.visit, step.row
         self.trails_.fit(len(table))
         self.elite_.fit(len(table))
@@ -278,27 +276,21 @@ class Scent:
             scores[at] += self.lead_
         return self.elite_.note(rows, scores, touched[0][table.state[touched[0]] == OPEN])
 
-    def hear(self, step: Step, table: Table) -> Rows:
-        """Links on a page that another shard has fetched, where it has turned out: the rows that `heard` is to score.
-        Several of those come for each page of our own: only what is new is scored, and for several pages at once."""
-        trails, outcome = self.trails_, step.outcome or 0.0
+    def _learn_inbound(self, step: Step, table: Table) -> Rows:
+        """Links on a page that another shard has fetched: only what they lead to is scored."""
+        trails, visit = self.trails_, step.visit
         trails.fit(len(table))
         self.elite_.fit(len(table))
-        trails.outcome[step.row] = outcome
-        self.elsewhere_.hear(step.row, outcome, step.visit, self)
-        if step.visit.outcome == "redirect":
+        trails.outcome[step.row] = 0.0 if visit.same_as else visit.beta
+        if visit.outcome == "redirect":
             for target in step.children.tolist():
                 if not trails.words.item(target, HOST):
                     trails.place(target, table.nodes[target])
         else:
             self._links(step, table)
-        return step.children
-
-    def heard(self, rows: Rows, table: Table) -> Rows:
-        """Score rows to which pages of other shards link."""
-        found: NDArray[np.intp] = distinct(rows[table.state[rows] == OPEN].astype(np.intp))
-        lines = self.trails_.lines(found)
-        return self.elite_.admit(found, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
+        rows: NDArray[np.intp] = distinct(step.children[table.state[step.children] == OPEN].astype(np.intp))
+        lines = trails.lines(rows)
+        return self.elite_.admit(rows, self._risked(ANY + self.weights_ @ self._features(lines, table), lines, table))
 
     def _turn(self, table: Table) -> NDArray[np.intp]:
         """While nothing was found, after the fourth page, the sixth ... it is the turn of the link open for longest;
@@ -425,13 +417,11 @@ class Scent:
         worth[rows[rows >= 0]] = worths[rows >= 0]
         pages, outcome = self.sharpening_.relearn(worth)
         trails.outcome[pages] = outcome
-        self.elsewhere_.reconsider(rows, worth, trails.outcome)
         positive = outcome > 0.0
         self.sum_, self.positive_sum_ = float(outcome.sum()), float(outcome[positive].sum())
         self.positives_ = int(np.count_nonzero(positive))
         self.finds_ = int(np.count_nonzero(positive & (worth[pages] >= self.threshold)))
         self._credit_anew(pages, outcome, table)
-        self.elsewhere_.add_outcomes(self)
         trails.retell(table.edges)
         return self._rescored(table)
 
@@ -443,22 +433,6 @@ class Scent:
         terms = self._features(lines, table)
         self.scored_ = best, terms
         return self.elite_.note(best, self._risked(ANY + self.weights_ @ terms, lines, table), best)
-
-    def outcome_of(self, row: int) -> float:
-        """What the page of a row is worth by now; 0 for one that is not there."""
-        return self.trails_.outcome.item(row) if row < len(self.trails_.outcome) else 0.0
-
-    def sums(self) -> dict[str, Any]:
-        """What was learned from pages of our own: of words, places and hosts, and of pages as such."""
-        return self.elsewhere_.own(self)
-
-    def share(self, sums: dict[str, Any], table: Table) -> Rows:
-        """What other shards have learned counts as if it were our own, but for what needs their pages: risks, and the
-        direction that outcomes point to."""
-        self.elsewhere_.take(sums, self)
-        self.trails_.fit(len(table))
-        self.elite_.fit(len(table))
-        return self._rescored(table)
 
     def _credit_anew(self, rows: Rows, outcome: Column, table: Table) -> None:
         """What was credited is forgotten, and credited by these outcomes: pages and those on the way to them."""

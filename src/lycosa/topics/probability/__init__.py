@@ -4,7 +4,6 @@ evidence    what is seen of a page: how it answers the words, its features, its 
 line        from pages that are known to be relevant to a direction in which such pages lie; how many of the pages are
             relevant, and so where the line between yes and no is drawn
 study       what the pages so far teach: a lesson, and the model that judges by it
-elsewhere   what shards tell each other of their pages
 judge       puts them together: the topic as it was typed, judge, learn, lesson, adopt
 """
 

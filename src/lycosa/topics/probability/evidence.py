@@ -168,13 +168,13 @@ class Looking:
             evidence.against = max(evidence.against, 0.5 - 0.5 * float(phrased))
         return evidence
 
-    def count(self, evidence: Evidence, words: float, times: int = 1) -> None:
-        """The page, or so many like it, is one of the crawl's: what is on it is more common now."""
-        self.pages += times
-        self.length += words * times
+    def count(self, evidence: Evidence, words: float) -> None:
+        """The page is one of the crawl's: what is on it is more common now."""
+        self.pages += 1
+        self.length += words
         slots = evidence.slots
         frequency = self.frequency.take(slots)
-        frequency += (slots != 0) * np.float32(times)
+        frequency += slots != 0
         self.frequency[slots] = frequency
         self._recount(slots, frequency, self.share.take(slots))
 
@@ -280,11 +280,11 @@ AT_ONCE = 4096  # pages whose values are computed in one batch
 VECTOR = 2.0  # root of the weight of vectors when pages are compared
 # pages whose features and vectors are in memory; the others are in a file, read for model updates only
 IN_MEMORY = 65_536
-_COLUMNS = ("answers", "against", "quality", "filled", "first", "worth", "stands", "own")
+_COLUMNS = ("answers", "against", "quality", "filled", "first", "worth")
 
 
 class Pages:
-    """One row for each version of a page that the log has, in its order; and for pages that other shards told of."""
+    """One row for each version of a page that the log has, in its order."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -296,13 +296,10 @@ class Pages:
         self.quality = np.zeros(0, np.float32)
         self.filled = np.zeros(0, np.bool_)  # rows with features
         self.first = np.zeros(0, np.bool_)  # rows of a page's first version that is no copy
-        self.firsts = 0  # their number, with those that rows stand for
+        self.firsts = 0  # their number
         self.worth = np.zeros(0, np.float32)
-        # pages that a row stands for: 1, but for some that another shard has fetched
-        self.stands = np.zeros(0, np.int32)
-        self.own = np.zeros(0, np.bool_)  # rows of pages in this crawl's, or shard's, log
 
-    def add(self, evidence: Evidence, worth: float, first: bool, *, own: bool = True, stands: int = 1) -> int:
+    def add(self, evidence: Evidence, worth: float, first: bool) -> int:
         """One more row, and its number."""
         row = self.count
         self.count += 1
@@ -315,8 +312,7 @@ class Pages:
         self.answers[row], self.filled[row] = evidence.answers, evidence.slots.any()
         self.against[row], self.quality[row] = evidence.against, evidence.quality
         self.first[row], self.worth[row] = first, worth
-        self.stands[row], self.own[row] = stands, own
-        self.firsts += first * stands
+        self.firsts += first
         return row
 
     def values(self, rows: NDArray[np.intp], idf: Column) -> Column:

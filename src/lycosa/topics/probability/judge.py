@@ -24,8 +24,6 @@ from lycosa.text.vocabulary import HEAD, Head, Reading, Vocabulary
 from lycosa.topics.counting import Phrases, folded
 from lycosa.topics.embedding import packed
 from lycosa.topics.examples import centroid
-from lycosa.topics.probability.elsewhere import packed as told_of
-from lycosa.topics.probability.elsewhere import unpacked
 from lycosa.topics.probability.evidence import LINK, Evidence, Looking, Pages, slot_of, slots_of
 from lycosa.topics.probability.line import FURTHEST, sigmoid
 from lycosa.topics.probability.study import (
@@ -120,7 +118,6 @@ class Probability:
         self._pages = Pages()
         self._nodes = Nodes()  # address of each row
         self._row_of = Known(self._nodes)
-        self._elsewhere: list[int] = []  # rows of pages that other shards have fetched
         self._starts: set[str] = set()
         self._labels: dict[str, bool] = {}
         self._model: Model | None = None
@@ -261,41 +258,7 @@ class Probability:
 
     def worths(self) -> Column:
         """What each version of a page is worth now."""
-        worths, own = self._pages.worth[: self._pages.count], self._pages.own[: self._pages.count]
-        return worths[own] if self._elsewhere else worths
-
-    # -- what other shards have fetched ------------------------------------------------------------------------
-
-    def told(self, node: str) -> bytes:
-        """What others can learn from a page of ours; nothing if it is a copy, or empty."""
-        row = self._row_of.get(node, -1)
-        if row < 0 or not self._pages.first[row] or not self._pages.own[row]:
-            return b""
-        looking = self._looking
-        return told_of(self._pages, row, looking.length / max(looking.pages, 1), node in self._starts)
-
-    def knows(self, node: str) -> bool:
-        """Whether it has seen a page, or taken it in."""
-        return node in self._row_of
-
-    def take(self, node: str, told: bytes, stands: int) -> bool:
-        """A page that another shard has fetched, which stands for so many; whether it is one that can be used."""
-        read = unpacked(told)
-        if read is None or node in self._row_of:
-            return False
-        if read.is_start:
-            self._starts.add(node)
-        row = self._pages.add(read.evidence, read.worth, True, own=False, stands=stands)
-        self._named(node, row)
-        self._elsewhere.append(row)
-        if node in self._labels:  # what was said of it can be learned from now
-            self._next = 0
-        self._looking.count(read.evidence, read.length, stands)
-        return True
-
-    def worths_elsewhere(self) -> Column:
-        """What the pages of others that were taken in are worth by now, in their order."""
-        return self._pages.worth[np.array(self._elsewhere, np.intp)]
+        return self._pages.worth[: self._pages.count]
 
     def lesson(self, now: float, force: bool = False) -> Lesson | None:
         """What the pages so far teach; only after so many more of them."""
@@ -350,7 +313,6 @@ class Probability:
         self._starts, self._labels = set(state["starts"]), dict(state["labels"])
         self._model = None if state["model"] is None else Model.restored(state["model"])
         self._next, self._judged = state["next"], state["judged"]
-        self._elsewhere = np.flatnonzero(~self._pages.own[: self._pages.count]).tolist()
 
     def explain(self, visit: Visit) -> dict[str, float]:
         """Why a page that is known is worth what it is: log odds that add up to it, the weightiest first.

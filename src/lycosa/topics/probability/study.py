@@ -248,7 +248,7 @@ def studied(pages: Pages, examples: Pages, given: Given, idf: Column, typical: C
     shown = np.concatenate([examples.placed(every, usual_page()), pages.placed(named, usual_page())])[is_trusted[:n]]
     near = _closeness(pages, np.setdiff1d(rows_known, named), shown)
     shown_odds = np.concatenate([odds[trusted], of_examples])
-    data["line"] = _line(odds, np.repeat(rows_known, pages.stands[rows_known]), shown_odds, given, said, near)
+    data["line"] = _line(odds, rows_known, shown_odds, given, said, near)
     if (
         guessed and not pages.answers[rows_known, :MEANING].any()
     ):  # words that no page has, and nobody to show what is meant
@@ -269,7 +269,6 @@ def _line(
 ) -> float:
     """Where the line lies, by how many of the pages are relevant of which nobody has said anything, and by labels.
 
-    In `known` a row is as often as it stands for a page.
     `said` is how many of some pages are relevant by what they say by themselves: asked only if it counts. `near` is how
     close the pages are to those that were shown.
     """
