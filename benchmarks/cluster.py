@@ -8,7 +8,7 @@ the same without the coordinator's choice.
     python benchmarks/cluster.py corpora/wikispeedia-blind.warc.gz --labels corpora/wikispeedia.labels.tsv
     python benchmarks/cluster.py corpora/webkb.warc.gz --labels corpora/webkb.labels.tsv --index /tmp/webkb --domains 0
     python benchmarks/cluster.py embedded:pages=100000,hosts=1000,seed=1 --index /tmp/embedded --domains 0
-    python benchmarks/cluster.py --table --picture docs/cluster/quality.svg
+    python benchmarks/cluster.py --table
 """
 
 from __future__ import annotations
@@ -32,10 +32,8 @@ from lycosa.core.budget import Budget
 from lycosa.core.engine import Engine
 from lycosa.core.protocols import Space
 from lycosa.core.types import Page, Seed, Task, Visit
-from lycosa.drawing.figure import Curve, Figure
-from lycosa.drawing.pictures import pictures
 from lycosa.estimators import strategy
-from lycosa.lab.certainty import Difference, paired
+from lycosa.lab.certainty import paired
 from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import ORACLE, hunter
@@ -150,15 +148,13 @@ def shares(told: Sequence[dict[str, Any]], mark: str) -> dict[tuple[Any, ...], d
     return found
 
 
-def show(told: Sequence[dict[str, Any]], picture: str) -> None:
-    """A table, and a picture of what is lost at each number of shards."""
+def show(told: Sequence[dict[str, Any]]) -> None:
+    """Print what is lost at each number of shards."""
     print(
         "| shards | pages | crawls | one shard | so many | difference | 95 % interval |\n|---|---|---|---|---|---|---|"
     )
-    curves = []
     for mark in map(str, MARKS):
         found = shares(told, mark)
-        drawn: list[tuple[int, Difference]] = []
         for way in sorted(found):
             pairs = [crawl for crawl in found[way] if crawl in found.get((1, ()), {})]
             if way == (1, ()) or len(pairs) < 3:
@@ -170,14 +166,6 @@ def show(told: Sequence[dict[str, Any]], picture: str) -> None:
                 f"| {way[0]}{', ' if without else ''}{without} | {mark} | {len(pairs)} | {np.mean(one):.3f} | "
                 f"{np.mean(ours):.3f} | {lost.mean:+.3f} | {lost.low:+.3f} to {lost.high:+.3f} |"
             )
-            if not without:
-                drawn.append((way[0], lost))
-        if drawn:
-            columns = [[getattr(lost, name) for _, lost in drawn] for name in ("mean", "low", "high")]
-            curves.append(Curve(f"after {mark} pages", [shards for shards, _ in drawn], *columns))
-    if picture and curves:
-        figure = Figure("cluster", "What shards cost", "shards", "share of the oracle, less that of one shard", curves)
-        Path(picture).write_bytes(pictures(figure)["svg"])
 
 
 def main() -> None:
@@ -195,10 +183,9 @@ def main() -> None:
     asked.add_argument("--skip", type=int, default=0, help="topics to leave out")
     asked.add_argument("--only", type=int, default=10**6, help="how many of the others to take")
     asked.add_argument("--table", action="store_true", help="show what was measured, and measure nothing")
-    asked.add_argument("--picture", default="", help="with --table: a file to draw it in, as SVG")
     given = asked.parse_args()
     if given.table:
-        show(results(given.out), given.picture)
+        show(results(given.out))
         return
     path = Path(given.index)
     labels = Path(given.labels) if given.labels else None
