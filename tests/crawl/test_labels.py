@@ -13,7 +13,7 @@ from lycosa.collection.summary import summarise
 from lycosa.core.protocols import Space, Topic
 from lycosa.core.types import Label, Lesson, Links, Page, Task, Visit
 from lycosa.crawling import Crawl
-from lycosa.store.log import NAME, SqliteLog, labels_in, set_labels
+from lycosa.store.log import NAME, SqliteLog, append_labels, labels_in
 from lycosa.topics.query import Query
 
 REEF, TRAIN = "polyp colony lagoon", "timetable platform engine"
@@ -47,13 +47,10 @@ def begun(out: Path, kind: str, pages: int = 9) -> Crawl:
     return crawl
 
 
-def label(out: Path, labels: dict[str, bool]) -> int:
-    """Say yes and no."""
-    log = SqliteLog(out / NAME)
-    try:
-        return set_labels(log, labels, 1.0)
-    finally:
-        log.close()
+def label(out: Path, labels: dict[str, bool | None], by: str = "1") -> int:
+    """Say yes and no, or take it back."""
+    with closing(SqliteLog(out / NAME)) as log:
+        return len(append_labels(log, [Label(node, relevant, 1.0, by) for node, relevant in labels.items()]))
 
 
 def resumed(out: Path, kind: str, budget: int = 9) -> Crawl:
@@ -92,7 +89,7 @@ def test_labels_can_be_taken_back(tmp_path: Path, kind: str) -> None:
     begun(tmp_path, kind)
     label(tmp_path, {"train": False, "start": True})
     resumed(tmp_path, kind)
-    label(tmp_path, {})
+    label(tmp_path, {"train": None, "start": None}, "2")
     crawl = resumed(tmp_path, kind)
     assert ({8}, 0) == (counts(tmp_path, crawl), crawl.lessons)
 
@@ -121,11 +118,11 @@ def test_resumed_with_nothing_new_nothing_is_learned(tmp_path: Path) -> None:
     assert 4 == len(lessons)  # after four pages, after eight, at the end of the run, and of the label
 
 
-def test_only_news_are_written(tmp_path: Path) -> None:
-    """Labels that stand already are not written again, and the last word on a page counts."""
+def test_append_labels_again(tmp_path: Path) -> None:
+    """A label that the log has is not written again, and the last one of a page counts."""
     begun(tmp_path, "does not", pages=3)
-    said: tuple[dict[str, bool], ...] = ({"reef": True}, {"reef": True, "train": False}, {"train": True})
-    written = [label(tmp_path, labels) for labels in said]
+    said: list[dict[str, bool | None]] = [{"reef": True}, {"reef": True, "train": False}]
+    written = [label(tmp_path, labels) for labels in said] + [label(tmp_path, {"reef": None, "train": True}, "2")]
     log = SqliteLog(tmp_path / NAME)
     events = [(event.node, event.relevant) for event in log if isinstance(event, Label)]
     standing = labels_in(log)

@@ -26,7 +26,7 @@ from lycosa.estimators.best_first import BestFirst
 from lycosa.explaining import Reasons
 from lycosa.store.directory import Directory
 from lycosa.store.log import PAGES as PAGES_OF_LOG
-from lycosa.store.log import VERSIONS, WORTH, SqliteLog, set_labels
+from lycosa.store.log import VERSIONS, WORTH, SqliteLog, append_labels
 from lycosa.store.snapshots import MAP, NAME, Snapshots
 from lycosa.testing import Web
 from lycosa.testing.simulation import clock, run_virtual
@@ -142,7 +142,7 @@ def test_feedback_goes_on_from_the_snapshot(crawled: Path, tmp_path: Path, monke
         with closing(Directory.open(copy)) as opened, closing(opened.log()) as log:
             pages = [row[0] for row in log.rows("node", VERSIONS)]
             for relevant in (True, False):
-                set_labels(log, {pages[5]: relevant, pages[20]: True}, LATER)
+                append_labels(log, [Label(pages[5], relevant, LATER, str(relevant)), Label(pages[20], True, LATER)])
                 learn(opened, log, LATER)
             told.append([*log.rows(f"node, {WORTH}", VERSIONS)])
     assert told[0] == told[1] == told[2]

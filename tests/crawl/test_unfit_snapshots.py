@@ -16,10 +16,11 @@ from lycosa import browser
 from lycosa.collection.judging import learn
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
+from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.spaces.graph import GraphSpace
 from lycosa.store.directory import CONFIG, Directory
-from lycosa.store.log import VERSIONS, set_labels
+from lycosa.store.log import VERSIONS, append_labels
 from lycosa.store.snapshots import NAME, Snapshots
 from lycosa.testing import Server, Web, serve
 from lycosa.topics.given import Given
@@ -133,7 +134,7 @@ def test_learn_with_a_snapshot_that_does_not_fit(crawled: Path, tmp_path: Path) 
     told = []
     for path in (out, bare):
         with closing(Directory.open(path)) as opened, closing(opened.log()) as log:
-            set_labels(log, {page: True for (page,) in log.rows("node", VERSIONS)}, 1.0)
+            append_labels(log, [Label(page, True, 1.0) for (page,) in list(log.rows("node", VERSIONS))])
             told.append(learn(opened, log, 1.0).after.told)
     assert told[0] == told[1]
 

@@ -60,11 +60,11 @@ def test_a_crawl_is_queued_taken_and_ended(database: Database) -> None:
     assert ("queued", "run") == state(database, crawl)
     assert crawls.take(database, NOW + 1, crawl)
     assert not crawls.take(database, NOW + 1, crawl)
-    crawls.progress(database, crawl, 3, 1, 0)
-    assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, found=4, lessons=2))
+    crawls.progress(database, crawl, 3, 1)
+    assert "finished" == crawls.end(database, NOW + 9, crawl, Ending(PAGES_SPENT, pages=10, found=4))
     row = crawls.get(database, crawl)
-    assert (10, 4, 2, NOW + 1, NOW + 9, PAGES_SPENT) == tuple(
-        row[name] for name in ("pages", "found", "lessons", "started", "ended", "reason")
+    assert (10, 4, NOW + 1, NOW + 9, PAGES_SPENT) == tuple(
+        row[name] for name in ("pages", "found", "started", "ended", "reason")
     )
     assert "" == crawls.end(database, NOW + 10, crawl, Ending(STOPPED))
 

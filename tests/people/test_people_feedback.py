@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lycosa.core.types import Label
 from lycosa.people.database import Database
-from lycosa.people.feedback import GivenLabel, given, labels_of, set_label
+from lycosa.people.feedback import GivenLabel, after, given, labels_of, last, set_label
 from people_maker import NOW, interest, person
 
 PAGE, OTHER = "https://reefs.example/a", "https://reefs.example/b"
@@ -27,16 +28,22 @@ def test_the_last_word_counts(database: Database) -> None:
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
     set_label(database, NOW + 3, reefs, ada, PAGE, None)
     assert {OTHER: False} == labels_of(database, reefs)
+    assert [Label(OTHER, False, NOW + 1, "2"), Label(PAGE, None, NOW + 3, "4")] == after(database, reefs, 0)
+    assert [Label(PAGE, None, NOW + 3, "4")] == after(database, reefs, 2)
+    assert (4, None) == (
+        last(database, reefs),
+        database.rows("SELECT person FROM feedback ORDER BY number")[1]["person"],
+    )
 
 
 def test_labels_come_in_the_order_they_were_given(database: Database) -> None:
-    """The oldest first, and of an interest only its own."""
+    """The oldest first, whatever the clock says, and of an interest only its own."""
     ada = person(database, "Ada")
     reefs, trains = interest(database, ada), interest(database, ada, "Trains")
-    set_label(database, NOW + 5, reefs, ada, PAGE, True)
-    set_label(database, NOW, reefs, ada, OTHER, True)
+    set_label(database, NOW, reefs, ada, PAGE, True)
+    set_label(database, NOW - 5, reefs, ada, OTHER, True)
     set_label(database, NOW, trains, ada, PAGE, False)
-    assert [OTHER, PAGE] == list(labels_of(database, reefs))
+    assert [PAGE, OTHER] == list(labels_of(database, reefs))
 
 
 def test_a_label_outlives_its_giver(database: Database) -> None:

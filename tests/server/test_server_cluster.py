@@ -66,7 +66,6 @@ def test_a_crawl_on_a_cluster_is_a_crawl(tmp_path: Path) -> None:
 
         page = bench.collected(crawl)[1]
         feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", page, False)
-        crawls.judge_again(bench.database, "ann-reefs", "labels")
         await bench.until(lambda: all(shard_events(bench, crawl, Label)))
         assert {(page, False)} == {
             (said.node, said.relevant) for part in shard_events(bench, crawl, Label) for said in part

@@ -15,7 +15,7 @@ from lycosa.collection.summary import summarise
 from lycosa.people import crawls, feedback
 from lycosa.people.database import Row
 from lycosa.server import results
-from lycosa.server.crawler.running import JudgingTask, judge_again
+from lycosa.server.crawler.running import judge_again
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog, labels_in
 from revisited_crawl import html
@@ -54,10 +54,9 @@ def row_of(site: SiteUnderTest, interest: str) -> Row:
 def work(site: SiteUnderTest, interest: str) -> None:
     """What the crawl process does."""
     row = row_of(site, interest)
-    asked, labels = JudgingTask.of(row), feedback.labels_of(site.database, interest)
-    assert asked is not None
-    found = judge_again(site.settings.crawl_directory(row["id"]), asked, labels, site.clock())
-    crawls.judged(site.database, row["id"], asked.number, found, len(labels))
+    words = feedback.after(site.database, interest, row["heard"])
+    found = judge_again(site.settings.crawl_directory(row["id"]), row, words, site.clock())
+    crawls.judged(site.database, row["id"], row["asked"], found, int(words[-1].by) if words else row["heard"])
 
 
 def test_another_threshold_counts_anew_and_changes_nothing(plain: CrawlOnSite) -> None:
@@ -109,9 +108,7 @@ def test_a_crawl_without_pages_has_nothing_to_ask(site: SiteUnderTest) -> None:
     made = crawl_on_site(site)
     assert [] == made.get("unsure")
     assert 202 == made.client.post(f"{API}/interests/{made.interest}/judge").status_code
-    asked = JudgingTask.of(row_of(made.site, made.interest))
-    assert asked is not None
-    assert judge_again(made.directory, asked, {}, 0.0) is None
+    assert judge_again(made.directory, row_of(made.site, made.interest), [], 0.0) is None
 
 
 def test_everyone_tells_the_same_numbers(site: SiteUnderTest) -> None:
@@ -214,11 +211,9 @@ def test_what_can_not_be_done_is_told(site: SiteUnderTest) -> None:
     path = crawled(site, reefs, reefs_and_trains())
     ada.post(f"{API}/interests/{reefs}/judge")
     row = row_of(site, reefs)
-    asked = JudgingTask.of(row)
-    assert asked is not None
     with pytest.raises(Exception, match="judging fetches nothing"):
-        judge_again(path, asked, {}, 0.0)
-    crawls.judged(site.database, row["id"], asked.number, failed="no such example")
+        judge_again(path, row, [], 0.0)
+    crawls.judged(site.database, row["id"], row["asked"], failed="no such example")
     told = ada.get(f"{API}/crawls/{path.name}").json()
     assert ("", "no such example") == (told["judging"], told["judging_failed"])
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ from lycosa.core.engine import Engine
 from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
-from lycosa.store.log import news_of
+from lycosa.store.log import append_labels
 from lycosa.web.politeness import Authority
 
 ENDED = "it was ended"
@@ -202,11 +202,13 @@ class HostedCrawl(ClusterCrawl):
 
     # -- what people want of it while it runs ------------------------------------------------------------------
 
-    async def hear(self, labels: Mapping[str, bool]) -> None:
-        """Make these the labels that stand: first in the crawl's own log, then in those of the shards, each of which is
-        told until it has them."""
-        if self._merger is not None:
-            self._told += await self._on_files(_noted, self._merger, dict(labels))
+    async def hear(self, labels: Sequence[Label]) -> bool:
+        """Record labels: first in the crawl's own log, then in those of the shards, each of which is told until it has
+        them. False while there is no log to write to."""
+        if self._merger is None:
+            return False
+        self._told += await self._on_files(append_labels, self._merger.log, labels)
+        return True
 
     async def tell(self, tell: Callable[[Engine], T]) -> list[T]:
         """What a function tells of the shards' engines, of those that run."""
@@ -298,12 +300,3 @@ class HostedCrawl(ClusterCrawl):
 
     def _close(self) -> None:
         self._thread.shutdown(wait=False)
-
-
-def _noted(merger: Merger, labels: dict[str, bool]) -> list[Label]:
-    """Labels that are new, in the crawl's log."""
-    news = news_of(merger.log, labels, wall_clock()())
-    with merger.log.together():
-        for label in news:
-            merger.log.append(label)
-    return news

@@ -45,7 +45,6 @@ class Ending:
     """The pages it was allowed."""
     pages: int = 0
     found: int = 0
-    lessons: int = 0
     changes: int = 0
     """Changes that were seen since the crawl began to look at its pages again."""
 
@@ -298,11 +297,11 @@ def to_judge(database: Database) -> list[Row]:
 
 
 def judged(
-    database: Database, crawl: str, asked: int, found: int | None = None, lessons: int = 0, failed: str = ""
+    database: Database, crawl: str, asked: int, found: int | None = None, heard: int = 0, failed: str = ""
 ) -> None:
     """Its pages were judged again as it was asked for the time `asked`; what was asked for since is still to be done.
 
-    `found`: how many are relevant by now; None where that is told otherwise.
+    `found`: how many are relevant by now; None where that is told otherwise. `heard`: the last label that its log has.
     """
     with database.transaction():
         if held(database, crawl) is None:
@@ -310,7 +309,13 @@ def judged(
         done = "UPDATE crawl SET judging = '', judging_failed = :failed WHERE id = :crawl AND asked = :asked"
         database.run(done, failed=failed, crawl=crawl, asked=asked)
         if found is not None:
-            database.update("crawl", crawl, {"found": found, "lessons": lessons})
+            database.update("crawl", crawl, {"found": found})
+        database.run(
+            "UPDATE crawl SET heard = :heard, lessons = (SELECT COUNT(*) FROM feedback WHERE interest = crawl.interest "
+            "AND relevant IS NOT NULL AND number <= :heard) WHERE id = :crawl AND heard <= :heard",
+            heard=heard,
+            crawl=crawl,
+        )
 
 
 def take(database: Database, now: float, crawl: str) -> bool:
@@ -327,12 +332,10 @@ def give_back(database: Database, crawl: str) -> None:
     database.run("UPDATE crawl SET state = 'queued' WHERE id = :crawl AND state = 'running'", crawl=crawl)
 
 
-def progress(database: Database, crawl: str, pages: int, found: int, lessons: int) -> None:
+def progress(database: Database, crawl: str, pages: int, found: int) -> None:
     """How far it is. Written while it runs, and harmless at any time."""
-    statement = (
-        "UPDATE crawl SET pages = :pages, found = :found, lessons = :lessons WHERE id = :crawl AND state = 'running'"
-    )
-    database.run(statement, pages=pages, found=found, lessons=lessons, crawl=crawl)
+    statement = "UPDATE crawl SET pages = :pages, found = :found WHERE id = :crawl AND state = 'running'"
+    database.run(statement, pages=pages, found=found, crawl=crawl)
 
 
 def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
@@ -347,7 +350,6 @@ def end(database: Database, now: float, crawl: str, ending: Ending) -> str:
             "reason": reason,
             "pages": ending.pages,
             "found": ending.found,
-            "lessons": ending.lessons,
             "ended": now if state in OVER else None,
             "wanted": "run" if state == "queued" else row["wanted"],
         }

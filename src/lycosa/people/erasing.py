@@ -147,12 +147,11 @@ def data_of_person(database: Database, person: str) -> dict[str, Any]:
 def data_of_interest(database: Database, interest: str) -> dict[str, Any]:
     row = database.row("SELECT * FROM interest WHERE id = :id", id=interest)
     of: dict[str, Any] = _shown(row) if row else {}
-    for name, table, order in (
-        ("crawls", "crawl", "number"),
-        ("labels", "feedback", "at, url"),
+    for name, source in (
+        ("crawls", "crawl WHERE interest = :interest ORDER BY number"),
+        ("labels", "feedback WHERE interest = :interest AND relevant IS NOT NULL ORDER BY at, url"),
     ):
-        rows = database.rows(f"SELECT * FROM {table} WHERE interest = :interest ORDER BY {order}", interest=interest)
-        of[name] = [_shown(row) for row in rows]
+        of[name] = [_shown(row) for row in database.rows(f"SELECT * FROM {source}", interest=interest)]
     of["shares"] = database.rows(
         "SELECT p.name, s.mode, s.created FROM share s JOIN person p ON p.id = s.person WHERE s.interest = :interest "
         "ORDER BY p.folded",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lycosa.core.types import Label
+from lycosa.people import crawls
 from lycosa.people.database import Database
 
 
@@ -15,29 +17,49 @@ class GivenLabel:
     title: str
     relevant: bool
     at: float
-    by: str
-    """The name of who said it; empty once the account is gone."""
-    worth: float | None = None
-    """What the judge said of the page just before, and what was enough then; None where it was not known."""
+    by: str  # the name of who said it; empty once the account is gone
+    worth: float | None = None  # what the judge said of the page just before, and the threshold of that time
     threshold: float | None = None
 
 
 def labels_of(database: Database, interest: str) -> dict[str, bool]:
     """The labels of an interest by page, the oldest first."""
     rows = database.rows(
-        "SELECT url, relevant FROM feedback WHERE interest = :interest ORDER BY at, url", interest=interest
+        "SELECT url, relevant FROM feedback WHERE interest = :interest AND relevant IS NOT NULL ORDER BY number, url",
+        interest=interest,
     )
     return {row["url"]: bool(row["relevant"]) for row in rows}
+
+
+def after(database: Database, interest: str, number: int) -> list[Label]:
+    """The labels given or taken back since that number, oldest first, as logs keep them: with their number as `by`."""
+    rows = database.rows(
+        "SELECT url, relevant, at, number FROM feedback WHERE interest = :interest AND number > :number "
+        "ORDER BY number",
+        interest=interest,
+        number=number,
+    )
+    return [
+        Label(row["url"], None if row["relevant"] is None else bool(row["relevant"]), row["at"], str(row["number"]))
+        for row in rows
+    ]
 
 
 def given(database: Database, interest: str) -> list[GivenLabel]:
     """The labels with all that is known of them, the newest first."""
     rows = database.rows(
         "SELECT f.url, f.title, f.relevant, f.at, COALESCE(p.name, '') AS by, f.worth, f.threshold FROM feedback f "
-        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest ORDER BY f.at DESC, f.url",
+        "LEFT JOIN person p ON p.id = f.person WHERE f.interest = :interest AND f.relevant IS NOT NULL "
+        "ORDER BY f.at DESC, f.url",
         interest=interest,
     )
     return [GivenLabel(**{**row, "relevant": bool(row["relevant"])}) for row in rows]
+
+
+def last(database: Database, interest: str) -> int:
+    """The number of the label given last."""
+    row = database.row("SELECT MAX(number) AS number FROM feedback WHERE interest = :interest", interest=interest)
+    return int((row and row["number"]) or 0)
 
 
 def set_label(
@@ -56,17 +78,22 @@ def set_label(
 
     `worth`: what the judge says of it now. Of a page that has a label already it knows better, so that is not kept.
     """
-    if relevant is None:
-        database.run("DELETE FROM feedback WHERE interest = :interest AND url = :url", interest=interest, url=url)
-        return
-    row = {
-        "interest": interest,
-        "url": url,
-        "relevant": relevant,
-        "title": title,
-        "person": person,
-        "at": now,
-        "worth": worth,
-        "threshold": threshold,
-    }
-    database.upsert("feedback", row, ("interest", "url"), ("relevant", "title", "person", "at"))
+    with database.transaction():
+        database.get("interest", interest, locked=True)  # numbers grow in the order in which they can be read
+        number = last(database, interest) + 1
+        row = {
+            "interest": interest, "url": url, "number": number, "relevant": relevant,
+            "title": title, "person": person, "at": now, "worth": worth, "threshold": threshold,
+        }  # fmt: skip
+        if relevant is not None:
+            database.upsert("feedback", row, ("interest", "url"), ("number", "relevant", "title", "person", "at"))
+        elif not database.run(
+            "UPDATE feedback SET number = :number, relevant = NULL, title = '', person = NULL, at = :at "
+            "WHERE interest = :interest AND url = :url AND relevant IS NOT NULL",
+            number=number,
+            at=now,
+            interest=interest,
+            url=url,
+        ):
+            return
+        crawls.judge_again(database, interest, "labels")

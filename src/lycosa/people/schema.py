@@ -170,6 +170,7 @@ Table(
     # judge its pages again after a change of: labels, threshold, topic
     Column("judging", Text, nullable=False, server_default=""),
     Column("asked", Integer, nullable=False, server_default="0"),  # how often that was requested
+    Column("heard", Integer, nullable=False, server_default="0"),  # number of the last label that its log has
     Column("judging_failed", Text, nullable=False, server_default=""),
     # a refresh visits all pages, or only those that are due
     Column("everything", Integer, nullable=False, server_default="1"),
@@ -179,13 +180,16 @@ Table(
     Index("crawl_state", "state"),
 )
 
-# Yes and no to pages. One word a page: the last one counts.
+# Yes and no to pages, and who gave it. One label a page: the last one counts. The crawl process appends labels to the
+# logs of an interest's crawls in the order of `number`, and notes in a crawl's `heard` how far it is: so a label waits
+# here while that process is away, and goes into each log once. Logs know no names.
 Table(
     "feedback",
     metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("url", Text, nullable=False),
-    Column("relevant", Integer, nullable=False),
+    Column("number", Integer, nullable=False, server_default="0"),  # grows with every label of an interest
+    Column("relevant", Integer),  # null: taken back
     Column("title", Text, nullable=False, server_default=""),
     Column("person", Text, ForeignKey("person.id", ondelete="SET NULL")),
     Column("at", Double, nullable=False),

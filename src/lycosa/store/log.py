@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -509,17 +509,16 @@ def labels_in(log: SqliteLog) -> dict[str, bool]:
     return labels
 
 
-def news_of(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> list[Label]:
-    """What has to be added to a log for these to be the labels that stand: what is new, other or taken back."""
-    had = labels_in(log)
-    news: list[Label] = [Label(node, None, now, by) for node in had if node not in wanted]
-    return news + [Label(node, relevant, now, by) for node, relevant in wanted.items() if had.get(node) is not relevant]
+def missing_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
+    """Those of some labels that the log lacks: after a crash some may be given again."""
+    had = {(event.node, event.at, event.by) for event in log.events("kind = 'label'") if isinstance(event, Label)}
+    return [label for label in labels if (label.node, label.at, label.by) not in had]
 
 
-def set_labels(log: SqliteLog, wanted: Mapping[str, bool], now: float, by: str = "") -> int:
-    """Make these the labels that stand. How many had to be added."""
-    news = news_of(log, wanted, now, by)
+def append_labels(log: SqliteLog, labels: Iterable[Label]) -> list[Label]:
+    """Append the labels that the log lacks, and return them."""
+    missing = missing_labels(log, labels)
     with log.together():
-        for label in news:
+        for label in missing:
             log.append(label)
-    return len(news)
+    return missing

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, computed_field
 
 from lycosa.core.errors import InputError
-from lycosa.people import crawls, feedback
+from lycosa.people import feedback
 from lycosa.people.feedback import GivenLabel
 from lycosa.people.typed import line
 from lycosa.server.api import Body
@@ -136,12 +136,9 @@ def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedb
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
         title, worth, threshold = page.title, page.worth, view.threshold
     relevant = None if body.label is None else body.label == "yes"
-    with site.database.transaction():
-        crawls.judge_again(site.database, interest, "labels")
-        feedback.set_label(
-            site.database, site.clock(), interest, access.person.id, url, relevant, title,
-            worth=worth, threshold=threshold,
-        )  # fmt: skip
+    feedback.set_label(
+        site.database, site.clock(), interest, access.person.id, url, relevant, title, worth=worth, threshold=threshold
+    )
     return Heard(label=body.label, effect=_effect(site, interest, feedback.given(site.database, interest)))
 
 

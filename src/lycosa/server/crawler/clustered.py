@@ -53,7 +53,7 @@ class RunningOnCluster(Running):
         assert around.hosts is not None
         harmless_wishes(self.row["wishes"], build=False)
         if not (self._directory / CONFIG).exists():
-            self._was_judged()
+            self._was_judged([], self.asked)
             options = Options.from_mapping(self._options(), "crawl()")
             request = Request(options, self._directory, **self._common())
         else:
@@ -76,11 +76,10 @@ class RunningOnCluster(Running):
         """Once a second: how far it is, what people have said, and what it does just now."""
         if progress.get("heard") == len(crawl.shards):  # else some have not told yet what they have
             self.pages, self.found = progress["pages"], progress["relevant"]
-        labels = dict(self.labels)
-        if labels != self.taught_by or (self.asked is not None and self.asked.what == "labels"):
-            await crawl.hear(labels)
-            self.lessons, self.taught_by = len(labels), labels
-            self._was_judged()
+        words, asked = self.words, self.asked
+        by_labels = asked is None or asked["judging"] == "labels"
+        if by_labels and (words or asked) and await crawl.hear(words):
+            self._was_judged(words, asked)
         shown = live.Live.together(await crawl.tell(live.of_shard))
         self._flying = len(shown.in_flight)
         if not self.stopped_at:
@@ -109,7 +108,7 @@ class RunningOnCluster(Running):
 
     def look(self, now: float) -> None:
         """Called now and then: opens it again, if its pages are to be judged by something else."""
-        if self.asked is not None and self.asked.what != "labels" and now >= self.opened_at + PATIENCE:
+        if self.asked is not None and self.asked["judging"] != "labels" and now >= self.opened_at + PATIENCE:
             self._reopen(now)
 
     def _reopen(self, now: float) -> None:

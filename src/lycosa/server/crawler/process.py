@@ -27,6 +27,7 @@ from lycosa.cluster.splitting import bring_together
 from lycosa.core.budget import STOPPED
 from lycosa.core.errors import LockedError, LycosaError
 from lycosa.core.protocols import Clock
+from lycosa.core.types import Label
 from lycosa.people import catalogue, crawls, erasing, feedback, notices
 from lycosa.people.crawls import Ending, choose
 from lycosa.people.database import Database, Row
@@ -37,7 +38,6 @@ from lycosa.server.crawler.operator import OperatorMessages
 from lycosa.server.crawler.running import (
     LONGEST_REASON,
     LONGEST_STOP,
-    JudgingTask,
     Running,
     Surroundings,
     judge_again,
@@ -59,7 +59,7 @@ MOST_REQUESTS = 128  # in flight over all crawls
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Far = tuple[int, int, int]  # how far a crawl is: pages, finds, lessons
+Far = tuple[int, int]  # how far a crawl is: pages, finds
 
 
 @dataclass(slots=True)
@@ -248,12 +248,13 @@ class CrawlProcess:
                 continue
             if row["budget"] != running.budget:
                 running.grow(row["budget"])
-            if running.judged is not None and row["judging"]:
-                await self._ask(crawls.judged, self.database, crawl, running.judged[0], failed=running.judged[1])
-            task = JudgingTask.of(row)
-            if task is not None and running.is_new(task):
-                labels = await self._ask(feedback.labels_of, self.database, row["interest"])
-                running.judge(task, labels, await self._ask(self._models, row))
+            if (judged := running.judged) is not None:
+                asked, heard, failed = judged
+                await self._ask(crawls.judged, self.database, crawl, asked, heard=heard, failed=failed)
+                running.judged = None if running.judged is judged else running.judged
+            if row["judging"] and row["asked"] > running.known:
+                words = await self._ask(feedback.after, self.database, row["interest"], running.told)
+                running.judge(row, words, await self._ask(self._models, row))
 
     async def _take_up(self, seen: Seen) -> None:
         """Crawls that ran when an earlier process ended."""
@@ -263,7 +264,7 @@ class CrawlProcess:
                 continue
             if row["wanted"] != "run":
                 pages, found = await self._ask(self._recorded, row)
-                ending = Ending(STOPPED, pages=pages, found=found, lessons=row["lessons"])
+                ending = Ending(STOPPED, pages=pages, found=found)
                 self.unwritten[crawl] = Unwritten(row, ending, self.clock())
             elif len(self.running) >= self.settings.crawls:  # there are fewer places than before
                 await self._ask(crawls.give_back, self.database, crawl)
@@ -296,19 +297,19 @@ class CrawlProcess:
                     await self._begin(row)
 
     async def _begin(self, row: Row) -> None:
-        def read() -> tuple[list[str], dict[str, bool], dict[str, str]]:
+        def read() -> tuple[list[str], list[Label], dict[str, str]]:
             try:
                 wishes = Wishes.of_json(row["wishes"])
                 seeds = catalogue.seeds_of(self.database, wishes.preferences, wishes.words)
             except (ValueError, TypeError):  # the crawl itself will say so
                 seeds = []
-            labels = feedback.labels_of(self.database, row["interest"])
-            return seeds, labels, self._models(row)
+            words = feedback.after(self.database, row["interest"], row["heard"])
+            return seeds, words, self._models(row)
 
-        seeds, labels, files = await self._ask(read)
+        seeds, words, files = await self._ask(read)
         on_cluster = self.around.hosts is not None and row["task"] != "refresh"
         kind = RunningOnCluster if on_cluster else Running
-        self.running[row["id"]] = kind(row, seeds, labels, self.around, files)
+        self.running[row["id"]] = kind(row, seeds, words, self.around, files)
         self.running[row["id"]].start()
         log("crawl started", crawl=row["id"], task=row["task"])
 
@@ -333,20 +334,19 @@ class CrawlProcess:
             crawl = row["id"]
             idle = row["state"] != "running" and crawl not in self.running and crawl not in self.unwritten
             if idle and now >= self._rests.get(crawl, 0.0):
-                labels = await self._ask(feedback.labels_of, self.database, row["interest"])
-                self.judging[crawl] = asyncio.create_task(self._judged(row, labels), name=f"judging {crawl}")
+                words = await self._ask(feedback.after, self.database, row["interest"], row["heard"])
+                self.judging[crawl] = asyncio.create_task(self._judged(row, words), name=f"judging {crawl}")
                 return
 
-    async def _judged(self, row: Row, labels: dict[str, bool]) -> None:
-        crawl, task, begun = row["id"], JudgingTask.of(row), self.clock()
-        assert task is not None
+    async def _judged(self, row: Row, words: list[Label]) -> None:
+        crawl, begun = row["id"], self.clock()
         relevant, failed = None, ""
         try:
             try:
                 directory = self.settings.crawl_directory(crawl)
                 files = await self._ask(self._models, row)
-                relevant = await asyncio.to_thread(judge_again, directory, task, labels, begun, files)
-                log("crawl judged again", crawl=crawl, what=task.what)
+                relevant = await asyncio.to_thread(judge_again, directory, row, words, begun, files)
+                log("crawl judged again", crawl=crawl, what=row["judging"])
             except LockedError:  # it is being deleted, perhaps: tried again
                 return
             except LycosaError as error:
@@ -354,8 +354,9 @@ class CrawlProcess:
             except Exception as bug:
                 log("judging crashed", "error", crawl=crawl, error=repr(bug), traceback=traceback.format_exc())
                 failed = f"{type(bug).__name__}: {bug}"
-            done = partial(crawls.judged, found=relevant, lessons=len(labels), failed=failed[:LONGEST_REASON])
-            await self._ask(done, self.database, crawl, task.number)
+            heard = row["heard"] if relevant is None or not words else int(words[-1].by)
+            done = partial(crawls.judged, found=relevant, heard=heard, failed=failed[:LONGEST_REASON])
+            await self._ask(done, self.database, crawl, row["asked"])
         except LycosaError as error:  # the database: what was done is done once more
             self._gone(error)
         finally:
@@ -390,7 +391,7 @@ class CrawlProcess:
             ending = unwritten.ending
             if ending.reason == STOPPED and not ending.failed:
                 del self.unwritten[crawl]  # it is to go on: still `running`
-                far[crawl] = (ending.pages, ending.found, ending.lessons)
+                far[crawl] = (ending.pages, ending.found)
         self._beaten = 0.0
         try:
             await self._ask(self._write, self._report(), far)
@@ -410,7 +411,7 @@ class CrawlProcess:
         return told | ({"shards": self.around.hosts.count} if self.around.hosts is not None else {})
 
     def _far(self) -> dict[str, Far]:
-        return {crawl: (each.pages, each.found, each.lessons) for crawl, each in self.running.items()}
+        return {crawl: (each.pages, each.found) for crawl, each in self.running.items()}
 
 
 def _hosts(settings: Settings) -> Hosts | None:

@@ -8,8 +8,8 @@ import re
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from lycosa.core.durations import seconds
 from lycosa.core.engine import Engine
 from lycosa.core.errors import LycosaError, StoreError
 from lycosa.core.protocols import Clock
+from lycosa.core.types import Label
 from lycosa.crawling import Crawl
 from lycosa.crawling.seeds import as_begun
 from lycosa.drawing.formats import printable
@@ -36,7 +37,7 @@ from lycosa.server.news import News
 from lycosa.server.settings import Settings, without_place
 from lycosa.server.validation import OPERATORS, harmless_directory, harmless_wishes
 from lycosa.store.directory import CONFIG, KEPT, Directory
-from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, news_of, set_labels
+from lycosa.store.log import NAME, PAGES, VERSIONS, WORTH, SqliteLog, append_labels, missing_labels
 from lycosa.topics import DEFAULT
 from lycosa.web.politeness import Authority
 
@@ -67,7 +68,7 @@ class Running:
         self,
         row: Row,
         catalogue: list[str],
-        labels: Mapping[str, bool],
+        words: list[Label],
         around: Surroundings,
         files: Mapping[str, str] = KEPT,
     ) -> None:
@@ -76,11 +77,11 @@ class Running:
         self.budget: int = row["budget"]
         self.pages: int = row["pages"]
         self.found: int = row["found"]
-        self.lessons: int = row["lessons"]
-        self.labels = dict(labels)
-        self.taught_by: dict[str, bool] = {}  # the labels that it was opened with
-        self.asked = JudgingTask.of(row)  # what its pages are to be judged again for, until that is done
-        self.judged: tuple[int, str] | None = None  # which time that was done last, and why it could not be
+        self.words = words  # labels that its log does not have yet
+        self.heard: int = row["heard"]  # the number of the last label that it has
+        self.asked: Row | None = row if row["judging"] else None  # until its pages are judged again
+        self.known: int = row["asked"]  # how often that was asked for, as far as it knows
+        self.judged: tuple[int, int, str] | None = None  # to be noted: `asked`, `heard`, and why it failed
         self.stopped_at = 0.0
         self.opened_at = 0.0
         self.opening_took = self.hearing_took = 0.0
@@ -127,6 +128,13 @@ class Running:
 
     async def run(self) -> Ending:
         """Crawl until it is over, or is to stop; whatever goes wrong is an ending, too."""
+        ending = await self._run()
+        if self.engine is not None:
+            with suppress(LycosaError):
+                ending.pages, ending.found = await asyncio.to_thread(recorded, self._directory, self.row)
+        return ending
+
+    async def _run(self) -> Ending:
         try:
             self._look_for_room()
             reason = await self._sessions()
@@ -165,7 +173,7 @@ class Running:
         around, self._reopening = self._around, False
         harmless_wishes(self.row["wishes"], build=False)
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
-            self._was_judged()
+            self._was_judged([], self.asked)
             crawl = self._crawl = self._new()
             await crawl.open()
         else:
@@ -188,22 +196,21 @@ class Running:
 
     async def _judge(self, now: float) -> None:
         """Record labels before the crawl is opened, so that its judge learns from them; judge again if asked to."""
-        labels, asked, failed = dict(self.labels), self.asked, ""
-        if asked is not None and asked.what != "labels":
+        words, asked, failed = self.words, self.asked, ""
+        if asked is not None and asked["judging"] != "labels":
             try:
-                await uninterrupted(judge_again, self._directory, asked, labels, now, self._files)
+                await uninterrupted(judge_again, self._directory, asked, words, now, self._files)
             except LycosaError as error:  # the crawl goes on as before
                 failed = without_place(self._around.settings, str(error))
-        teach(self._directory, labels, now)
-        self.lessons, self.taught_by = len(labels), labels
-        self._was_judged(asked, failed)
+        if teach(self._directory, words) is not None:
+            self._was_judged(words, asked, failed)
 
-    def _was_judged(self, asked: JudgingTask | None = None, failed: str = "") -> None:
-        asked = asked or self.asked
-        if asked is not None:
-            self.judged = (asked.number, failed[:LONGEST_REASON])
-            if self.asked is asked:
-                self.asked = None
+    def _was_judged(self, words: list[Label], asked: Row | None, failed: str = "") -> None:
+        """Have it noted; what was said and asked for meanwhile is still to be done."""
+        self.words = self.words[len(words) :]
+        self.heard = int(words[-1].by) if words else self.heard
+        self.judged = (asked["asked"] if asked else 0, self.heard, failed[:LONGEST_REASON])
+        self.asked = None if self.asked is asked else self.asked
 
     def _new(self) -> Crawl:
         return crawling.crawl(out=self._directory, **self._common(), **self._options())
@@ -262,19 +269,20 @@ class Running:
             picker = self.engine.picker
             picker.budget = replace(picker.budget, pages=budget, requests=requests_for(budget))
 
-    def is_new(self, task: JudgingTask) -> bool:
-        """Whether it was not told of this yet."""
-        return task.number > max(self.asked.number if self.asked else 0, self.judged[0] if self.judged else 0)
+    def judge(self, row: Row, words: list[Label], files: Mapping[str, str]) -> None:
+        """Judge its pages again, by new labels too: at once, or when it is opened again before long."""
+        self.asked, self.known, self._files = row, row["asked"], files
+        self.words = [*self.words, *words]
 
-    def judge(self, task: JudgingTask, labels: Mapping[str, bool], files: Mapping[str, str]) -> None:
-        """Its pages are to be judged again, by these labels and models: it is opened again around that, before long."""
-        self.asked, self.labels, self._files = task, dict(labels), files
+    @property
+    def told(self) -> int:
+        """The number of the last label that it was told of."""
+        return int(self.words[-1].by) if self.words else self.heard
 
     def look(self, now: float) -> None:
         """Called now and then: teaches it what people have said, and shows how it is."""
-        news = self.labels != self.taught_by or self.asked is not None
-        if self.engine is not None and news:
-            if self.asked is not None and self.asked.what != "labels":  # somebody waits for it
+        if self.engine is not None and (self.words or self.asked is not None):
+            if self.asked is not None and self.asked["judging"] != "labels":  # somebody waits for it
                 if now >= self.opened_at + self.opening_took:
                     self._reopen(now)
             elif now >= self.heard_at + max(PATIENCE, 5 * self.hearing_took):
@@ -294,18 +302,17 @@ class Running:
 
     def _hear(self, now: float) -> None:
         """Have the judge learn from labels while the crawl runs."""
-        engine, labels = self.engine, dict(self.labels)
+        engine, words, asked = self.engine, self.words, self.asked
         if engine is None or engine.ending or self.over or not isinstance(engine.log, SqliteLog):
             return
         begun = self._around.clock()
         try:
-            engine.hear(news_of(engine.log, labels, now))
+            engine.hear(missing_labels(engine.log, words))
         except Exception:  # a bug of a judge, too: whoever opens the crawl is told, and the others go on
             self._reopen(now)
             return
         self.hearing_took = self._around.clock() - begun
-        self.lessons, self.taught_by = len(labels), labels
-        self._was_judged()
+        self._was_judged(words, asked)
         self._count()
 
     def _look_for_room(self) -> None:
@@ -336,7 +343,7 @@ class Running:
         spent = f": {spending(requests)}" if requests and reason == REQUESTS_SPENT else ""
         reason = without_place(self._around.settings, messages.ENDINGS.get(reason, reason) + spent)
         words = printable(reason, " ")[:LONGEST_REASON]
-        return Ending(words, failed, self.budget, self.pages, self.found, self.lessons, self._changes)
+        return Ending(words, failed, self.budget, self.pages, self.found, self._changes)
 
 
 async def uninterrupted(work: Callable[..., object], *given: object) -> None:
@@ -355,25 +362,12 @@ async def uninterrupted(work: Callable[..., object], *given: object) -> None:
 # Judge the pages that a crawl has again, fetching none: by what people said, another threshold, another topic.
 
 
-@dataclass(frozen=True, slots=True)
-class JudgingTask:
-    """Pages of a crawl that are to be judged again."""
-
-    what: str  # labels, threshold, topic: each includes those before
-    number: int  # which time it was asked for
-    wishes: str  # the interest's, as the database keeps them
-
-    @classmethod
-    def of(cls, row: Row) -> JudgingTask | None:
-        """From a crawl's row; None if nothing is asked for."""
-        return cls(row["judging"], row["asked"], row["wishes"]) if row["judging"] else None
-
-
 def judge_again(
-    directory: Path, task: JudgingTask, labels: Mapping[str, bool], now: float, files: Mapping[str, str] = KEPT
+    directory: Path, row: Row, words: Iterable[Label], now: float, files: Mapping[str, str] = KEPT
 ) -> int | None:
-    """Do it, and keep it; how many pages are relevant then. None where nothing was fetched yet. `files` are where the
-    owner's models lie.
+    """Judge the pages of a crawl again by new labels, and by what its row asks for: its interest's threshold, or its
+    whole topic. How many pages are relevant then; None where nothing was fetched yet. `files` are where the owner's
+    models lie.
 
     Nobody else may write in the directory. Whoever is killed on the way leaves what was there before.
     """
@@ -381,36 +375,35 @@ def judge_again(
         return None
     harmless_directory(directory)
     bring_together(directory)
-    harmless_wishes(task.wishes, build=False)
-    taught = teach(directory, labels, now)
-    if task.what == "labels" or taught:
+    harmless_wishes(row["wishes"], build=False)
+    what, wishes = row["judging"], Wishes.of_json(row["wishes"])
+    if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):
-            relevant = learn(opened, log, now).after.relevant  # by the crawl's own judge
-    if task.what == "labels":
-        return relevant
-    wishes = Wishes.of_json(task.wishes)
-    if task.what == "threshold":
-        done = judge(directory, threshold=wishes.threshold, keep=True, now=now)
+            learn(opened, log, now)  # by the crawl's own judge
+    if what == "labels":
+        pass
+    elif what == "threshold":
+        judge(directory, threshold=wishes.threshold, keep=True, now=now)
     elif wishes.model:
         line = wishes.threshold or None
-        done = judge(
+        judge(
             directory, model=Path(files["model"]), targets=wishes.targets, threshold=line, keep=True, now=now,
         )  # fmt: skip
     else:
         named = DEFAULT if wishes.judge == AUTOMATIC else wishes.judge
-        done = judge(
+        judge(
             directory, wishes.words, examples=wishes.examples, threshold=wishes.threshold, judge=named, keep=True,
             now=now,
         )  # fmt: skip
-    return done.after.relevant
+    return recorded(directory, row)[1]
 
 
-def teach(directory: Path, labels: Mapping[str, bool], now: float) -> int:
-    """Bring the labels of a log, which nobody else may write, to what people say; how many changed."""
+def teach(directory: Path, words: Iterable[Label]) -> int | None:
+    """Append labels to a log that nobody else writes; how many it lacked, None where there is no log."""
     if not (directory / NAME).exists():
-        return 0
+        return None
     with _opened(directory) as (_, log):
-        return set_labels(log, labels, now)
+        return len(append_labels(log, words))
 
 
 @contextmanager
@@ -420,13 +413,13 @@ def _opened(directory: Path) -> Iterator[tuple[Directory, SqliteLog]]:
 
 
 def recorded(directory: Path, row: Row) -> tuple[int, int]:
-    """Pages of a crawl, and how many of them are relevant, by its log: the database may know less, as whoever wrote it
-    was killed before the next report. By its row where there is no log.
+    """Pages of a crawl, and how many are relevant as they are now, by its log: the same as its pages show. By its row
+    where there is no log.
     """
     if not (directory / NAME).exists():
         return int(row["pages"]), int(row["found"])
     with closing(SqliteLog(directory / NAME, readonly=True)) as log:
         pages = next(log.rows("COUNT(*)", PAGES))[0]
         threshold = log.setting("threshold", 0.0)
-        relevant = next(log.rows("COUNT(*)", f"{FIRSTS} AND {WORTH} >= ?", given=(threshold,)))[0]
-    return int(pages), int(relevant)
+        current = log.rows(f"MAX(seq), same, {WORTH}", f"{VERSIONS} GROUP BY node")
+        return int(pages), sum(not same and worth >= threshold for _, same, worth in current)
