@@ -12,6 +12,7 @@ const fields = form.elements;
 const KINDS = {bookmarks: "bookmarks file", opml: "list of feeds", list: "list of addresses", sitemap: "sitemap", feed: "feed"};
 const MOST = {examples: 100, seeds: 1000};
 const OFTEN = ["always", "frequently", "infrequently", "detect"];
+const PLAIN = ["automatic", "best-first", "breadth-first"]; // strategies to choose from at once: automatic is scent
 let kept = null;
 let failed = new Set(); // lists that did not come: what was chosen from them stays
 
@@ -45,8 +46,8 @@ async function choices() {
   const [catalogue, strategies, judges, detectors, models] = await Promise.allSettled(["/catalogue", "/strategies", "/judges", "/detectors", "/models"].map((path) => get(path)));
   failed = new Set([["preferences", catalogue], ["detect", detectors]].filter(([, one]) => one.status === "rejected").map(([name]) => name));
   preferences(catalogue.status === "fulfilled" ? catalogue.value.preferences : [], catalogue.reason);
-  options("strategy", strategies.value || []);
-  options("judge", judges.value || []);
+  plain(strategies.value || []);
+  options("judge", judges.value || [], kept ? kept.wishes.judge : "automatic");
   noticing(detectors.value || []);
   byModel((models.value || []).filter((one) => one.state === "ready"), strategies.value || []);
 }
@@ -72,13 +73,16 @@ function byModel(all, strategies) {
   fields.model.addEventListener("change", () => { targets = []; judge(); });
   judge();
   const guide = () => {
-    const needed = (strategies.find((one) => one.name === fields.strategy.value.split(",")[0]) || {}).model || "";
+    const other = fields.other_strategy.value;
+    for (const radio of fields.strategy) radio.disabled = Boolean(other);
+    $("#strategy-set").textContent = other ? `Set under “Advanced”: ${other}.` : "";
+    const needed = (strategies.find((one) => one.name === other.split(",")[0]) || {}).model || "";
     $("#taught").hidden = !needed;
     const fitting = known(all.filter((one) => one.kind === needed), needed ? wished.strategy_model : "");
     fill(fields.strategy_model, fitting.length ? fitting.map((one) => h("option", {value: one.id}, one.name)) : h("option", {value: ""}, needed ? `You have no ${needed} model yet` : ""));
     if (fitting.some((one) => one.id === wished.strategy_model)) fields.strategy_model.value = wished.strategy_model;
   };
-  fields.strategy.addEventListener("change", guide);
+  fields.other_strategy.addEventListener("change", guide);
   guide();
 }
 
@@ -100,12 +104,19 @@ function preferences(all, error) {
 
 const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-function options(name, all) {
+function plain(all) {
+  const wished = kept ? kept.wishes.strategy : "automatic";
+  const now = wished === "scent" ? "automatic" : wished;
+  const others = all.filter((one) => one.name !== "scent" && !PLAIN.includes(one.name));
+  if (kept && PLAIN.includes(now)) fields.strategy.value = now;
+  options("other_strategy", [{name: "", label: "None"}, ...others], PLAIN.includes(now) ? "" : now);
+}
+
+function options(name, all, now) {
   const select = fields[name];
-  const now = kept ? kept.wishes[name] : "automatic";
   const automatic = all.find((one) => one.automatic);
-  const known = [{name: "automatic", label: "Automatic (recommended)", summary: automatic && automatic.name !== "automatic" ? `Uses ${automatic.name}: ${automatic.summary}.` : (automatic ? automatic.summary : "")},
-    ...all.filter((one) => one.name !== "automatic")];
+  const known = [...all];
+  if (automatic) known.unshift({name: "automatic", label: "Automatic (recommended)", summary: `Uses ${automatic.name}: ${automatic.summary}.`});
   if (!known.some((one) => one.name === now)) known.push({name: now, summary: ""});
   const option = (one) => h("option", {value: one.name}, one.label || (one.summary ? `${one.name}: ${clip(one.summary, 90)}` : one.name));
   const groups = [...new Set(known.map((one) => one.group || ""))].filter(Boolean);
@@ -178,7 +189,7 @@ function show({name, wishes, look_again: again}) {
   for (const key of ["frequent", "infrequent"]) period(fields[key], wishes[key]);
   period(fields.again, again);
   const usual = {threshold: 0, max_depth: 0, host_budget: 0, respect_opt_outs: "", judge: "automatic"};
-  $("#advanced").open = Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
+  $("#advanced").open = ![...PLAIN, "scent"].includes(wishes.strategy) || Object.entries(usual).some(([key, value]) => wishes[key] !== value) || ["hosts", "domains", "exclude", "languages"].some((key) => wishes[key].length);
 }
 
 function period(select, value) {
@@ -195,7 +206,7 @@ function gather() {
     strategy_model: $("#taught").hidden ? "" : fields.strategy_model.value,
     examples: model ? [] : addresses("examples"), seeds: addresses("seeds"),
     preferences: checked("preferences"),
-    strategy: fields.strategy.value, judge: model ? "automatic" : fields.judge.value,
+    strategy: fields.other_strategy.value || fields.strategy.value, judge: model ? "automatic" : fields.judge.value,
     budget: Number(fields.budget.value), threshold: Number(fields.threshold.value),
     max_depth: Number(fields.max_depth.value), host_budget: Number(fields.host_budget.value),
     hosts: lines("hosts"), domains: lines("domains"), exclude: pieces("exclude"),
@@ -223,7 +234,7 @@ function check({wishes}) {
   if (!Number.isInteger(wishes.budget) || wishes.budget < 1 || wishes.budget > most) wrong.budget = `Enter a whole number from 1 to ${number(most)}.`;
   for (const key of ["max_depth", "host_budget"]) if (!Number.isInteger(wishes[key]) || wishes[key] < 0) wrong[key] = "Enter a whole number, 0 or more.";
   if (!(wishes.threshold >= 0)) wrong.threshold = "Enter a number, 0 or more.";
-  if (Object.keys(wrong).some((key) => ["max_depth", "host_budget", "threshold"].includes(key))) $("#advanced").open = true;
+  if (Object.keys(wrong).some((key) => ["max_depth", "host_budget", "threshold", "strategy_model"].includes(key))) $("#advanced").open = true;
   return wrong;
 }
 
