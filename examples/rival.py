@@ -1,6 +1,6 @@
 """A rival of `lycosa lab benchmark` in the style of a Scrapy spider: best-first by anchors and by the page's relevance.
 
-    lycosa lab benchmark --rival spider='python examples/rival.py'
+    lycosa lab benchmark --also 'program,command=python examples/rival.py'
 
 It needs nothing but Python. Change `Spider.parse`, and it is yours.
 """

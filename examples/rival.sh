@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The smallest rival of `lycosa lab benchmark`: breadth-first, in a shell.
-#     lycosa lab benchmark --rival shell='bash examples/rival.sh'
+#     lycosa lab benchmark --also 'program,command=bash examples/rival.sh'
 # Keys come in the order that docs/benchmark.md has them in, and addresses hold no quotes: that is all it relies on.
 declare -A known
 queue=()

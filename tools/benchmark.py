@@ -4,7 +4,7 @@
 
 OUT is the directory of the run. Only what stands between `<!-- measured: NAME -->` and `<!-- end -->` is replaced. NAME
 is `summary`, `claims`, `remarks`, `made` (when, and by which command), or the key of a table: `benchmark-cells`,
-`benchmark-100`, `benchmark-webkb`, `benchmark-topics`. A region whose table the report does not have stays as it is.
+`benchmark-100`, `benchmark-webkb`. A region whose table the report does not have stays as it is.
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES
 from lycosa.lab import benchmark as lab
-from lycosa.lab.benchmark import corpora, entrants
+from lycosa.lab.benchmark import entrants
 from lycosa.lab.benchmark.corpora import (
     CORPORA,
     DEVELOPMENT,
@@ -81,7 +80,7 @@ def test_a_corpus_of_other_files_is_refused(tmp_path: Path, monkeypatch: pytest.
     """By the digest of its file, before anything is read."""
     (tmp_path / "mine.warc.gz").write_bytes(b"other")
     (tmp_path / "mine.tsv").write_bytes(b"")
-    monkeypatch.setitem(CORPORA, "mine", Corpus("mine", "", "mine.warc.gz", "mine.tsv", ("aa", "bb")))
+    monkeypatch.setitem(CORPORA, "mine", Corpus("mine.warc.gz", "mine.tsv", ("aa", "bb")))
     with pytest.raises(InputError, match=r"mine.warc.gz is not the file of the benchmark: its SHA-256 begins with"):
         places(["mine"], tmp_path, REPORT, tmp_path / "keep", quick=False, full=False)
     empty = tmp_path / "empty"
@@ -109,13 +108,13 @@ def test_politeness_takes_time() -> None:
     assert polite(["a", "a", "b", "a", "c", "b"]).tolist() == [0.0, 1.0, 1.0, 2.0, 2.0, 2.0]
 
 
-def test_everyone_on_the_list_is_there() -> None:
-    """But for what was never named so; programs and oracles are told apart."""
-    named = {*entrants.BEST, *entrants.FORESEEING, *entrants.QUICK, "disco", "crawl4ai", "qmin"}
-    assert named <= set(STRATEGIES)
-    assert [entrants.kind(name) for name in ("oracle", "craw4llm", "scent", "disco", "fl_n")] == [
-        "oracle", "oracle", "ours", "modern", "published",
-    ]  # fmt: skip
+def test_kind_of_entrants() -> None:
+    """Programs, one's own, oracles, and by the year of the paper."""
+    named = entrants.entrants()
+    assert {"scent", *entrants.BEST, "disco", "craw4llm", "crawl4ai", "qmin", "tres"} <= set(named)
+    kinds = {"oracle": "oracle", "craw4llm": "oracle", "scent": "ours", "disco": "modern", "fl_n": "published"}
+    kinds["a:B"] = "own"
+    assert kinds == {name: entrants.kind(name) for name in kinds}
     assert not any(entrants.is_rival(name) for name in ("oracle", "craw4llm"))
 
 
@@ -129,25 +128,37 @@ def test_nothing_that_is_told_is_taken_for_a_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "match"),
-    [("mine", "write NAME="), ("=true", "write NAME="), ("a='", "can't be read"), ("a=no-such-thing -x", "no program")],
+    ("text", "match"),
+    [
+        ("program", "program needs command"),
+        ("program,command=a'", "can't be read"),
+        ("program,command=no-such-thing -x", "there is no program 'no-such-thing -x'"),
+        ("program,command=true,speed=3", "has no parameter 'speed'"),
+        ("no_such_module:Mine", "cannot load the strategy 'no_such_module:Mine'"),
+        ("best-frist", "did you mean best-first"),
+        ("best-first,marge=sum", "has no parameter 'marge'"),
+    ],
 )
-def test_a_program_that_can_not_be_run_is_refused_at_once(told: str, match: str) -> None:
-    """Before anything else."""
-    with pytest.raises(InputError, match=match):
-        entrants.program(told)
+@pytest.mark.parametrize("command", ["run", "benchmark"])
+def test_check_at_one_door(
+    command: str,
+    text: str,
+    match: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What can't be run is refused before anything is read, by both commands in the same words."""
+    more = ["--corpus", "nowhere.index"] if command == "run" else ["--quick"]
+    assert run(monkeypatch, "lab", command, *more, "--strategy", text, "--out", str(tmp_path / "out")) == 2
+    assert match in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
-def test_two_entrants_of_one_name_are_refused() -> None:
-    """Nobody could tell them apart."""
-    with pytest.raises(InputError, match="two entrants are called 'scent'"):
-        entrants.chosen([], [], ["scent=true"], quick=True, full=False)
-
-
-def trial(corpus: str, topic: str, entrant: str, share: float, draw: int = 1) -> lab.Trial:
-    """One with a share only."""
-    unit = lab.Unit(corpus, lab.SETTINGS[0], topic, draw)
-    return lab.Trial(unit, 20, entrant, {lab.SHARE: share, lab.GREEDY: 2 * share})
+def add(made: lab.Measured, topic: str, entrant: str, share: float, draw: int = 1) -> None:
+    """A trial with a share only."""
+    unit = lab.Unit("x", lab.Setting("words", "on-topic"), topic, draw)
+    made.rows.setdefault((entrant, 20), {})[unit] = {lab.SHARE: share, lab.GREEDY: 2 * share}
 
 
 def test_cells_hold_scent_against_the_best_rival() -> None:
@@ -159,39 +170,49 @@ def test_cells_hold_scent_against_the_best_rival() -> None:
         ("oracle", (1.0, 1.0)), ("scent", (0.8, 0.6)), ("best-first", (0.5, 0.5)), ("nb-links", (0.5, 0.7)),
         ("craw4llm", (0.9, 0.9)),
     ):  # fmt: skip
-        made.trials += [trial("x", topic, entrant, share) for topic, share in zip("ab", shares, strict=True)]
+        for topic, share in zip("ab", shares, strict=True):
+            add(made, topic, entrant, share)
     (cell,) = lab.cells(made)
     assert cell.best == "nb-links"
     assert (cell.scent.mean, cell.rival.mean) == pytest.approx((0.7, 0.6))
     assert cell.ahead.mean == pytest.approx(0.1)  # (.3 - .1) / 2
     assert cell.greedy == pytest.approx(1.4)
-    made.trials += [
-        trial("x", "a", "oracle", 1.0, 2),
-        trial("x", "a", "scent", 0.2, 2),
-        trial("x", "a", "nb-links", 0.3, 2),
-    ]
+    for entrant, share in (("oracle", 1.0), ("scent", 0.2), ("nb-links", 0.3)):
+        add(made, "a", entrant, share, 2)
     (drawn,) = lab.cells(made)
     assert drawn.topics == 2  # a topic counts once, however often its seeds were drawn
     assert drawn.ahead.mean == pytest.approx(0.0)  # ((.3 - .1) / 2 - .1) / 2
-    assert lab.nowhere_behind([cell], quick=False).verdict == "holds"
-    behind = replace(cell, ahead=cell.ahead._replace(low=-0.3, high=-0.1))
-    claim = lab.nowhere_behind([cell, behind], quick=False)
-    assert claim.verdict == "does not hold"
-    assert "x, words, 3 seeds, 20 pages: nb-links is ahead" in claim.evidence
+    claim = lab.nowhere_behind([cell])
+    assert claim.verdict == "cannot be tested here"
+    assert "2 topics only" in claim.evidence
+
+
+@pytest.mark.parametrize(("scent", "verdict"), [(0.3, "does not hold"), (0.7, "holds")])
+def test_nowhere_behind_on_enough_topics(scent: float, verdict: str) -> None:
+    """A rival that is better on all eight topics decides, and so does one that is worse."""
+    made = lab.Measured([Place("x", classified({}, 60), [])], lab.Size(budgets=(20,)), ["oracle", "scent", "nb-links"])
+    for number, topic in enumerate("abcdefgh"):
+        for entrant, share in (("oracle", 1.0), ("scent", scent), ("nb-links", 0.5 + number / 100)):
+            add(made, topic, entrant, share)
+    claim = lab.nowhere_behind(lab.cells(made))
+    assert claim.verdict == verdict
+    assert "nb-links less scent, share on x, words, 3 seeds, 20 pages" in claim.evidence
 
 
 def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A look at it with a program in a shell; a second call runs nothing anew; page and JSON say how to do it again."""
-    monkeypatch.setattr(corpora, "QUICK", replace(corpora.QUICK, source="embedded:pages=150,seed=1,hosts=6"))
+    small = replace(CORPORA["embedded-small"], source="embedded:pages=150,seed=1,hosts=6")
+    monkeypatch.setitem(CORPORA, "embedded-small", small)
+    program = f"bash {EXAMPLES / 'rival.sh'}"
     monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
     monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), topics=1))
     call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--draws", "2",
-            "--strategy", "best-first", "--rival", f"shell=bash {EXAMPLES / 'rival.sh'}",
+            "--strategy", "best-first", "--also", f"program,command={program}",
             "--json", "--quiet"]  # fmt: skip
     assert run(monkeypatch, *call) == 0
     told = json.loads(capsys.readouterr().out)
     (table,) = [part for part in told["parts"] if part["key"] == "benchmark-20"]
-    assert {"oracle", "scent", "best-first", "shell"} >= {row[0] for row in table["rows"]} >= {"scent", "shell"}
+    assert {"oracle", "scent", "best-first", program} >= {row[0] for row in table["rows"]} >= {"scent", program}
     place = told["corpus"]["embedded-small"]
     assert place["fingerprint"]
     assert place["topics"]
@@ -205,7 +226,7 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     page_of = import_module("benchmark")
     text = "<!-- measured: benchmark-20 -->\n<!-- end -->\n<!-- measured: benchmark-7 -->\nold\n<!-- end -->\n"
     written = page_of.filled(text, page_of.regions(tmp_path / "out" / "report"))
-    assert "| shell | program | " in written
+    assert f"| {program} | program | " in written
     assert written.endswith("<!-- measured: benchmark-7 -->\nold\n<!-- end -->\n")
     kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("runs/*.npz")}
     assert run(monkeypatch, *call) == 0

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lycosa.core.errors import InputError
 from lycosa.core.options import toml_of
-from lycosa.core.spec import parse
 
 if TYPE_CHECKING:
     from lycosa.lab.index import Index
@@ -90,8 +89,8 @@ class Experiment:
     name: str = setting("What the experiment is called; its report, too.")
     corpus: str = setting("An index that 'lycosa lab index' made.", flag="--corpus", metavar="DIR")
     strategies: list[str] = setting(
-        "What is compared: names of 'lycosa strategies', with parameters, or your own as module:Class. With 'oracle' "
-        "all are held against one that knows everything.",
+        "What is compared: a name of 'lycosa strategies', with parameters; your own, module:Class; or an outside "
+        "program, program,command=COMMAND. 'oracle' knows everything.",
         flag="--strategy",
         metavar="NAME",
     )
@@ -187,8 +186,10 @@ class Experiment:
                 "no strategy to compare: name some, for example --strategy best-first --strategy breadth-first "
                 "('lycosa strategies' lists all)"
             )
+        from lycosa.lab.hunters import check
+
         for text in self.strategies:
-            _check_strategy(text, self.budget)
+            check(text, self.budget)
 
     def open(self) -> Index:
         from lycosa.lab.index import FACTS, Index
@@ -247,25 +248,6 @@ class Experiment:
             if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
                 raise InputError(f"{source}: {item.name} is missing. {item.metadata['help']}")
         return cls(**{key: _typed(value, kinds[key], f"{source}: {key}") for key, value in given.items()})
-
-
-def _check_strategy(text: str, budget: int) -> None:
-    """Whether there is such a strategy and it takes these parameters; what it is trained with comes later."""
-    from lycosa.estimators import STRATEGIES, strategy
-
-    name, given = parse(text)
-    STRATEGIES.maker(name)
-    if not given:
-        return
-    facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}
-    try:
-        strategy(text, **facts)
-    except InputError:
-        try:
-            strategy(name, **facts)
-        except InputError:
-            return  # it lacks something that is made when the experiment runs, whatever its parameters
-        raise
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}

@@ -18,6 +18,7 @@ from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, T
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
 from lycosa.lab.ahead import LINKS
+from lycosa.lab.external import ExternalStrategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.learning import LearningGuide
@@ -30,6 +31,8 @@ GROUPS = ("nothing", "query", "examples", "training record", "taxonomy", "truth"
 ORACLE = "oracle"
 AHEAD = f"{ORACLE},ahead={LINKS}"  # a lower bound of the optimum
 MOST_LINKS = 100
+
+PROGRAM = "program"  # an outside program: `program,command=python crawler.py`
 
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
 
@@ -102,7 +105,49 @@ def hunter(
         "targets": subject.targets,
         "example_pages": [index.names[node] for node in subject.examples] if told == "examples" else [],
     }
-    return strategy_by_name(_with_files(text, subject), **facts)
+    return made(_with_files(text, subject), **facts)
+
+
+def maker(name: str) -> Any:
+    """Return the class behind a name: one of `lycosa strategies`, an outside program, or the user's own module:Class.
+
+    This is the one door: whatever `lycosa lab` compares was found here.
+    """
+    return ExternalStrategy if name == PROGRAM else STRATEGIES.maker(name)
+
+
+def made(text: str, **facts: Any) -> Strategy:
+    """Make a strategy as a text spells it, with the facts of the crawl that it asks for."""
+    name, given = parse(text)
+    return build(maker(name), given, name, **facts) if name == PROGRAM else strategy_by_name(text, **facts)
+
+
+def check(text: str, budget: int = 1) -> None:
+    """Raise InputError unless there is such a strategy and it takes these parameters."""
+    name, given = parse(text)
+    maker(name)
+    if not given and name != PROGRAM:
+        return
+    facts = {"seed": 0, "budget": budget, "threshold": 0.5, "words": "topic"}
+    try:
+        made(text, **facts)
+    except InputError:
+        try:
+            if name != PROGRAM:
+                made(name, **facts)
+        except InputError:
+            return  # it lacks something that is made when the experiment runs, whatever its parameters
+        raise
+
+
+def label(text: str) -> str:
+    """Return what a strategy is called in tables.
+
+    >>> label("program,command=python mine.py"), label("oracle,ahead=6"), label("best-first,merge=sum")
+    ('python mine.py', 'look-ahead', 'best-first,merge=sum')
+    """
+    name, given = parse(text)
+    return given.get("command", text) if name == PROGRAM else "look-ahead" if text == AHEAD else text
 
 
 def ahead_of(text: str) -> int:
@@ -157,8 +202,8 @@ def told_for(text: str, told: str) -> str:
 
 def wants(texts: list[str]) -> tuple[str, ...]:
     """The facets of links that any of the strategies asks the judge for."""
-    makers = [STRATEGIES.maker(parse(part)[0]) for text in texts for part in _parts(text)]
-    facets = {facet for maker in makers for facet in getattr(maker, "wants", ())}
+    makers = [maker(parse(part)[0]) for text in texts for part in _parts(text)]
+    facets = {facet for one in makers for facet in getattr(one, "wants", ())}
     return tuple(sorted(facets)) if all(isinstance(facet, str) for facet in facets) else ()
 
 
@@ -190,7 +235,7 @@ def kind(text: str) -> str:
     name = parse(text)[0]
     if name in STRATEGIES:
         return STRATEGIES[name].needs
-    STRATEGIES.maker(name)  # says what there is
+    maker(name)  # says what there is
     return TOPIC
 
 

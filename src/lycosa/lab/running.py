@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.core.files import replacing
-from lycosa.core.spec import parse
 from lycosa.core.telling import Tell, silent
 from lycosa.drawing.formats import clean
 from lycosa.lab.ahead import LARGEST, look_ahead
 from lycosa.lab.experiments import SEEDS, Experiment
+from lycosa.lab.external import FORFEITED, ExternalStrategy
 from lycosa.lab.findings import AS_PUBLISHED
 from lycosa.lab.guides import Guide, guide_for, learning
-from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, foresees, hunter, needs, told_for, wants
+from lycosa.lab.hunters import AHEAD, ORACLE, ahead_of, asks, foresees, hunter, label, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.learning import LearningGuide, Readings, learning_guide
 from lycosa.lab.pool import spread
@@ -50,7 +50,6 @@ from lycosa.lab.results import (
     write_run,
 )
 from lycosa.lab.simulation import simulate
-from lycosa.lab.strangers import FORFEITED, Stranger
 from lycosa.lab.subjects import Subject, as_published, chance, subjects_from_query, subjects_of
 
 __all__ = ["Outcome", "Results", "run"]
@@ -314,9 +313,9 @@ class Workshop:
                 try:
                     trace = simulate(guide, hunts, trial.seeds, plan.budget, seen=seen)
                 finally:
-                    if isinstance(hunts, Stranger):
+                    if isinstance(hunts, ExternalStrategy):
                         hunts.close()
-                if isinstance(hunts, Stranger):
+                if isinstance(hunts, ExternalStrategy):
                     trace.ending, trace.seconds = hunts.ending or trace.ending, trace.seconds + hunts.seconds
         except LycosaError as error:
             return Trouble(False, str(error))
@@ -393,10 +392,9 @@ def _forfeits(results: Results) -> list[str]:
         if lost:
             one = lost[0]
             reason = one.trace.ending.removeprefix(f"{FORFEITED}: ")
-            who = parse(text)[1].get("name", text)
             lines.append(
-                f"Forfeited: {who} in {len(lost)} of {len(runs)} trials, what it had found until then counts; on "
-                f"{one.subject}, after {len(one.trace.found):,} pages, {reason}"
+                f"Forfeited: {label(text)} in {len(lost)} of {len(runs)} trials, what it had found until then counts; "
+                f"on {one.subject}, after {len(one.trace.found):,} pages, {reason}"
             )
     return lines
 

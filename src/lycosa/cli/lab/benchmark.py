@@ -1,4 +1,4 @@
-"""`lycosa lab benchmark`: scent, its rivals and your program on frozen topics."""
+"""`lycosa lab benchmark`: scent, its rivals and your own on frozen topics."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lycosa.cli.lab.printing import drawn
-from lycosa.cli.parameters import Json, Quiet, Workers
-from lycosa.cli.printing import output, print_json
+from lycosa.cli.lab.printing import kept, show
+from lycosa.cli.parameters import Json, Quiet, Workers, strategy_names
+from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
-from lycosa.estimators import STRATEGIES
 from lycosa.lab import benchmark as lab
 from lycosa.lab.benchmark.corpora import DEVELOPMENT, REPORT, places
-from lycosa.lab.benchmark.entrants import chosen
-from lycosa.lab.findings import Findings, Table
-from lycosa.lab.papers import QUICK
+from lycosa.lab.benchmark.entrants import entrants
+from lycosa.lab.experiments import one_of
+from lycosa.lab.papers import QUICK, Bench
 from lycosa.lab.report import need, write_report
 
 
@@ -35,12 +34,13 @@ def benchmark(
             metavar="NAME", help="Only this corpus, or an index of your own. Default: all in --corpora, and embedded."
         ),
     ] = None,
-    rival: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=COMMAND", help="Your own crawler, in any language: see docs/benchmark.md."),
-    ] = None,
     strategy: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these, besides oracle and scent; or module:Class.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=strategy_names,
+            help="Only these, besides oracle and scent: whatever 'lycosa lab run --strategy' takes.",
+        ),
     ] = None,
     also: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="These, in addition to the default ones.")
@@ -78,54 +78,30 @@ def benchmark(
     relevant. Finished crawls are kept: the same command continues where it stopped. The report is
     DIR/report/index.html.
 
-    For example:  lycosa lab benchmark --rival mine='python crawler.py'
+    For example:  lycosa lab benchmark --also 'program,command=python crawler.py'
     """
-    size = _size(quick, full, budget or [], told, judge)
-    size = replace(size, topics=topics or size.topics, draws=draws or size.draws)
-    entrants = chosen(strategy or [], also or [], rival or [], quick=quick, full=full)
-    for name in [*(strategy or []), *(also or [])]:
-        STRATEGIES.maker(name.partition(",")[0])
+    if quick and full:
+        raise InputError("--quick and --full: choose one")
+    size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
+    if told:
+        one_of("--told", told, size.told)
+    given: dict[str, Any] = {
+        "topics": topics, "draws": draws, "budgets": tuple(sorted(set(budget or []))),
+        "told": (told,) if told else (), "judge": judge,
+    }  # fmt: skip
+    size = replace(size, **{name: value for name, value in given.items() if value})
+    compared = entrants(strategy or [], also or [], quick=quick, full=full)
     need("matplotlib", "plotly")
     half = DEVELOPMENT if develop else REPORT
-    try:
-        with progress(quiet or json) as tell:
-            there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)
-            made = lab.benchmark(there, size, entrants, out / "work", workers=workers, tell=tell)
-    except KeyboardInterrupt:
-        print(f"Stopped; finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
-        raise typer.Exit(130) from None
-    known = lab.findings(made, half)
+    with kept(out), progress(quiet or json) as tell:
+        there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)
+        bench = Bench(there[0].index, out / "work", quick, workers=workers, tell=tell)
+        known = lab.findings(bench, there, size, compared, half)
     page = write_report(known, out / "report", command=shlex.join(["lycosa", *sys.argv[1:]]))
     if json:
         print_json({"report": page, **known.as_dict()}, indent=1)
     elif not quiet:
-        _print(known, page, quick=quick)
-
-
-def _size(quick: bool, full: bool, budgets: list[int], told: str, judge: str) -> lab.Size:
-    if quick and full:
-        raise InputError("--quick and --full: choose one")
-    if told and told not in lab.USUAL.told:
-        raise InputError(f"--told is {told!r}: it is one of {', '.join(lab.USUAL.told)}")
-    size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
-    return replace(
-        size,
-        budgets=tuple(sorted(set(budgets))) or size.budgets,
-        told=(told,) if told else size.told,
-        judge=judge or size.judge,
-    )
-
-
-def _print(known: Findings, page: Path, *, quick: bool) -> None:
-    console = output()
-    budgets = [f"benchmark-{budget}" for budget in known.configuration["size"]["budgets"]]
-    keys = ["benchmark-cells", *budgets, "benchmark-cpu"]
-    for part in [part for part in known.parts if isinstance(part, Table) and part.key in keys]:
-        console.print(drawn(part))
-    for remark in known.remarks:
-        console.print(f"- {remark}", markup=False)
-    for claim in known.claims:
-        console.print(f"{claim.verdict}: {claim.text}. {' '.join(claim.evidence.split())}", markup=False)
-    console.print(f"{known.summary}\nThe page: {page}", markup=False)
-    if quick:
-        console.print(QUICK, markup=False)
+        show(known, "benchmark-cells", *(f"benchmark-{number}" for number in size.budgets), "benchmark-cpu")
+        print(f"The page: {page}")
+        if quick:
+            print(QUICK)

@@ -1,6 +1,6 @@
 """The benchmark's corpora: by name, by the digests of their files, and with checksums of their topics.
 
-A rule deals all topics of a corpus into two halves; the checksums say what it gave.
+A rule deals all topics of a corpus into two halves; the checksums pin the result.
 """
 
 from __future__ import annotations
@@ -24,17 +24,14 @@ DEVELOPMENT, REPORT = "development", "report"  # halves of the topics: one to de
 LEAST, MOST = 25, 600
 LARGEST = 1 / 3  # of the corpus: a larger class is what is left over, no topic
 
-EMBEDDED = "embedded"
-LARGE = "embedded-large"
+EMBEDDED, LARGE, SMALL = "embedded", "embedded-large", "embedded-small"
 
 
 @dataclass(frozen=True)
 class Corpus:
     """One that the benchmark knows."""
 
-    name: str
-    about: str
-    source: str  # a file in the directory of corpora, or a generator's spec
+    source: str  # a file in the directory of corpora, or a source of `lycosa lab index`
     labels: str = ""
     sha256: tuple[str, ...] = ()  # of source and labels; empty for generated corpora
     topics: int = 8  # default number
@@ -42,46 +39,39 @@ class Corpus:
 
 
 CORPORA = {
-    corpus.name: corpus
-    for corpus in (
-        Corpus(
-            "wikispeedia-blind",
-            "Wikipedia for Schools, 2007, without the lines that print a page's classes",
-            "wikispeedia-blind.warc.gz", "wikispeedia.labels.tsv",
-            (
-                "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
-                "82568c6b53ddfce21731d7df426f02463dcb58d99c67b09b5225c51e6e3f22db",
-            ),
-            12, {DEVELOPMENT: "c5d3f96e501df971", REPORT: "b22cf261bde940b7"},
+    # Wikipedia for Schools, 2007, without the lines that print a page's classes
+    "wikispeedia-blind": Corpus(
+        "wikispeedia-blind.warc.gz", "wikispeedia.labels.tsv",
+        (
+            "f610b50392255b44b481c9dec2b1dedbe326d665650f8e87ad9815c2b3f32784",
+            "82568c6b53ddfce21731d7df426f02463dcb58d99c67b09b5225c51e6e3f22db",
         ),
-        Corpus(
-            "webkb",
-            "computer science departments, 1996, hundreds of hosts",
-            "webkb.warc.gz", "webkb.labels.tsv",
-            (
-                "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",
-                "bb529e6d7c215fc4e65ab437995e93862025cae759f5f5735a7cbaf6d8d0ec7d",
-            ),
-            3, {DEVELOPMENT: "01b56d5d37b74ad3", REPORT: "c6f5f8152503258e"},
+        12, {DEVELOPMENT: "c5d3f96e501df971", REPORT: "b22cf261bde940b7"},
+    ),
+    # computer science departments, 1996, hundreds of hosts
+    "webkb": Corpus(
+        "webkb.warc.gz", "webkb.labels.tsv",
+        (
+            "bba9596552201167bc218057d89c7f3d3a1bded0e16bd7e58204daee2bf87cf6",
+            "bb529e6d7c215fc4e65ab437995e93862025cae759f5f5735a7cbaf6d8d0ec7d",
         ),
-        Corpus(
-            "mdn",
-            "Mozilla's archived developer documentation, by authors' tags",
-            "mdn.warc.gz", "mdn.labels.tsv",
-            (
-                "aa001ea103e8a00f2aca4b77988f612bca6e6b1072633717602f1717670ead5e",
-                "68fc8085de2ca51e127c0891188c97a2df08f7b30d47ffaa60a6c6804baa483a",
-            ),
-            7, {DEVELOPMENT: "a809cea3b90739cf", REPORT: "620fd2ec79f7ee1f"},
+        3, {DEVELOPMENT: "01b56d5d37b74ad3", REPORT: "c6f5f8152503258e"},
+    ),
+    # Mozilla's archived developer documentation, by authors' tags
+    "mdn": Corpus(
+        "mdn.warc.gz", "mdn.labels.tsv",
+        (
+            "aa001ea103e8a00f2aca4b77988f612bca6e6b1072633717602f1717670ead5e",
+            "68fc8085de2ca51e127c0891188c97a2df08f7b30d47ffaa60a6c6804baa483a",
         ),
-        Corpus(
-            EMBEDDED, "a web that Lycosa makes up: everybody has it", "embedded:pages=3000,seed=1",
-            halves={DEVELOPMENT: "dc374c976e0bf236", REPORT: "716e0ab638ed4ffe"},
-        ),
-        Corpus(LARGE, "a larger one, for budgets of 5,000 pages; with --full", "embedded:pages=15000,seed=1"),
-    )
+        7, {DEVELOPMENT: "a809cea3b90739cf", REPORT: "620fd2ec79f7ee1f"},
+    ),
+    EMBEDDED: Corpus(
+        "embedded:pages=3000,seed=1", halves={DEVELOPMENT: "dc374c976e0bf236", REPORT: "716e0ab638ed4ffe"}
+    ),
+    LARGE: Corpus("embedded:pages=15000,seed=1"),  # for budgets of 5,000 pages; with --full
+    SMALL: Corpus("embedded:pages=600,seed=1", topics=2),  # with --quick
 }  # fmt: skip
-QUICK = Corpus("embedded-small", "for a look", "embedded:pages=600,seed=1", topics=2)
 
 
 @dataclass
@@ -95,11 +85,10 @@ class Place:
     usual: int = 8
 
     def facts(self, hunted: Sequence[str]) -> dict[str, Any]:
-        """What has to be known to have the same again."""
-        facts = self.index.facts
+        """Return what has to be known to repeat it."""
         return {
-            "source": facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
-            "pages": len(self.index), "links": facts.get("links"), "topics": list(hunted),
+            "source": self.index.facts.get("source"), "files": self.files, "fingerprint": self.index.fingerprint,
+            "pages": len(self.index), "links": self.index.facts.get("links"), "topics": list(hunted),
             "topics of the half": len(self.topics), "checksum of the half": checksum(self.topics),
         }  # fmt: skip
 
@@ -107,68 +96,48 @@ class Place:
 def places(
     names: Sequence[str], corpora: Path | None, half: str, keep: Path, *, quick: bool, full: bool, tell: Tell = silent
 ) -> list[Place]:
-    """The corpora that are named, or all that are there; indexes are made where they are missing, under `keep`."""
-    wanted = list(names) or _there(corpora, quick, full)
-    there = []
-    for name in wanted:
-        corpus = QUICK if name == QUICK.name else CORPORA.get(name)
-        if corpus is None:
-            there.append(_own(name, half))
-        else:
-            there.append(_known(corpus, corpora, half, keep, tell))
-    return there
+    """Open the corpora that are named, or all that are there; missing indexes are made under `keep`."""
+    if not names and quick and corpora is None:
+        names = [SMALL]
+    elif not names:
+        names = [name for name, one in CORPORA.items() if corpora and one.sha256 and (corpora / one.source).is_file()]
+        if corpora and not names:
+            files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
+            raise InputError(f"{corpora} holds none of the benchmark's corpora ({files}): leave --corpora out")
+        names = [*names, *([] if quick else [EMBEDDED]), *([LARGE] if full else [])]
+    return [_known(name, corpora, half, keep, tell) if name in CORPORA else _own(name, half) for name in names]
 
 
-def _there(corpora: Path | None, quick: bool, full: bool) -> list[str]:
-    if quick and corpora is None:
-        return [QUICK.name]
-    if corpora is not None and not corpora.is_dir():
-        raise InputError(f"there is no directory {corpora}: --corpora names the one that holds the recorded pages")
-    recorded = [
-        name for name, one in CORPORA.items() if one.sha256 and corpora is not None and (corpora / one.source).is_file()
-    ]
-    if corpora is not None and not recorded:
-        files = ", ".join(one.source for one in CORPORA.values() if one.sha256)
-        raise InputError(f"{corpora} holds none of the benchmark's corpora ({files}): leave --corpora out")
-    return [*recorded, *([EMBEDDED] if not quick else []), *([LARGE] if full else [])]
-
-
-def _known(corpus: Corpus, corpora: Path | None, half: str, keep: Path, tell: Tell) -> Place:
-    files: dict[str, str] = {}
+def _known(name: str, corpora: Path | None, half: str, keep: Path, tell: Tell) -> Place:
+    corpus, files = CORPORA[name], {}
     source, labels = corpus.source, ""
     if corpus.sha256:
         if corpora is None:
-            raise InputError(f"{corpus.name} is made of {corpus.source}: say where that is with --corpora DIR")
-        for name, known in zip((corpus.source, corpus.labels), corpus.sha256, strict=True):
-            files[name] = _digest(corpora / name)
-            if files[name] != known:
+            raise InputError(f"{name} is made of {source}: say where that is with --corpora DIR")
+        source, labels = str(corpora / source), str(corpora / corpus.labels)
+        for path, known in zip((source, labels), corpus.sha256, strict=True):
+            try:
+                with open(path, "rb") as file:
+                    digest = files[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise InputError(f"cannot read {path}: {error.strerror}") from error
+            if digest != known:
                 raise InputError(
-                    f"{corpora / name} is not the file of the benchmark: its SHA-256 begins with {files[name][:12]}, "
-                    f"that of the benchmark with {known[:12]}. To hunt there all the same, make an index of it "
-                    "('lycosa lab index') and name that with --corpus"
+                    f"{path} is not the file of the benchmark: its SHA-256 begins with {digest[:12]}, not "
+                    f"{known[:12]}. To hunt there all the same, make an index of it and name that with --corpus"
                 )
-        source, labels = str(corpora / corpus.source), str(corpora / corpus.labels)
     index = open_corpus(source, keep, tell, labels=labels)
-    topics = frozen(index, half, corpus.name, corpus.halves.get(half, ""))
-    return Place(corpus.name, index, topics, files, corpus.topics)
+    return Place(name, index, frozen(index, half, name, corpus.halves.get(half, "")), files, corpus.topics)
 
 
 def _own(name: str, half: str) -> Place:
-    """An index of one's own, with topics by the same rule."""
+    """Open an index of the user's, with topics by the same rule."""
     if not (Path(name) / FACTS).is_file():
         raise InputError(f"there is no corpus {name!r}: it is one of {', '.join(CORPORA)}, or an index")
     index = Index.open(name)
     if not index.has_text or not index.classes:
         raise InputError(f"{name} has no text or no classes: the benchmark hunts pages with both")
     return Place(Path(name).resolve().name.removesuffix(".index"), index, frozen(index, half, name, ""))
-
-
-def _digest(path: Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def half_of(name: str) -> str:
@@ -186,7 +155,7 @@ def within(name: str, other: str) -> bool:
 
 
 def dealt(index: Index, half: str) -> list[str]:
-    """The topics of a half, in an order that has nothing to do with them; none is within another one.
+    """Return the topics of a half, in an order that has nothing to do with them; none is within another one.
 
     Those with LEAST to MOST pages come first, then larger ones, up to a third of the corpus, that hold none of these.
     """
@@ -202,7 +171,7 @@ def dealt(index: Index, half: str) -> list[str]:
 
 
 def checksum(names: Sequence[str]) -> str:
-    """Of a list of names, whatever their order.
+    """Return that of a list of names, whatever their order.
 
     >>> checksum(["b", "a"]) == checksum(["a", "b"]), checksum(["a"]) == checksum(["a", "b"]), len(checksum([]))
     (True, False, 16)
@@ -211,7 +180,7 @@ def checksum(names: Sequence[str]) -> str:
 
 
 def frozen(index: Index, half: str, name: str, pinned: str) -> list[str]:
-    """The topics of a half, which have to be those that were dealt when the benchmark was made."""
+    """Return the topics of a half; InputError if they are not those that were dealt when the benchmark was made."""
     names = dealt(index, half)
     if not names:
         raise InputError(f"no class of the {half} half of {name} has {LEAST} pages or more: take another corpus")
@@ -221,6 +190,3 @@ def frozen(index: Index, half: str, name: str, pinned: str) -> list[str]:
             f"it was {pinned}. Its pages or labels are others: to hunt there all the same, name its index with --corpus"
         )
     return names
-
-
-__all__ = ["CORPORA", "DEVELOPMENT", "QUICK", "REPORT", "Corpus", "Place", "places"]

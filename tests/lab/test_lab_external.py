@@ -16,13 +16,13 @@ import pytest
 from lycosa.core.errors import InputError
 from lycosa.core.spec import spell
 from lycosa.estimators import strategy
-from lycosa.lab import strangers
+from lycosa.lab import external
 from lycosa.lab.experiments import Experiment
+from lycosa.lab.external import ExternalStrategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.running import run
 from lycosa.lab.simulation import Trace, simulate
-from lycosa.lab.strangers import Stranger
 from lycosa.lab.subjects import Subject
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -33,15 +33,15 @@ GRAPH = Index.of(LINKS, score={"c": 1.0, "e": 0.5}, alpha={("a", "c"): 1.0})
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to wait long for who says nothing."""
-    monkeypatch.setattr(strangers, "ANSWERING", 0.3)
+    monkeypatch.setattr(external, "ANSWERING", 0.3)
 
 
-def hunt(command: str, budget: int = 20, index: Index = GRAPH) -> tuple[Trace, Stranger]:
+def hunt(command: str, budget: int = 20, index: Index = GRAPH) -> tuple[Trace, ExternalStrategy]:
     """A crawl from node a."""
-    stranger = Stranger(command, "it", budget=budget, words="reef")
-    trace = simulate(Guide.given(index), stranger, [0], budget)
-    stranger.close()
-    return trace, stranger
+    program = ExternalStrategy(command, budget=budget, words="reef")
+    trace = simulate(Guide.given(index), program, [0], budget)
+    program.close()
+    return trace, program
 
 
 def names(trace: Trace) -> str:
@@ -62,18 +62,18 @@ def test_a_rival_in_another_language_plays() -> None:
     chance = np.random.default_rng(3)
     nodes = [f"http://n{number}.example/?a=b&c={number}" for number in range(60)]
     index = Index.of({name: [nodes[to] for to in chance.integers(0, 60, 5)] for name in nodes})
-    trace, stranger = hunt(f"bash {EXAMPLES / 'rival.sh'}", 40, index)
+    trace, program = hunt(f"bash {EXAMPLES / 'rival.sh'}", 40, index)
     ours = simulate(Guide.given(index), strategy("breadth-first"), [0], 40)
     assert ours.nodes.tolist() == trace.nodes.tolist()
-    assert stranger.ending == ""
-    assert stranger.seconds > 0.0
+    assert program.ending == ""
+    assert program.seconds > 0.0
 
 
 def test_the_example_in_the_style_of_a_spider_plays() -> None:
     """Links of pages that were relevant come before others; when it has no more it gives up."""
-    trace, stranger = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
+    trace, program = hunt(f"{sys.executable} {EXAMPLES / 'rival.py'}")
     assert "abcegdf" == names(trace)  # c is worth 1, so e has .5, and g, by e's .5, .25; d and f have 0
-    assert stranger.ending == ""
+    assert program.ending == ""
     assert len((EXAMPLES / "rival.py").read_text().splitlines()) <= 55
 
 
@@ -105,11 +105,11 @@ def children() -> set[str]:
 def test_what_goes_wrong_is_said_and_costs_the_trial(command: str, reason: str) -> None:
     """The crawl ends there with what it has, the reason is one line, and no process is left."""
     before = children()
-    trace, stranger = hunt(command)
+    trace, program = hunt(command)
     assert "a" == names(trace)
-    assert stranger.ending.startswith("forfeited: ")
-    assert reason in stranger.ending
-    assert "\n" not in stranger.ending
+    assert program.ending.startswith("forfeited: ")
+    assert reason in program.ending
+    assert "\n" not in program.ending
     assert children() <= before
 
 
@@ -117,8 +117,8 @@ def test_what_goes_wrong_is_said_and_costs_the_trial(command: str, reason: str) 
 def test_silence_is_not_waited_for_long() -> None:
     """A program that reads and says nothing; it is ended, too."""
     before = children()
-    trace, stranger = hunt(shell("sleep 60"))
-    assert ("a", "forfeited: it said nothing for 0.3 seconds") == (names(trace), stranger.ending)
+    trace, program = hunt(shell("sleep 60"))
+    assert ("a", "forfeited: it said nothing for 0.3 seconds") == (names(trace), program.ending)
     assert children() <= before
 
 
@@ -128,17 +128,17 @@ def test_what_was_found_before_counts() -> None:
         f"""echo '{{"pick":"{url}"}}'; while read -r line; do case $line in *pick*) break;; esac; done; """
         for url in ("c", "e")
     )
-    trace, stranger = hunt(shell(picks + """echo '{"pick":"e"}'; sleep 9"""))
+    trace, program = hunt(shell(picks + """echo '{"pick":"e"}'; sleep 9"""))
     assert "ace" == names(trace)
-    assert "it picked 'e' a second time" in stranger.ending
+    assert "it picked 'e' a second time" in program.ending
 
 
 @pytest.mark.usefixtures("hasty")
 def test_who_does_not_read_is_not_waited_for() -> None:
     """A page that does not fit into the pipe, and a program that reads nothing after the start."""
     large = Index.of({"a": [f"http://a.example/{number}/{'x' * 200}" for number in range(2000)]})
-    _, stranger = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
-    assert "it does not read what it is told" in stranger.ending
+    _, program = hunt("""bash -c 'read -r l; echo "{\\"protocol\\":1}"; sleep 9'""", 5, large)
+    assert "it does not read what it is told" in program.ending
 
 
 def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_giving_up_is_no_forfeit() -> None:
     """Null means that nothing more is wanted."""
-    trace, stranger = hunt(shell("""echo '{"pick":null}'; read -r line; exit 0"""))
-    assert ("a", "gave up") == (names(trace), stranger.ending)
+    trace, program = hunt(shell("""echo '{"pick":null}'; read -r line; exit 0"""))
+    assert ("a", "gave up") == (names(trace), program.ending)
 
 
 def test_what_it_is_told(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_it_is_told(tmp_path: Path) -> None:
 
 def test_a_command_that_is_none() -> None:
     """Nothing is started, and it is said which."""
-    with pytest.raises(InputError, match="cannot start '/no/such/program'"):
+    with pytest.raises(InputError, match="there is no program '/no/such/program'"):
         hunt("/no/such/program")
 
 
@@ -186,12 +186,15 @@ def test_an_experiment_goes_on_without_it(tmp_path: Path) -> None:
     flag = tmp_path / "works"
     script = tmp_path / "rival.sh"
     script.write_text(f"test -e {flag} || exit 7\nexec bash {EXAMPLES / 'rival.sh'}\n")
-    text = spell("lycosa.lab.strangers:Stranger", {"name": "mine", "command": f"bash {script}"})
+    text = spell("program", {"command": f"bash {script}"})
     plan = Experiment("x", "", ["breadth-first", text], budgets=[5], seed_sets=1, seeds="random", seed_count=1,
                       told="score", mode="as-published")  # fmt: skip
     subject = Subject("scores", GRAPH.score, truth_by="scores of the graph")
     before = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
-    assert any(line.startswith("Forfeited: mine in 1 of 1 trials") and "exit code 7" in line for line in before.remarks)
+    assert any(
+        line.startswith(f"Forfeited: bash {script} in 1 of 1 trials") and "exit code 7" in line
+        for line in before.remarks
+    )
     assert not before.failed
     flag.touch()
     after = run(plan, tmp_path / "out", index=GRAPH, subjects=[subject], workers=1)
@@ -205,12 +208,12 @@ def test_an_answer_that_can_just_be_read_is_shown() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    assert "something too deep" in strangers.shown(deep)
+    assert "something too deep" in external.shown(deep)
 
 
 def test_it_ends_with_the_process_that_started_it() -> None:
     """Killed outright, the lab can't close it: the program, which would wait for ever, is ended all the same."""
-    start = "from lycosa.lab.strangers import Talk; import os; talk = Talk('sleep 600')"
+    start = "from lycosa.lab.external import Talk; import os; talk = Talk(['sleep', '600'])"
     code = f"{start}; print(talk._process.pid, flush=True); os._exit(9)"
     pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).stdout)
     for _ in range(1_000):

@@ -1,9 +1,9 @@
-"""Programs in any language as strategies: they read what was fetched on stdin, and write what to fetch next on stdout.
+"""Outside programs as strategies: they read what was fetched on stdin, and write what to fetch next on stdout.
 
-Lines of JSON, version 1 of the protocol. What a program reads, and what it answers:
+`program,command=python crawler.py` names one. Lines of JSON, version 1 of the protocol; a program reads and answers:
 
     {"event":"start","protocol":1,"topic":"coral reef","examples":3,"budget":1000,"random_seed":0}
-        answer {"protocol":1}, or {"protocol":1,"wants":["context","text"]} if it wants more of pages and links
+        answer {"protocol":1}, or {"protocol":1,"wants":["context","text"]} for more of pages and links
     {"event":"example","url":"http://...","title":"..."}                one line for each example page; no answer
     {"event":"page","url":"http://...","seed":true,"relevance":0.25,"title":"...",
      "links":[{"url":"http://...","anchor":"..."}]}                     one line; no answer
@@ -11,9 +11,9 @@ Lines of JSON, version 1 of the protocol. What a program reads, and what it answ
         answer {"pick":"http://..."}, a link that it was shown and that was not fetched yet; null: nothing more
     {"event":"end","reason":"..."}                                      no answer; then stdin is closed
 
-Seeds are fetched before it is asked. Whatever it does wrong costs it the rest of its trial, and nothing else: a pick
-that is no such link, a line that is no JSON or too long, silence, its end. One process is started for each trial, and
-ended with all that it has started.
+Seeds are fetched before the first pick. Any mistake (a pick that is no such link, a line that is no JSON or too long,
+silence, its end) costs the program the rest of its trial and nothing else. One process is started for each trial; what
+it has started is ended with it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import os
 import resource
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -44,21 +45,19 @@ PROTOCOL = 1
 # Seconds for the first answer, for any other, and to end.
 STARTING, ANSWERING, LEAVING = 30.0, 10.0, 1.0
 
-LONGEST = 65_536  # bytes of a line that it writes
-
-MOST_TEXT = 20_000  # characters of a page's text that it is shown
+MAX_LINE_BYTES = 65_536  # of an answer
+MAX_TEXT = 20_000  # characters of a page's text in an event
 
 WANTS = ("context", "text")
 FORFEITED, GAVE_UP = "forfeited", "gave up"
-_SHOWN = 120
 
 
 class Forfeit(Exception):
-    """What a program did wrong."""
+    """A program broke the protocol; the text says how."""
 
 
-class Stranger:
-    """A program that is asked what to fetch next."""
+class ExternalStrategy:
+    """A strategy that asks a program what to fetch next. Close it after the crawl."""
 
     proportional = False
     wants: tuple[str, ...] = ()
@@ -66,54 +65,55 @@ class Stranger:
     def __init__(
         self,
         command: str,
-        name: str = "",
         words: str | Mapping[str, float] = "",
         example_pages: Sequence[str] = (),
         budget: int = 0,
         seed: int = 0,
     ) -> None:
-        self.command, self.name = command, name or command
+        try:
+            self.command = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"the command {command!r} can't be read: {error}") from error
+        if not self.command or shutil.which(self.command[0]) is None:
+            raise InputError(f"there is no program {command!r}, or it is not executable: name its interpreter, too")
         self.words, self.examples, self.budget, self.seed = words, example_pages, budget, seed
-        self.ending = ""
-        """How its trial ended, if it was by its own doing."""
-        self.seconds = 0.0
-        """Of CPU that it took, known when it has ended."""
+        self.ending = ""  # how its trial ended, if the program ended it
+        self.seconds = 0.0  # CPU time, known when it has ended
         self._talk: Talk | None = None
         self._asked: set[str] = set()
 
     def frontier(
         self, table: Table, ready: Ready, lane_budget: int = 0, patience: float = 300.0, choosy: float = 0.0
     ) -> Frontier:
-        """Heaps that hold what was picked, and nothing else."""
+        """Return a frontier that holds what was picked, and nothing else."""
         return Frontier(table, ready, lane_budget, patience, 0.0)
 
     def admit(self, row: int, table: Table, frontier: Frontier) -> None:
-        """A seed: fetched before anyone is asked."""
         frontier.rank(np.array([row], np.int32), np.array([1.0]))
 
     def learn(self, step: Step, table: Table, frontier: Frontier) -> None:
         if self.ending:
             return
         try:
-            self._start(table).say(self._shown(step, table))
+            self._started(table).say(self._page(step, table))
         except Forfeit as error:
             self._forfeit(error)
 
     def pick(self, number: int, frontier: Frontier, now: float) -> Pick:
-        """A seed while there is one, then what it says; -1 when it has forfeited or given up."""
+        """Return a seed while there is one, then the program's pick; -1 when it has forfeited or given up."""
         row = frontier.take(now)
         if row >= 0 or self.ending or not frontier.table.open_rows:
-            return Pick(row, self.name)
+            return Pick(row, "")
         try:
-            talk = self._start(frontier.table)
+            talk = self._started(frontier.table)
             talk.say({"event": "pick", "number": number})
             row = self._chosen(talk.hear(ANSWERING), frontier.table)
         except Forfeit as error:
             self._forfeit(error)
         if row < 0:
-            return Pick(row, self.name)
-        frontier.rank(np.array([row], np.int32), np.array([1.0]))
-        return Pick(frontier.take(now), self.name)
+            return Pick(row, "")
+        self.admit(row, frontier.table, frontier)
+        return Pick(frontier.take(now), "")
 
     def close(self) -> None:
         if self._talk is not None:
@@ -124,8 +124,8 @@ class Stranger:
         self.ending = f"{FORFEITED}: {error}"
         self.close()
 
-    def _start(self, table: Table) -> Talk:
-        """The program, started when it is first needed and told what is hunted."""
+    def _started(self, table: Table) -> Talk:
+        """Return the running program, started and introduced to the topic by the first call."""
         if self._talk is not None:
             return self._talk
         talk = self._talk = Talk(self.command)
@@ -143,18 +143,16 @@ class Stranger:
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
             raise Forfeit(f"it wants {shown(wants)}: there is {' and '.join(WANTS)}")
         self._asked = set(wants)
-        index = table.index if isinstance(table, IndexedTable) else None
-        for url in self.examples if index is not None else ():
-            page = index.page(index.number_of[url]) if index is not None else None
-            example = {"event": "example", "url": url, "title": page.title if page else ""}
-            talk.say(example | ({"text": page.text[:MOST_TEXT]} if page and "text" in self._asked else {}))
+        if isinstance(table, IndexedTable):
+            for url in self.examples:
+                page = table.index.page(table.index.number_of[url])
+                text = {"text": page.text[:MAX_TEXT]} if "text" in self._asked else {}
+                talk.say({"event": "example", "url": url, "title": page.title, **text})
         return talk
 
-    def _shown(self, step: Step, table: Table) -> dict[str, Any]:
+    def _page(self, step: Step, table: Table) -> dict[str, Any]:
         visit, links = step.visit, step.visit.links
-        rows: list[dict[str, Any]] = [
-            {"url": url, "anchor": anchor} for url, anchor in zip(links.urls, links.anchors, strict=True)
-        ]
+        rows = [{"url": url, "anchor": anchor} for url, anchor in zip(links.urls, links.anchors, strict=True)]
         if "context" in self._asked:
             for row, context in zip(rows, links.contexts, strict=True):
                 row["context"] = context
@@ -163,18 +161,22 @@ class Stranger:
             "relevance": round(float(visit.beta), 6), "title": visit.title, "links": rows,
         }  # fmt: skip
         if "text" in self._asked and isinstance(table, IndexedTable):
-            event["text"] = table.index.page(int(table.node_at[step.row])).text[:MOST_TEXT]
+            event["text"] = table.index.page(int(table.node_at[step.row])).text[:MAX_TEXT]
         return event
 
     def _chosen(self, answer: dict[str, Any], table: Table) -> int:
-        """The row that an answer names."""
+        """Return the row that an answer names, -1 if the program gives up."""
         if "pick" not in answer:
             raise Forfeit(f"it was asked for a pick and said {shown(answer)}")
-        url = answer["pick"]
+        url, row = answer["pick"], -1
         if url is None:
             self.ending = GAVE_UP
             return -1
-        row = _row_of(url, table) if isinstance(url, str) else -1
+        if isinstance(url, str) and isinstance(table, IndexedTable):
+            node = table.index.number_of.get(url)
+            row = -1 if node is None else int(table.row_at[node])
+        elif isinstance(url, str):
+            row = table.row_of.get(url, -1)
         if row < 0:
             raise Forfeit(f"it picked {shown(url)}, which is not a link that it was shown")
         if table.state[row] != OPEN:
@@ -182,34 +184,27 @@ class Stranger:
         return row
 
 
-def _row_of(url: str, table: Table) -> int:
-    if isinstance(table, IndexedTable):
-        node = table.index.number_of.get(url)
-        return -1 if node is None else int(table.row_at[node])
-    return table.row_of.get(url, -1)
-
-
 def shown(value: Any) -> str:
-    """What a program said, short and without anything that a terminal would obey."""
+    """Return what a program said, short and without anything that a terminal would obey."""
     try:
         text = clean(value if isinstance(value, str) else json.dumps(value))
     except RecursionError:  # it could just be read
         text = "something too deep"
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return repr(text if len(text) <= 120 else f"{text[:120]}...")
 
 
 class Talk:
     """A running program, spoken to with a time limit for each line."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         self._spent = _children()
         try:
             self._process = subprocess.Popen(
-                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 start_new_session=True, bufsize=0,
             )  # fmt: skip
-        except (OSError, ValueError, IndexError) as error:
-            raise InputError(f"cannot start {shown(command)}: {error}") from error
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot start {shown(shlex.join(command))}: {error}") from error
         self._guard = subprocess.Popen(  # its stdin ends when this process does, however that ends
             ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -220,9 +215,9 @@ class Talk:
             os.set_blocking(number, False)
         self._heard, self._complaint = b"", b""
 
-    def say(self, told: Mapping[str, Any]) -> None:
+    def say(self, event: Mapping[str, Any]) -> None:
         """Write a line."""
-        left = memoryview(json.dumps(told, separators=(",", ":")).encode() + b"\n")
+        left = memoryview(_line(event))
         until = monotonic() + ANSWERING
         while left:
             self._wait(self._in, selectors.EVENT_WRITE, until, "it does not read what it is told")
@@ -236,20 +231,18 @@ class Talk:
     def hear(self, seconds: float) -> dict[str, Any]:
         """Read a line."""
         until = monotonic() + seconds
-        while b"\n" not in self._heard:
-            if len(self._heard) > LONGEST:
-                raise Forfeit(f"it wrote a line of more than {LONGEST:,} bytes")
+        while b"\n" not in self._heard and len(self._heard) <= MAX_LINE_BYTES:
             self._wait(self._out, selectors.EVENT_READ, until, f"it said nothing for {seconds:g} seconds")
             try:
-                more = os.read(self._out, LONGEST)
+                more = os.read(self._out, MAX_LINE_BYTES)
             except BlockingIOError:
                 continue
             if not more:
-                raise Forfeit(self._how_it_ended())
+                raise Forfeit(self._how_it_ended("output"))
             self._heard += more
         line, _, self._heard = self._heard.partition(b"\n")
-        if len(line) > LONGEST:
-            raise Forfeit(f"it wrote a line of more than {LONGEST:,} bytes")
+        if len(line) > MAX_LINE_BYTES:
+            raise Forfeit(f"it wrote a line of more than {MAX_LINE_BYTES:,} bytes")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
@@ -259,7 +252,7 @@ class Talk:
         return answer
 
     def _wait(self, number: int, event: int, until: float, why: str) -> None:
-        """Until something can be read or written; what it complains of meanwhile is read, too."""
+        """Wait until a pipe can be read or written; keep the end of stderr meanwhile."""
         with selectors.DefaultSelector() as ready:
             ready.register(number, event)
             if self._err >= 0:
@@ -275,17 +268,17 @@ class Talk:
                     raise Forfeit(why)
 
     def _read_complaint(self) -> bool:
-        """Keep the end of what it writes to stderr; False when there is no more to come."""
+        """Keep the end of stderr; False when it is closed."""
         try:
-            more = os.read(self._err, LONGEST)
+            more = os.read(self._err, MAX_LINE_BYTES)
         except BlockingIOError:
             return True
         except OSError:
             return False
-        self._complaint = (self._complaint + more)[-LONGEST:]
+        self._complaint = (self._complaint + more)[-MAX_LINE_BYTES:]
         return bool(more)
 
-    def _how_it_ended(self, closed: str = "output") -> str:
+    def _how_it_ended(self, closed: str) -> str:
         ended = self._ended()
         if self._err >= 0:
             self._read_complaint()
@@ -297,7 +290,7 @@ class Talk:
         return f"it {how} {ended.si_status}{said}"
 
     def _ended(self) -> os.waitid_result | None:
-        """Whether it has ended or does so within a moment. It stays a child, so that its group's number is its own."""
+        """Wait a moment for its end. It stays a child, so that its group's number is its own."""
         until = monotonic() + LEAVING
         while True:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
@@ -306,10 +299,10 @@ class Talk:
             sleep(0.002)
 
     def close(self, reason: str) -> float:
-        """Tell it that it is over, wait a moment, end it and all that it has started. How much CPU it took."""
+        """End the program and all that it has started; return the seconds of CPU that it took."""
         process = self._process
-        with suppress(OSError):
-            self._last_word(reason)
+        with suppress(OSError):  # if it can be written at once
+            os.write(self._in, _line({"event": "end", "reason": reason}))
         with suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
@@ -324,13 +317,12 @@ class Talk:
                 pipe.close()
         return _children() - self._spent
 
-    def _last_word(self, reason: str) -> None:
-        """If it can be written at once: nobody waits for who does not listen."""
-        line = json.dumps({"event": "end", "reason": reason}, separators=(",", ":")).encode() + b"\n"
-        os.write(self._in, line)
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event, separators=(",", ":")).encode() + b"\n"
 
 
 def _children() -> float:
-    """Seconds of CPU that processes took which this one has started, and which have ended."""
+    """Return the seconds of CPU of all child processes that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
