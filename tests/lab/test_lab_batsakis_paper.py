@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import batsakis as paper
 from lycosa.lab.papers.batsakis import Evaluator
-from lycosa.lab.papers.weighing import FOUND, Comparison, Measured
+from lycosa.lab.papers.weighing import FOUND, Comparison
 from lycosa.lab.subjects import Subject
 from lycosa.text.ontology import Ontology
 
@@ -46,8 +47,8 @@ def made(index: Index, runs: Path, wordnet: Ontology) -> Findings:
 def judged(means: dict[str, float]) -> Comparison:
     """Six subjects on which crawlers find about so many pages."""
     spread = np.linspace(-0.1, 0.1, 6)[:, None]
-    values = Measured([100], SUBJECTS, {name: mean + spread for name, mean in means.items()})
-    return Comparison({}, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
+    values = {name: mean + spread for name, mean in means.items()}
+    return Comparison({}, [100], SUBJECTS, dict.fromkeys((FOUND, EVALUATOR.above, EVALUATOR.similarity), values))
 
 
 def claims_on(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[Claim]:
@@ -96,9 +97,9 @@ def test_orders_are_not_compared_where_nothing_is_above_the_threshold() -> None:
     """Nine hundred crawls without a page above .75 have no order; another order than that of similarity is told."""
     some = judged(CLASSIC)
     none = {name: np.zeros((6, 1)) for name in CLASSIC}
-    reverse = {name: 50 - values for name, values in some.by[FOUND].values.items()}
+    reverse = {name: 50 - values for name, values in some.values[FOUND].items()}
     for values, verdict in ((none, "cannot be tested here"), (reverse, "does not hold")):
-        classic = Comparison({}, {**some.by, EVALUATOR.above: Measured([100], SUBJECTS, values)})
+        classic = replace(some, values={**some.values, EVALUATOR.above: values})
         assert verdicts(classic, judged(SEMANTIC), judged(LEARNING))[3] == verdict
 
 

@@ -35,7 +35,6 @@ from lycosa.lab.measures import (
     sites,
     targets,
 )
-from lycosa.lab.papers.gouriten import measured as module
 from lycosa.lab.papers.gouriten.measured import FIRST, SECOND, fit, neighbourhood
 from lycosa.lab.simulation import IndexedTable, Trace
 from lycosa.lab.subjects import Subject
@@ -230,19 +229,14 @@ def test_features_of_six_nodes_by_hand() -> None:
         "sl_ne": 1 * 0.5 + 0 * 0.5 + 0.5 * 0.5,
     }
     assert by_hand == told
-    literal = {name: float(column[c]) for name, column in neighbourhood(index, beta, alpha, literal=True).items()}
-    own = {"sl_n": 3 * 0.25, "sl_e": 2.0, "sl_ne": 0.25 * 2}  # c itself, under each of its three parents
-    assert {name: value + own.get(name, 0) for name, value in by_hand.items()} == literal
 
 
-def test_features_are_those_of_the_production_estimators(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For each of the six nodes, with the others crawled; also when the links are read in blocks of two."""
+def test_features_are_those_of_the_production_estimators() -> None:
+    """For each of the six nodes, with the others crawled."""
     index = Index.of(LINKS, BETA, ALPHA)
-    expected = [as_estimated(index, node) for node in range(len(index))]
-    for block in (module.BLOCK, 2):
-        monkeypatch.setattr(module, "BLOCK", block)
-        told = neighbourhood(index, index.score, index.alpha)
-        assert expected == [{name: column[node] for name, column in told.items()} for node in range(len(index))]
+    told = neighbourhood(index, index.score, index.alpha)
+    for node in range(len(index)):
+        assert as_estimated(index, node) == {name: column[node] for name, column in told.items()}
 
 
 @settings(max_examples=25)
@@ -265,19 +259,19 @@ def test_a_graph_without_links_has_no_features() -> None:
     index = Index.of({"a": [], "b": []}, {"a": 1.0})
     told = neighbourhood(index, index.score, np.zeros(0, np.float32))
     assert all(not column.any() for column in told.values())
-    made = fit(told, index.score, smooth=True)
-    assert math.isnan(made.pearson["fl_n"])
-    assert {"lr_fl": 0.0, "lr_sl": 0.0} == made.r_squared
+    made = fit(told, index.score)
+    assert math.isnan(made["fl_n", "log"])
+    assert (0.0, 0.0) == (made["lr_fl", "log"], made["lr_sl", "original"])
 
 
 def test_smoothing_is_of_the_features_only() -> None:
     """Table 3's second line: the correlation of log(1 + x) with scores as they are."""
     index = Index.of(LINKS, BETA, ALPHA)
     features = neighbourhood(index, index.score, index.alpha)
-    made = fit(features, index.score, smooth=True)
-    assert pearson(np.log1p(features["sl_e"]), index.score) == made.pearson["sl_e"]
-    assert made.r_squared["lr_fl"] <= made.r_squared["lr_sl"] + 1e-12
-    assert fit(features, index.score, smooth=False) != made
+    made = fit(features, index.score)
+    assert pearson(np.log1p(features["sl_e"]), index.score) == made["sl_e", "log"]
+    assert pearson(features["sl_e"], index.score) == made["sl_e", "original"]
+    assert made["lr_fl", "log"] <= made["lr_sl", "log"] + 1e-12
 
 
 # -- correlation -----------------------------------------------------------------------------------------------

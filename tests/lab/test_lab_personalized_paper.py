@@ -18,7 +18,7 @@ from lycosa.lab.papers import Bench, findings
 from lycosa.lab.papers import personalized as paper
 from lycosa.lab.papers.personalized import changes
 from lycosa.lab.papers.personalized.changes import CHANGES, DETECTORS, as_xml, levels, written
-from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measured
+from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison
 from lycosa.lab.subjects import Subject
 from lycosa.refresh.detectors import checksum
 from lycosa.web.html import CLOSE, OPEN
@@ -183,10 +183,8 @@ def test_claims_of_crawls_go_by_labels(sign: int, verdict: str) -> None:
     """Each of the paper's crawlers ahead of what it is compared with, or behind."""
     order = ["breadth-first", "personalised", "personalised,levels=1", "link-score", "url-optimisation"]
     spread = np.linspace(-0.001, 0.001, 6)[:, None]
-    values = Measured(
-        [10], list("abcdef"), {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
-    )
-    crawls = Comparison({}, dict.fromkeys((HARVEST, RECALL, PAGES), values))
+    values = {name: 0.5 + sign * 0.1 * place + spread for place, name in enumerate(order)}
+    crawls = Comparison({}, [10], list("abcdef"), dict.fromkeys((HARVEST, RECALL, PAGES), values))
     assert [verdict] * 4 == [claim(crawls).verdict for claim in paper.ON_CRAWLS]
 
 

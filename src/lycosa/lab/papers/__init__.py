@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.core.telling import Tell, silent
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Findings
+from lycosa.lab.findings import Claim, Figure, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.results import Results
 from lycosa.lab.running import run
@@ -90,6 +90,21 @@ class Bench:
             if (out / name).exists():
                 (out / name).replace(out / f"{part}-{name}")
         return results
+
+    def findings(
+        self,
+        key: str,
+        parts: Sequence[Table | Figure],
+        claims: Sequence[Claim],
+        summary: str,
+        configuration: Mapping[str, Any],
+        remarks: Sequence[str],
+    ) -> Findings:
+        """Put together what an experiment on the corpus found."""
+        configuration = {**configuration, "quick": self.quick}
+        return Findings(
+            key, PAPERS[key], list(parts), list(claims), summary, configuration, self.index.about, list(remarks)
+        )
 
 
 def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ so figures by it are marked as published, and beside each stands one by labels, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,24 +16,11 @@ import numpy as np
 
 from lycosa.core.errors import InputError
 from lycosa.lab.evaluator import THRESHOLD, nearest_in
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Figure, Findings, Ruling, Table, says
+from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
-from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import (
-    FOUND,
-    PICTURE,
-    Comparison,
-    Criterion,
-    Measure,
-    alike,
-    better,
-    grid,
-    how_weighed,
-    not_better,
-    size,
-    worth,
-)
+from lycosa.lab.papers import Bench
+from lycosa.lab.papers.weighing import FOUND, PICTURE, Comparison, Measure, grid, how_weighed, size, worth
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
@@ -92,15 +80,16 @@ def findings(bench: Bench) -> Findings:
     parts: list[Table | Figure] = []
     for number, title, group in zip((12, 14, 16), GROUPS, groups, strict=True):
         parts += _figures(number, title, group, evaluator)
-    return Findings(
-        "batsakis", PAPERS["batsakis"], [*parts, _ends(groups, evaluator), evaluator.table()],
+    return bench.findings(
+        "batsakis",
+        [*parts, _ends(groups, evaluator), evaluator.table()],
         [claim(Compared(classic, semantic, learning, evaluator)) for claim in CLAIMS],
         f"Crawls of {plan.budget:,} pages each from one page that is two links or more from every relevant one, for "
-        f"{classic.topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        f"{classic.count} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
-        {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD, "quick": bench.quick},
-        bench.index.about, how_weighed(classic.topics, bench.topics) + remarks,
-    )  # fmt: skip
+        {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD},
+        how_weighed(classic.count, bench.topics) + remarks,
+    )
 
 
 def _has_wordnet() -> bool:
@@ -153,9 +142,9 @@ class Compared:
     learning: Comparison
     evaluator: Evaluator
 
-    def ahead(self, group: Comparison, *pairs: tuple[str, str], criterion: Criterion = better) -> Ruling:
-        """Of each pair of a group the first finds more, or what the criterion says."""
-        return group.ahead(pairs, [FOUND], [self.evaluator.above, self.evaluator.similarity], criterion)
+    def ahead(self, group: Comparison, *pairs: tuple[str, str], expect: Expected = "better") -> Ruling:
+        """Rule that the first of each pair of a group finds more, or what is expected."""
+        return group.ahead(pairs, [FOUND], [self.evaluator.above, self.evaluator.similarity], expect)
 
 
 SOURCE = "Batsakis 2007"
@@ -173,13 +162,13 @@ CLAIMS: list[Callable[[Compared], Claim]] = [
         lambda of: of.classic.same_order(of.evaluator.above, of.evaluator.similarity)
     ),
     says(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
-        lambda of: of.ahead(of.semantic, ("ehrig", "best-first"), (SSRM, "best-first"), criterion=not_better)
+        lambda of: of.ahead(of.semantic, ("ehrig", "best-first"), (SSRM, "best-first"), expect="not better")
     ),
     says(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
         lambda of: of.ahead(of.semantic, (SYNSETS, "best-first"))
     ),
     says(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
-        lambda of: of.ahead(of.learning, ("hmm-xmeans", "hmm"), criterion=alike)
+        lambda of: of.ahead(of.learning, ("hmm-xmeans", "hmm"), expect="alike")
     ),
     says(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
         lambda of: of.ahead(of.learning, ("hybrid", "hmm"), ("hybrid-anchor", "hmm"))
@@ -201,7 +190,7 @@ class Evaluator:
         self.index, self.random_seed = index, random_seed
         self.known: dict[str, Floats] = {}
         self.rows: dict[str, list[tuple[float, float, float]]] = {}
-        self.above: Measure = Measure(f"similarity above {THRESHOLD}", self._above, 1)
+        self.above: Measure = Measure(f"similarity above {THRESHOLD}", self._above, 1, math.inf)
         self.similarity: Measure = Measure("average similarity", self._similarity)
 
     def of(self, subject: Subject) -> Floats:

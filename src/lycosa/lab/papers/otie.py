@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Table, says
+from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, harvest
-from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.papers import Bench
 from lycosa.lab.papers.weighing import HARVEST, PICTURE, RECALL, Comparison, Measure, grid, how_weighed, size, worth
 from lycosa.lab.preparing import classified, prepare, trained_on
-from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject
 from lycosa.topics.model import Model
 
@@ -30,16 +29,18 @@ CRAWLERS = {"breadth-first": "Breadth-first", "link-context": "Link context", "o
 JUDGES = {"svm": "SVM", "nb": "Naive Bayes", "nn": "neural network"}
 
 
+def _pairs(first: str) -> list[tuple[str, str]]:
+    return [(first, name) for name in CRAWLERS if name != first]
+
+
 SOURCE = "Guan et al. 2008, 3"
 # Claims of the paper's figures. Labels decide on precision; the classifiers' word (`judged`) stands beside it.
 CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
     says(f"{SOURCE}, fig. 2", "OTIE's target recall is significantly higher than that of all others.")(
-        lambda crawls, judged: crawls.ahead([("otie", name) for name in CRAWLERS if name != "otie"], [RECALL])
+        lambda crawls, judged: crawls.ahead(_pairs("otie"), [RECALL])
     ),
     says(f"{SOURCE}, fig. 1", "Link-context prediction has the highest precision.")(
-        lambda crawls, judged: crawls.ahead(
-            [("link-context", name) for name in CRAWLERS if name != "link-context"], [HARVEST], [judged]
-        )
+        lambda crawls, judged: crawls.ahead(_pairs("link-context"), [HARVEST], [judged])
     ),
     says(f"{SOURCE}, fig. 1", "OTIE's precision approaches that of link-context prediction as the crawl goes on.")(
         lambda crawls, judged: crawls.closing("link-context", "otie", HARVEST)
@@ -52,7 +53,7 @@ CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
 
 @dataclass
 class Topic:
-    """A subject with its guide, and what each of the classifiers says of all pages: relevant or not."""
+    """A subject with its guide, and the pages that each classifier takes for relevant."""
 
     subject: Subject
     said: Mapping[str, NDArray[np.bool_]]
@@ -65,7 +66,7 @@ class Topic:
 
 
 def findings(bench: Bench) -> Findings:
-    """Figures 1 and 2, their ends in a table, how good the classifiers are, and what is to be said of the paper."""
+    """Figures 1 and 2, their ends in a table, and how good the classifiers are."""
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
@@ -82,14 +83,13 @@ def findings(bench: Bench) -> Findings:
     if not topics:
         raise InputError(f"no topic is left: {' '.join(remarks)}")
     results = bench.run(plan, subjects=[topic.subject for topic in topics.values()])
-
-    def by_classifiers(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-        return harvest(worth(outcome, results, topics[outcome.subject].judged), budgets)
-
-    judged = Measure("by classifiers", by_classifiers)
+    judged = Measure(
+        "by classifiers",
+        lambda outcome, results, budgets: harvest(worth(outcome, results, topics[outcome.subject].judged), budgets),
+    )
     crawls = Comparison.of(CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
-    return Findings(
-        "otie", PAPERS["otie"],
+    return bench.findings(
+        "otie",
         [
             crawls.figure(
                 "otie-figure-1", "Figure 1: harvest rate by classifiers", "harvest rate", judged, AS_PUBLISHED,
@@ -111,14 +111,13 @@ def findings(bench: Bench) -> Findings:
         [claim(crawls, judged) for claim in CLAIMS],
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
         f"directory, on the web of 2008), guided by {JUDGES[kinds[0]]}, from {plan.seed_count} pages on the topic.",
-        {"experiment": plan.as_dict(), "classifiers": list(kinds), "quick": bench.quick},
-        bench.index.about,
+        {"experiment": plan.as_dict(), "classifiers": list(kinds)},
         how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
     )  # fmt: skip
 
 
 def _kinds(quick: bool) -> tuple[list[str], list[str]]:
-    """The classifiers that can be had, the guide first."""
+    """Return the classifiers that are installed, the guide first, and a remark on others."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -145,17 +144,22 @@ def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, rand
 
 def _quality(topics: Mapping[str, Topic]) -> Table:
     """How right the classifiers are on pages that they were not trained on."""
-    rows: list[list[Cell]] = []
-    for kind in next(iter(topics.values())).said:
-        precision, recalled = [], []
+
+    def mean(kind: str, of: Callable[[NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.bool_]]) -> float:
+        shares = []
         for topic in topics.values():
             rest = topic.subject.unseen
             true, said = topic.subject.truth[rest] > 0, topic.said[kind][rest]
-            both = float((true & said).sum())
-            precision.append(both / max(1, said.sum()))
-            recalled.append(both / max(1, true.sum()))
-        rows.append([JUDGES[kind], float(np.mean(precision)), float(np.mean(recalled))])
-    return Table(
-        "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"], rows,
+            shares.append(float((true & said).sum()) / max(1, of(true, said).sum()))
+        return float(np.mean(shares))
+
+    return Table.of(
+        "otie-classifiers", "The classifiers against labels",
+        {
+            "classifier": lambda kind: JUDGES[kind],
+            "precision": lambda kind: mean(kind, lambda true, said: said),
+            "recall": lambda kind: mean(kind, lambda true, said: true),
+        },
+        [(kind,) for kind in next(iter(topics.values())).said],
         note=f"Mean over {len(topics)} topics, on pages not trained on; relevant: probability .5 or more.",
     )  # fmt: skip

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lycosa.core.errors import InputError
-from lycosa.lab.certainty import curve, interval, paired
+from lycosa.lab.certainty import interval
 from lycosa.lab.findings import (
     AS_PUBLISHED,
-    HOLDS,
     INDEPENDENT,
-    UNTESTED,
     Cell,
     Claim,
     Curve,
@@ -27,13 +25,14 @@ from lycosa.lab.findings import (
     Mode,
     Ruling,
     Table,
+    compare,
     on,
     ruled,
     says,
 )
-from lycosa.lab.measures import Floats, exclusive, harvest, harvest_curve, overlap, steps_to
-from lycosa.lab.papers import PAPERS, Bench
-from lycosa.lab.papers.weighing import ENOUGH, NEGLIGIBLE, better, complete, exhausted
+from lycosa.lab.measures import exclusive, exhausted, harvest, harvest_curve, overlap, steps_to
+from lycosa.lab.papers import Bench
+from lycosa.lab.papers.weighing import Comparison, Measure, complete
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import Subject, subjects_of
 
@@ -43,12 +42,8 @@ JUDGES: dict[Mode, str] = {AS_PUBLISHED: "the classifier judges", INDEPENDENT: "
 
 SEEDS, MANY_SEEDS = 10, 50
 ROOM = 4  # relevant pages for each seed: with fewer little would be left to find
-
 FEW_HUNDRED = 300
-FEWEST = 3  # topics of the paper; fewer say nothing
-
 EPSILON = 1e-9  # means of the same numbers in another order differ by less
-
 NOTHING = 0.005  # lower harvest ratios are 0.00 in the paper's table: no base for a change in %
 
 # Table 3, by topic and seed set: harvest ratio of baseline and rules, URL overlap in %, exclusive ones of both.
@@ -59,7 +54,18 @@ PUBLISHED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 }
 
 
-# -- what is run -----------------------------------------------------------------------------------------------------
+def _by(mode: Mode) -> Measure:
+    """Found over budget; pages that a dry crawl did not fetch count as no find."""
+    return Measure(
+        f"harvest, {JUDGES[mode]}",
+        lambda one, results, budgets: harvest_curve(results.gains(one, mode), max(budgets))[np.array(budgets) - 1],
+    )
+
+
+HARVESTS = {mode: _by(mode) for mode in JUDGES}
+
+
+# -- crawls ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -84,7 +90,9 @@ def findings(bench: Bench) -> Findings:
     if not bench.index.classes or not bench.index.has_text:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
     crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
-    table = crawled.table
+    table, figure = crawled.table, crawled.figure
+    steps = steps_to(crawled.budget).tolist()
+    figures = [_figure_6(Comparison.of(CRAWLERS, [figure], steps, HARVESTS.values()), figure, mode) for mode in JUDGES]
     notes = [note for results in crawled.every for subject in results.subjects.values() for note in subject.notes]
     remarks = [
         line if line in notes else f"{results.experiment.name}: {line}"
@@ -93,17 +101,18 @@ def findings(bench: Bench) -> Findings:
     ]
     if crawled.tunnel is None:
         remarks.append("Left out: crawls from seeds off the topic; none is far enough from it.")
-    return Findings(
-        "rules", PAPERS["rules"],
-        [*(table_3(crawled, mode) for mode in JUDGES), *(figure_6(crawled, mode) for mode in JUDGES), _family(crawled)],
-        list(claims_of(crawled, len(bench.index))),
+    curves = {mode: dict(zip(CRAWLERS, one.curves, strict=False)) for mode, one in zip(JUDGES, figures, strict=True)}
+    return bench.findings(
+        "rules",
+        [*(table_3(crawled, mode) for mode in JUDGES), *figures, _family(crawled)],
+        list(claims_of(crawled, curves, len(bench.index))),
         f"Rules between classes against soft focus on {len(table.subjects)} topics, two seed sets each, "
         f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier.",
         {
             "topics": list(table.subjects), "table": table.experiment.as_dict(),
-            "figure": crawled.figure.experiment.as_dict(),
+            "figure": figure.experiment.as_dict(),
         },
-        bench.index.about, list(dict.fromkeys(remarks + notes)),
+        list(dict.fromkeys(remarks + notes)),
     )  # fmt: skip
 
 
@@ -112,30 +121,26 @@ def crawl(bench: Bench) -> Crawled:
     index = bench.index
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)
-    chosen = _topics(bench, 2 if bench.quick else 6)
+    count = 2 if bench.quick else 6
+    # topics with room for 50 seeds, where the corpus has enough of them
+    roomy = sum(ROOM * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values()) >= count
+    least = ROOM * MANY_SEEDS if roomy else max(40, len(index) // 60)
+    chosen = subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
     plan = bench.plan(
         "rules", CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
         disjoint=True, budgets=[small, last],
     )  # fmt: skip
     table = bench.run(plan, "rules", subjects=chosen, part=plan.name)
     hunted = [subject for subject in chosen if subject.name in table.subjects]
-    roomy = [subject for subject in hunted if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or hunted
-    many = replace(plan, name="rules-many-seeds", seed_count=_seeds(roomy, MANY_SEEDS), seed_sets=1)
-    figure = bench.run(many, "rules", subjects=roomy, part=many.name)
+    large = [subject for subject in hunted if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or hunted
+    many = replace(plan, name="rules-many-seeds", seed_count=_seeds(large, MANY_SEEDS), seed_sets=1)
+    figure = bench.run(many, "rules", subjects=large, part=many.name)
     off = replace(plan, name="rules-off-topic", seeds="off-topic", hops=2)
     try:
         tunnel = bench.run(off, "rules", subjects=hunted, part=off.name)
     except InputError:
         tunnel = None
     return Crawled(table, figure, tunnel, small)
-
-
-def _topics(bench: Bench, count: int) -> list[Subject]:
-    """Topics with room for 50 seeds, where the corpus has enough of them; else of a fitting size."""
-    index = bench.index
-    roomy = sum(ROOM * MANY_SEEDS <= size <= len(index) // 5 for size in index.sizes().values())
-    least = ROOM * MANY_SEEDS if roomy >= count else max(40, len(index) // 60)
-    return subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
 
 
 def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
@@ -147,38 +152,32 @@ def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
 # -- tables and figures ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class Match:
-    """Both crawlers from the same seeds: what a line of table 3 has."""
+    """Both crawlers from the same seeds: a block of table 3."""
 
     topic: str
     seed_set: int
     baseline: float
     rules: float
-    overlap: float  # percent
-    baseline_exclusive: float
+    overlap: float  # %
+    baseline_exclusive: float  # nan: it fetched nothing that the other did not
     rules_exclusive: float
-    exhausted: bool = field(default=False, kw_only=True)
-    """Both found the same relevant pages, but for a twentieth, and hardly any in the end: nothing tells them apart."""
+    same: bool = False  # both fetched the same pages
+    exhausted: bool = False  # both found the same, and hardly more in the end
 
     def rows(self, whose: str) -> list[list[Cell]]:
-        """Its lines of the table; per cent as the paper has them, without places."""
-        overlap, exclusives = _whole(self.overlap), (self.baseline_exclusive, self.rules_exclusive)
-        rows = [
-            ("harvest ratio", self.baseline, self.rules, _whole(_percent(self.baseline, self.rules))),
-            ("URL overlap (%)", overlap, overlap, None),
-            ("exclusive harvest ratio", *exclusives, _whole(_percent(*exclusives))),
+        pairs = {
+            "harvest ratio": (self.baseline, self.rules),
+            "exclusive harvest ratio": (self.baseline_exclusive, self.rules_exclusive),
+        }
+        rows: list[list[Cell]] = [
+            [name, *pair, _whole(100 * (pair[1] / pair[0] - 1)) if pair[0] >= NOTHING else None]
+            for name, pair in pairs.items()
         ]
+        overlap = _whole(self.overlap)
+        rows.insert(1, ["URL overlap (%)", overlap, overlap, None])
         return [[self.topic, self.seed_set, whose, *row] for row in rows]
-
-
-def _percent(before: float, after: float) -> float:
-    """The improvement in %; nan where there was nearly nothing to improve on.
-
-    >>> round(_percent(.29, .40)), _percent(.00002, .1)
-    (38, nan)
-    """
-    return 100 * (after / before - 1) if before >= NOTHING else math.nan
 
 
 def _whole(per_cent: float) -> Cell:
@@ -191,12 +190,14 @@ def matches(results: Results, mode: Mode, budget: int) -> list[Match]:
     for one, other in zip(crawls.get(BASELINE, []), crawls.get(RULES, []), strict=False):
         subject, truth = results.subjects[one.subject], results.truth(one.subject, mode)
         a, b = (subject.counted(each.trace.found)[:budget] for each in (one, other))
-        base, ours = (float(harvest(results.gains(each, mode), budget)) for each in (one, other))
-        relevant = [set(each[truth[each] >= 0.5].tolist()) for each in (a, b)]
-        spent = all(exhausted(each, results, budget, mode) for each in (one, other))
-        spent = spent and len(relevant[0] & relevant[1]) >= (1 - NEGLIGIBLE) * len(relevant[0] | relevant[1])
-        own = exclusive(a, b, truth)
-        rows.append(Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), *own, exhausted=spent))
+        gains = [results.gains(each, mode) for each in (one, other)]
+        base, ours = (float(harvest(each, budget)) for each in gains)
+        ends = exhausted(gains[0], budget) and exhausted(gains[1], budget)
+        apart = exclusive(a, b, truth)
+        rows.append(
+            Match(one.subject, one.seed_set + 1, base, ours, 100 * overlap(a, b), apart[0], apart[1],
+                  same=np.array_equal(a, b), exhausted=base == ours and ends)
+        )  # fmt: skip
     return rows
 
 
@@ -205,7 +206,7 @@ def published() -> list[Match]:
 
 
 def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
-    """The key and title of what is there twice, as published and by labels."""
+    """Return the key and title of a part that is there twice, as published and by labels."""
     return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
 
 
@@ -226,25 +227,13 @@ def table_3(crawled: Crawled, mode: Mode) -> Table:
     )  # fmt: skip
 
 
-def _curves(results: Results, mode: Mode) -> dict[str, Curve]:
-    budget = results.experiment.budget
-    steps = steps_to(budget)
-    drawn = {}
-    for name, label in CRAWLERS.items():
-        if runs := results.select(name):
-            lines = [harvest_curve(results.gains(one, mode), budget)[steps - 1] for one in runs]
-            drawn[name] = curve(label, steps.tolist(), lines, [one.subject for one in runs])
-    return drawn
-
-
-def figure_6(crawled: Crawled, mode: Mode) -> Figure:
+def _figure_6(crawls: Comparison, results: Results, mode: Mode) -> Figure:
     """Harvest ratio over pages fetched, with many seeds; mean over topics."""
     key, title = _labelled(mode, "rules-figure-6", "Figure 6")
-    return Figure(
-        key, f"{title}: harvest rate, {crawled.figure.experiment.seed_count} seeds", "pages fetched", "harvest ratio",
-        list(_curves(crawled.figure, mode).values()), mode,
-        note=f"Mean over {len(crawled.figure.subjects)} topics with 95 % intervals; pages that a dry crawl did not "
-        "fetch count as no find. The paper's is of open source, 50 seeds, without numbers; hard focus is not in it.",
+    return crawls.figure(
+        key, f"{title}: harvest rate, {results.experiment.seed_count} seeds", "harvest ratio", HARVESTS[mode], mode,
+        f"Mean over {len(results.subjects)} topics; pages that a dry crawl did not fetch count as no find. The "
+        "paper's is of open source, 50 seeds, without numbers; hard focus is not in it.",
     )  # fmt: skip
 
 
@@ -252,14 +241,13 @@ def _family(crawled: Crawled) -> Table:
     """All three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
     for where, results in (("on the topic", crawled.table), ("off the topic", crawled.tunnel)):
-        if results is None:
-            continue
-        for name, label in CRAWLERS.items():
-            row: list[Cell] = [label, where]
+        for name, label in CRAWLERS.items() if results else ():
+            assert results is not None
             runs = results.select(name)
-            for mode in JUDGES:
-                ends = [float(harvest_curve(results.gains(one, mode), crawled.budget)[-1]) for one in runs]
-                row += interval(ends, groups=[one.subject for one in runs])[:3]
+            topics = [one.subject for one in runs]
+            row: list[Cell] = [label, where]
+            for by in HARVESTS.values():
+                row += interval([by.of(one, results, [crawled.budget])[-1] for one in runs], groups=topics)[:3]
             rows.append([*row, _dry(results, name), len(runs)])
     return Table(
         "rules-family", f"Soft focus, rules and hard focus after {crawled.budget:,} pages",
@@ -279,86 +267,58 @@ def _dry(results: Results, name: str) -> int:
 
 # -- claims: when each holds was settled after a first look at the embedded web, before any run on a real corpus ------
 
-
 PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
-def claims_of(crawled: Crawled, pages: int) -> Iterator[Claim]:
-    """What the paper says, by both judges where they differ."""
+def claims_of(crawled: Crawled, curves: Mapping[Mode, Mapping[str, Curve]], pages: int) -> Iterator[Claim]:
+    """Decide what the paper says, by both judges where they differ."""
+    budget, small, results = crawled.budget, crawled.small, (crawled.table, crawled.figure)
+    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
+    counts = results[0].experiment.seed_count, results[1].experiment.seed_count
     for mode, judge in JUDGES.items():
-        yield from on(judge, _judged(crawled, mode))
-    yield different_pages(matches(crawled.table, AS_PUBLISHED, crawled.small), crawled.small, pages)
+        spent = [row.exhausted for row in matches(crawled.figure, mode, budget)]
+        unless = f"in {sum(spent)} of {len(spent)} trials the topic is exhausted" if 2 * sum(spent) > len(spent) else ""
+        few, many = (
+            {name: float(np.mean([harvest(of.gains(one, mode), budget) for one in of.select(name)
+                                  if one.subject in crawled.figure.subjects]))
+             for name in (BASELINE, RULES)}
+            for of in results
+        )  # fmt: skip
+        yield from on(
+            judge,
+            [
+                higher_harvest({step: matches(crawled.table, mode, step) for step in (budget, small)}),
+                better_exclusives(matches(crawled.table, mode, budget)),
+                keep_finding(curves[mode], relevant),
+                ahead_later(curves[mode], unless),
+                seeds_matter_little(few, many, counts, unless),
+            ],
+        )
+    yield different_pages(matches(crawled.table, AS_PUBLISHED, small), small, pages)
     if crawled.tunnel is not None:
-        yield can_tunnel(matches(crawled.tunnel, INDEPENDENT, crawled.budget))
+        yield can_tunnel(matches(crawled.tunnel, INDEPENDENT, budget))
     yield restrictive(_dry(crawled.table, HARD), len(crawled.table.select(HARD)))
 
 
-def _judged(crawled: Crawled, mode: Mode) -> Iterator[Claim]:
-    """What is claimed of harvests, by one judge."""
-    budget, both = crawled.budget, (crawled.table, crawled.figure)
-    by_budget = {step: matches(crawled.table, mode, step) for step in (budget, crawled.small)}
-    curves = _curves(crawled.figure, mode)
-    few, many = (
-        {name: float(np.mean([harvest(results.gains(one, mode), budget) for one in results.select(name)
-                              if one.subject in crawled.figure.subjects]))
-         for name in (BASELINE, RULES)}
-        for results in both
-    )  # fmt: skip
-    yield higher_harvest(by_budget)
-    yield better_exclusives(by_budget[budget])
-    yield keep_finding(
-        curves, float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
-    )
-    spent = [row.exhausted for row in matches(crawled.figure, mode, budget)]
-    unless = f"in {sum(spent)} of {len(spent)} trials the topic is exhausted" if 2 * sum(spent) > len(spent) else ""
-    yield ahead_later(curves, unless)
-    counts = both[0].experiment.seed_count, both[1].experiment.seed_count
-    yield seeds_matter_little(few, many, counts, unless)
-
-
 def higher(rows: Sequence[Match], which: str = "") -> Ruling:
-    """The mean difference, rules less baseline, is above 0 with all of its 95 % interval (over topics, then seeds).
-
-    It is weighed as everywhere (`better`), with fewer than six topics by the interval alone. Trials in which both found
-    the same, as the topic is exhausted or all pages are the same, are left out.
-    """
-    pairs = [(row.baseline_exclusive, row.rules_exclusive) if which else (row.baseline, row.rules) for row in rows]
-    kept = [place for place, row in enumerate(rows) if not row.exhausted and not math.isnan(sum(pairs[place]))]
-    left_out = f"in {len(rows) - len(kept)} of {len(rows)} trials both found the same, which tells nothing"
-    if 2 * len(kept) < len(rows) or not kept:
-        return ruled(False, left_out, "little tells them apart" if kept else "nothing tells them apart")
-    base, ours = np.array([pairs[place] for place in kept]).T
-    topics = [rows[place].topic for place in kept]
-    apart = paired(ours, base, groups=topics)
-    sure = f"95 %: {apart.low:+.3f} to {apart.high:+.3f}, p = {apart.p:.2f}" if len(kept) > 1 else "one crawl"
-    evidence = (
-        f"rules {ours.mean():.3f}, baseline {base.mean():.3f}; difference {apart.mean:+.3f} ({sure}); "
-        f"higher in {np.count_nonzero(ours > base)} of {len(kept)}{_changes(base, ours)}"
-        + (f"; {left_out}" if len(kept) < len(rows) else "")
-    )
-    if apart.n < FEWEST:
-        return ruled(False, evidence, f"{apart.n} topics only, and it takes {FEWEST}")
-    if max(base.mean(), ours.mean()) < NOTHING:
-        return ruled(False, evidence, "both found nearly nothing")
-    # The paper has three topics, with which no p is .05: then the interval alone decides.
-    verdict = better(apart._replace(n=max(apart.n, ENOUGH), p=apart.p if apart.n >= ENOUGH else 0.0), base.mean())
-    return ruled(verdict == HOLDS, evidence, "these trials can't tell" if verdict == UNTESTED else "")
-
-
-def _changes(base: Floats, ours: Floats) -> str:
-    """From how much to how much in %; nothing where there was nearly nothing before."""
-    changes = [
-        change for pair in zip(base.tolist(), ours.tolist(), strict=True) if math.isfinite(change := _percent(*pair))
-    ]
-    return f", by {min(changes):+.0f} to {max(changes):+.0f} %" if changes else ""
+    """Rule that rules are higher than the baseline; `which` says whether by exclusive harvest ratios."""
+    pairs = [(row.rules_exclusive, row.baseline_exclusive) if which else (row.rules, row.baseline) for row in rows]
+    kept = [(row, pair) for row, pair in zip(rows, pairs, strict=True) if not math.isnan(sum(pair))]
+    if not kept:
+        return ruled(False, "neither fetched pages that the other did not", "nothing tells them apart")
+    return compare(
+        [ours for _, (ours, _) in kept], [base for _, (_, base) in kept], [row.topic for row, _ in kept], most=1,
+        names=("rules", "baseline"), what=f"{which} harvest ratio".strip(), same=[row.same for row, _ in kept],
+        spent=[row.exhausted for row, _ in kept],
+    )  # fmt: skip
 
 
 @says(f"{WHERE}, table 3", "Rules have a higher harvest ratio than soft focus")
 def higher_harvest(by_budget: Mapping[int, Sequence[Match]]) -> Ruling:
     """At the first budget; what is so at others stands beside it."""
     rulings = {budget: higher(rows) for budget, rows in by_budget.items()}
-    evidence = [f"after {budget:,} pages: {ruling.evidence}" for budget, ruling in rulings.items()]
+    evidence = [f"After {budget:,} pages: {ruling.evidence}" for budget, ruling in rulings.items()]
     return Ruling(next(iter(rulings.values())).verdict, "\n".join(evidence))
 
 

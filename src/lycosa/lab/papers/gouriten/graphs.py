@@ -7,7 +7,7 @@ with the oracle (section 5).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -49,30 +49,16 @@ class Dataset:
     labels: Subject | None = None  # the same with the corpus' labels as truth
     told: str = "score"
     judge: str = ""
-    steps: tuple[int, ...] = field(default=())
-
-    @property
-    def seeds(self) -> int:
-        """Seeds of a crawl that hunts the scores."""
-        return seeds_for(self.subject)
-
-    @property
-    def place(self) -> str:
-        return place_of(self.name)
+    steps: tuple[int, ...] = ()
 
 
-def place_of(name: str) -> str:
-    """The directory of a graph.
+def _place(name: str) -> str:
+    """Return the directory of a graph.
 
-    >>> place_of("like FRANCE")
+    >>> _place("like FRANCE")
     'graphs/like-france'
     """
     return "graphs/" + "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-
-
-def all_graphs(bench: Bench, remarks: list[str]) -> list[Dataset]:
-    """All graphs of an experiment: those of the corpus first."""
-    return [*_of_corpus(bench, remarks), *_generated(bench)]
 
 
 def seeds_for(subject: Subject) -> int:
@@ -103,7 +89,8 @@ def keyword(name: str) -> str:
     return name
 
 
-def _of_corpus(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
+def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
+    """Keywords made of the names of classes; of a corpus without text its scores."""
     index = bench.index
     steps = steps_for(index, bench.quick)
     if not index.has_text:
@@ -119,7 +106,7 @@ def _of_corpus(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         if words in made:
             continue
         labels = Subject(words, hunted.truth, words, truth_by=hunted.truth_by)  # nothing was learned from any page
-        guide = guide_for(index, labels, "words", "keyword", (), bench.out / place_of(words), bench.tell)
+        guide = guide_for(index, labels, "words", "keyword", (), bench.out / _place(words), bench.tell)
         share = float(np.count_nonzero(guide.beta)) / len(index)
         if not max(0.005, 40 / len(index)) <= share <= 0.6:
             remarks.append(f"Left out: the keyword {words!r}, which {100 * share:.1f} % of the pages have.")
@@ -134,13 +121,9 @@ def _of_corpus(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
         )
 
 
-def large_graphs(bench: Bench) -> list[Dataset]:
-    """The same five, each with as many nodes as the paper's of Wikipedia have."""
-    return list(_generated(bench, LARGE_NODES))
-
-
-def _generated(bench: Bench, nodes: int = 0) -> Iterable[Dataset]:
-    nodes = nodes or (QUICK_NODES if bench.quick else NODES)
+def generated(bench: Bench, *, large: bool = False) -> Iterable[Dataset]:
+    """Graphs made up like the paper's five."""
+    nodes = LARGE_NODES if large else QUICK_NODES if bench.quick else NODES
     for like in QUICK_LIKE if bench.quick else LIKE:
         path = bench.out / f"{like}-{nodes}-{bench.random_seed}.index"
         index = (
@@ -154,15 +137,13 @@ def _generated(bench: Bench, nodes: int = 0) -> Iterable[Dataset]:
 
 def table_1(graphs: list[Dataset]) -> Table:
     """Sizes of what was crawled here, and of what the paper crawled."""
-    rows: list[list[Cell]] = []
-    for graph in graphs:
-        n, e = len(graph.index), len(graph.index.child)
-        rows.append(
-            [
-                graph.name, "here", n, 100 * np.count_nonzero(graph.guide.beta) / n, e,
-                100 * np.count_nonzero(graph.guide.alpha) / max(1, e),
-            ]
-        )  # fmt: skip
+    rows: list[list[Cell]] = [
+        [
+            graph.name, "here", len(graph.index), 100 * np.count_nonzero(graph.guide.beta) / len(graph.index),
+            len(graph.index.child), 100 * np.count_nonzero(graph.guide.alpha) / max(1, len(graph.index.child)),
+        ]
+        for graph in graphs
+    ]  # fmt: skip
     rows += [
         [name, "paper", round(1e6 * nodes), shared, round(1e6 * edges), promising]
         for name, (nodes, shared, edges, promising) in SIZES.items()
@@ -188,14 +169,9 @@ class Crawls:
     left_out: list[str] = field(default_factory=list)  # graphs that could not be crawled, and why
 
     @property
-    def suffix(self) -> str:
-        """What the key of a part ends with that is there by labels, too."""
-        return "" if self.mode == AS_PUBLISHED else "-independent"
-
-    @property
-    def by_labels(self) -> str:
-        """What its title says."""
-        return "" if self.mode == AS_PUBLISHED else " by labels"
+    def suffixes(self) -> tuple[str, str]:
+        """Ends of keys and titles of parts that are there by labels, too."""
+        return ("", "") if self.mode == AS_PUBLISHED else ("-independent", " by labels")
 
     def curve(self, graph: str, strategy: str, length: int) -> Floats:
         """Cumulative scores, one line for each seed set."""
@@ -209,6 +185,10 @@ class Crawls:
         results = self.results[graph][1]
         return [results.gains(outcome) for outcome in results.select(strategy)]
 
+    @property
+    def groups(self) -> list[str]:
+        return [group for group in GROUPS if self.graphs(group)]
+
     def graphs(self, group: str, step: int = 0) -> list[str]:
         """The graphs of a group that are large enough for a step."""
         return [
@@ -219,29 +199,31 @@ class Crawls:
 
     def steps(self, group: str) -> list[int]:
         """The steps that all graphs of a group have."""
-        every = [
-            set(results.experiment.budgets) for dataset, results in self.results.values() if dataset.group == group
-        ]
+        every = [set(self.results[name][1].experiment.budgets) for name in self.graphs(group)]
         return sorted(set.intersection(*every)) if every else []
 
-    def global_score(self, group: str, strategy: str, step: int, baseline: str = ORACLE) -> float:
-        """Mean over seed sets, over that of the baseline, geometric mean over the graphs of a group."""
-        named = self.graphs(group, step)
-        return global_score(
-            [self.scores(name, strategy, step) for name in named], [self.scores(name, baseline, step) for name in named]
-        )
+    def global_score(self, group: str, strategy: str, step: int) -> float:
+        """Mean over seed sets, over that of greedy with the oracle, geometric mean over the graphs of a group."""
+        ours, greedy = ([self.scores(name, of, step) for name in self.graphs(group, step)] for of in (strategy, ORACLE))
+        return global_score(ours, greedy)
+
+    def global_scores(self, group: str, named: Mapping[str, str]) -> dict[str, dict[int, float]]:
+        return {
+            label: {step: self.global_score(group, text, step) for step in self.steps(group)}
+            for label, text in named.items()
+        }
 
     def have(self, strategy: str) -> bool:
         return all(strategy in results.strategies for _, results in self.results.values())
-
-    def beaten(self) -> list[str]:
-        """Where a crawl has more than greedy with the oracle, and what no crawl can exceed."""
-        return [line for _, results in self.results.values() for line in results.remarks if line.startswith(ABOVE)]
 
     def remarks(self) -> list[str]:
         return self.left_out + [
             f"{graph}: {line}" for graph, (_, results) in self.results.items() for line in results.remarks
         ]
+
+    def beaten(self) -> list[str]:
+        """Where a crawl has more than greedy with the oracle, and what no crawl can exceed."""
+        return [line for _, results in self.results.values() for line in results.remarks if line.startswith(ABOVE)]
 
 
 def crawl(
@@ -269,7 +251,7 @@ def crawl(
             seed_sets=sets, budgets=list(steps or graph.steps),
         )  # fmt: skip
         try:
-            results = bench.run(plan, graph.place, index=graph.index, subjects=[subject], part=part or mode)
+            results = bench.run(plan, _place(graph.name), index=graph.index, subjects=[subject], part=part or mode)
         except InputError as error:
             if mode == AS_PUBLISHED:
                 raise

@@ -19,22 +19,10 @@ from lycosa.core.types import Links
 from lycosa.lab.certainty import interval
 from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, harvest
-from lycosa.lab.papers import PAPERS, Bench
+from lycosa.lab.measures import harvest
+from lycosa.lab.papers import Bench
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.weighing import (
-    HARVEST,
-    PAGES,
-    RECALL,
-    Comparison,
-    Measure,
-    Measured,
-    grid,
-    how_weighed,
-    size,
-    worth,
-)
-from lycosa.lab.results import Outcome, Results
+from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, how_weighed, size, worth
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.counting import WordFrequency
@@ -57,12 +45,12 @@ BY_SCORE = {
 }
 
 
-def _by_guide(outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-    guide = results.guide(outcome.subject)
-    return harvest(worth(outcome, results, guide.beta >= guide.threshold), budgets)
-
-
-GUIDE = Measure("harvest by the guide", _by_guide)
+GUIDE = Measure(
+    "harvest by the guide",
+    lambda outcome, results, budgets: harvest(
+        worth(outcome, results, (guide := results.guide(outcome.subject)).beta >= guide.threshold), budgets
+    ),
+)
 
 
 def findings(bench: Bench) -> Findings:
@@ -86,8 +74,8 @@ def findings(bench: Bench) -> Findings:
     crawls = Comparison.of({**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
     tables, detected = changes.study(index, 40 if bench.quick else 300, bench.random_seed)
     claims = [*(claim(ranks) for claim in ON_RANKING), *(claim(crawls) for claim in ON_CRAWLS), *detected]
-    return Findings(
-        "personalized", PAPERS["personalized"],
+    return bench.findings(
+        "personalized",
         [
             table_ranking(ranks, list(strings.values())),
             crawls.figure(
@@ -109,8 +97,7 @@ def findings(bench: Bench) -> Findings:
         claims,
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
-        {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings, "quick": bench.quick},
-        bench.index.about,
+        {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings},
         how_weighed(len(subjects), bench.topics)
         + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
     )  # fmt: skip
@@ -118,8 +105,7 @@ def findings(bench: Bench) -> Findings:
 
 def cleaner(crawls: Comparison, one: str, other: str) -> Ruling:
     """More of what the one fetches is relevant, by labels."""
-    fetched = crawls.by[PAGES]
-    pages = [fetched.mean(name, fetched.end) for name in (one, other)]
+    pages = [crawls.mean(name, PAGES, crawls.budgets[-1]) for name in (one, other)]
     more = f"Pages fetched: {pages[0]:.0f} and {pages[1]:.0f}."
     return crawls.ahead([(one, other)], [HARVEST], [RECALL], more=[more])
 
@@ -189,17 +175,21 @@ class Ranked:
         """The measures compared by average precision."""
         values = {measure: np.array(numbers)[:, None] for measure, numbers in self.average.items()}
         topics = [str(number) for number in range(len(self.average[CHANCE]))]
-        return Comparison({CHANCE: "a random order"}, {AVERAGE: Measured([0], topics, values)})
+        return Comparison({CHANCE: "a random order"}, [0], topics, {AVERAGE: values})
+
+
+def _hits(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return whether each page is relevant, best scores first; equal scores stand in the given order."""
+    return true[order][np.argsort(-scores[order], kind="stable")]
 
 
 def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> float:
-    """The mean, over relevant pages, of the precision down to each; equal scores stand in the given order.
+    """Return the mean, over relevant pages, of the precision down to each.
 
     >>> average_precision(np.array([3., 2, 1]), np.array([True, False, True]), np.arange(3))    # (1/1 + 2/3) / 2
     0.8333333333333333
     """
-    hits = true[order][np.argsort(-scores[order], kind="stable")]
-    places = np.flatnonzero(hits) + 1
+    places = np.flatnonzero(_hits(scores, true, order)) + 1
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
@@ -207,31 +197,25 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
     """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
-    said: dict[str, dict[str, dict[int, float]]] = {
-        name: {measure: {} for measure in known} for name, known in judges.items()
-    }
+    scores = {name: {measure: np.zeros(len(chosen[name])) for measure in known} for name, known in judges.items()}
     reader = Vocabulary()
-    for node in sorted(set().union(*(nodes.tolist() for nodes in chosen.values()))):
+    for node in np.unique(np.concatenate(list(chosen.values()))).tolist():
         page = index.page(node)
         page.links = Links()  # only the page is judged
         reading = reader.read(page)
         for name, nodes in chosen.items():
-            place = np.searchsorted(nodes, node)
-            if place < len(nodes) and nodes[place] == node:
+            for place in np.flatnonzero(nodes == node):
                 for measure, judge in judges[name].items():
-                    said[name][measure][node] = judge.judge(page, reading).beta
+                    scores[name][measure][place] = judge.judge(page, reading).beta
     ranks = Ranked({}, {})
     for subject in subjects:
         nodes = chosen[subject.name]
         true = subject.truth[nodes] > 0
         order = chance(random_seed, "ties", subject.name).permutation(len(nodes))
-        for measure, values in said[subject.name].items():
-            scores = np.array([values[node] for node in nodes.tolist()], np.float64)
-            first = true[order][np.argsort(-scores[order], kind="stable")][:BEST]
-            ranks.average.setdefault(measure, []).append(average_precision(scores, true, order))
+        for measure, own in {**scores[subject.name], CHANCE: np.zeros(len(nodes))}.items():
+            ranks.average.setdefault(measure, []).append(average_precision(own, true, order))
+            first = true if measure == CHANCE else _hits(own, true, order)[:BEST]
             ranks.first.setdefault(measure, []).append(float(first.mean()))
-        ranks.average.setdefault(CHANCE, []).append(average_precision(np.zeros(len(nodes)), true, order))
-        ranks.first.setdefault(CHANCE, []).append(float(true.mean()))
     return ranks
 
 
@@ -246,9 +230,7 @@ def table_ranking(ranks: Ranked, strings: Sequence[str]) -> Table:
     """All measures, the best first."""
     rows: list[list[Cell]] = []
     for measure in sorted(ranks.average, key=lambda name: -float(np.mean(ranks.average[name]))):
-        mean, low, high, _ = interval(ranks.average[measure])
-        sure = f" ({low:.3f} to {high:.3f})" if np.isfinite(low) else ""
-        rows.append([measure, f"{mean:.3f}{sure}", float(np.mean(ranks.first[measure]))])
+        rows.append([measure, str(interval(ranks.average[measure])), float(np.mean(ranks.first[measure]))])
     return Table(
         "personalized-ranking", "Ranking by the paper's measures of relevance",
         ["measure", "average precision", f"of the first {BEST} relevant"], rows,
@@ -264,7 +246,7 @@ ON_RANKING: list[Callable[[Ranked], Claim]] = [
     )(
         lambda ranks: ranks.compared.ahead(
             [("word frequency", CHANCE)], [AVERAGE],
-            more=[ranks.compared.difference((TITLES[0], "word frequency"), [AVERAGE])],
+            more=[ranks.compared.difference((TITLES[0], "word frequency"), AVERAGE)],
         )
     ),
     says(

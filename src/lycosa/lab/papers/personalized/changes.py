@@ -18,9 +18,8 @@ from typing import Literal, NamedTuple
 from xml.etree.ElementTree import fromstring
 
 from lycosa.core.types import Page
-from lycosa.lab.findings import Cell, Claim, Ruling, Table, ruled, says
+from lycosa.lab.findings import NEGLIGIBLE, Cell, Claim, Ruling, Table, ruled, says
 from lycosa.lab.index import Index
-from lycosa.lab.papers.weighing import NEGLIGIBLE
 from lycosa.refresh.detectors import checksum
 from lycosa.testing import Web
 from lycosa.web.html import CLOSE, OPEN
