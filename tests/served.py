@@ -88,7 +88,9 @@ class Served:
         wait(lambda: self.match(r"join#(\S+)\n"), "no link for the admin")
         given = {"code": self.match(r"join#(\S+)\n"), "name": "root", "password": "correct horse battery"}
         self.headers = {"X-CSRF-Token": self.ask("POST", "/invitations/accept", given)["csrf"], **self.headers}
-        made = self.ask("POST", "/me/tokens", {"name": "t", "scopes": ["read", "write", "run"], "days": None})
+        made = self.ask(
+            "POST", "/me/tokens", {"name": "t", "scopes": ["read", "feedback", "write", "run"], "days": None}
+        )
         self.headers = {"Authorization": f"Bearer {made['token']}"}
 
     def child(self, name: str) -> int:

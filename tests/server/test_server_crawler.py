@@ -163,6 +163,7 @@ def on_bench(path: Path, work: Callable[[Bench], Coroutine[Any, Any, None]], add
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look often, say little."""
+    monkeypatch.setattr("lycosa.server.crawler.process.TICK", 0.02)
     monkeypatch.setattr("lycosa.server.crawler.process.EVERY", 0.02)
     monkeypatch.setattr("lycosa.server.crawler.process.BEAT", 0.02)
     monkeypatch.setattr("lycosa.server.crawler.process.SCHEDULE", 0.02)
@@ -494,6 +495,37 @@ def test_feedback_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert 1 == len(events_of(bench, crawl, "node = 'threshold'")), "it was opened again"
         paths = [hit.path for hit in bench.server.log if hit.path.startswith("/coral")]
         assert len(paths) == len(set(paths))
+
+    on_bench(tmp_path, work)
+
+
+def test_wake_looks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a notice nothing is looked for; with one a crawl starts, hears a label, ends, and is judged again."""
+    monkeypatch.setattr("lycosa.server.crawler.process.EVERY", 1e9)
+    monkeypatch.setattr(running_module, "PATIENCE", 0.05)
+
+    async def work(bench: Bench) -> None:
+        bench.start()
+        assert bench.process is not None
+        await bench.until(lambda: bench.process and bench.process.looks > 5)
+        crawl = bench.crawl("ann", judge="vector")
+        looks = bench.process.looks
+        await bench.until(lambda: bench.process and bench.process.looks > looks + 5)
+        assert "queued" == bench.row(crawl)["state"]
+        bench.process.wake()
+        await bench.until(lambda: bench.row(crawl)["pages"] >= 3)
+        first, second = bench.collected(crawl)[:2]
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", first, False)
+        bench.process.wake()
+        await bench.until(lambda: not bench.row(crawl)["judging"])
+        crawls.stop(bench.database, time.time(), crawl)
+        bench.process.wake()
+        await bench.until_state(crawl, "stopped")
+        feedback.set_label(bench.database, time.time(), "ann-reefs", "ann", second, True)
+        bench.process.wake()
+        await bench.until(lambda: bench.row(crawl)["lessons"] == 2)
+        said = [(label.node, label.relevant) for label in events_of(bench, crawl, "kind = 'label'")]
+        assert [(first, False), (second, True)] == said
 
     on_bench(tmp_path, work)
 

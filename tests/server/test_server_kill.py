@@ -126,6 +126,34 @@ def test_each_part_is_killed(tmp_path: Path, web: Server) -> None:
         place.rmdir()
 
 
+def test_label_while_the_crawl_process_is_killed(tmp_path: Path, web: Server) -> None:
+    """What was acknowledged reaches the log, once, of a crawl that is over and of one that runs."""
+    data = tmp_path / "data"
+    with Served(data, "", *OPTIONS) as served:
+        served.become_admin()
+        crawl = start_crawl(served, web)
+        interest = served.ask("GET", f"/crawls/{crawl}")["interest"]
+        under_way(data, crawl, 6)
+        with closing(SqliteLog(log_of(data, crawl), readonly=True)) as log:
+            pages = [node for (node,) in log.rows("node", PAGES)][:6]
+        for number, page in enumerate(pages):
+            if number == 3:
+                stopped(served, crawl)
+            old = served.kill("crawler")
+            served.ask("PUT", f"/interests/{interest}/feedback", {"url": page, "label": "no" if number % 2 else "yes"})
+            wait(lambda old=old: served.child("crawler") not in (0, old), "it is not started again")
+            wait(lambda page=page: page in labels_of(data, crawl), f"the label is lost: {served.logged[-5:]}")
+        wait(lambda: not served.ask("GET", f"/crawls/{crawl}")["judging"], "it is not judged again")
+        assert pages == labels_of(data, crawl)
+        assert 6 == served.ask("GET", f"/crawls/{crawl}")["lessons"]
+
+
+def labels_of(data: Path, crawl: str) -> list[str]:
+    """The pages of all labels in the log."""
+    with closing(SqliteLog(log_of(data, crawl), readonly=True)) as log:
+        return [node for (node,) in log.rows("node", "kind = 'label'")]
+
+
 def goes_on(data: Path, crawl: str) -> None:
     """There are more pages in the log after a while."""
     under_way(data, crawl, recorded(data, crawl) + 3)

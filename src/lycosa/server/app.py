@@ -44,8 +44,12 @@ def create_app(
     *,
     clock: Callable[[], float] = time.time,
     passwords: Passwords | None = None,
+    wake: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The application for some settings; its database is brought up to date first."""
+    """The application for some settings; its database is brought up to date first.
+
+    `wake` is called after each request that may have changed what the crawl process is to do.
+    """
     settings.check()
     database = database or Database(settings.database_address)
     migrate(database)
@@ -62,7 +66,7 @@ def create_app(
     app.router.routes.extend(_routes())
     app.add_middleware(Safety, settings=settings)
     app.state.metrics = Metrics()
-    app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX)
+    app.add_middleware(AccessLog, metrics=app.state.metrics, prefix=PREFIX, wake=wake)
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=settings.proxies)  # before all others
     app.add_exception_handler(StarletteHTTPException, explain_as_page)
     app.add_exception_handler(LycosaError, _explain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -224,9 +224,10 @@ def gauge(name: str, meaning: str, samples: Iterable[tuple[Mapping[str, str], fl
 class AccessLog:
     """Around the whole application, as plain ASGI, so that live streams stay streams. Answers have the line's id."""
 
-    def __init__(self, app: Any, metrics: Metrics, prefix: str) -> None:
+    def __init__(self, app: Any, metrics: Metrics, prefix: str, wake: Callable[[], None]) -> None:
         self.app = app
         self.metrics = metrics
+        self.wake = wake
         self.prefix = prefix
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -252,6 +253,8 @@ class AccessLog:
             route = self._route(scope)
             method = scope["method"] if len(scope["method"]) <= 7 else "OTHER"
             self.metrics.end(method, route, status, seconds)
+            if method not in SAFE and status < 400:
+                self.wake()
             log(
                 "request",
                 "error" if status >= 500 else "info",

@@ -27,6 +27,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 PATIENCE = 20.0  # seconds that children have to end gently
 # number of the listening socket. It outlives the web process, so that a restart turns nobody away
 SOCKET = "LYCOSA_SOCKET"
+NOTICES = "LYCOSA_NOTICES"  # number of an end of a pair of sockets: the web process writes, the crawl process reads
 LIFELINE = "LYCOSA_LIFELINE"  # number of a pipe's end: it closes when the supervisor is gone, however it went
 
 
@@ -129,6 +130,8 @@ class Supervisor:
         self._ready = ready
         self._stopping = asyncio.Event()
         self._children: dict[str, asyncio.subprocess.Process] = {}
+        # Both ends stay open here: what is sent while the crawl process is started again waits for it.
+        self._notices = dict(zip(("web", "crawler"), socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM), strict=True))
 
     async def run(self) -> None:
         """Until SIGTERM, SIGHUP or Ctrl-C; a second one does not wait."""
@@ -152,6 +155,8 @@ class Supervisor:
             self._kill()
             os.close(writing)
             os.close(reading)
+            for end in self._notices.values():
+                end.close()
 
     def _told(self) -> None:
         if self._stopping.is_set():
@@ -177,8 +182,9 @@ class Supervisor:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _start(self, name: str, lifeline: int) -> asyncio.subprocess.Process:
-        passed = [lifeline, self._lock.file.fileno()]
-        environment = {**os.environ, **self.settings.environment(), LIFELINE: str(lifeline)}
+        notices = self._notices[name].fileno()
+        passed = [lifeline, notices, self._lock.file.fileno()]
+        environment = {**os.environ, **self.settings.environment(), LIFELINE: str(lifeline), NOTICES: str(notices)}
         environment.pop("NOTIFY_SOCKET", None)
         environment.pop("LYCOSA_DATABASE", None)
         if name == "web":
@@ -234,6 +240,19 @@ def notify(state: str) -> None:
 
 
 # -- in the children ----------------------------------------------------------------------------------------------
+
+
+def notices_end() -> socket.socket | None:
+    """This process's end of the channel by which the web process tells the crawl process that something has changed;
+    None for one that was started by hand.
+    """
+    number = os.environ.pop(NOTICES, "")
+    if not number:
+        return None
+    made = socket.socket(fileno=int(number))
+    made.set_inheritable(False)
+    made.setblocking(False)
+    return made
 
 
 def end_with_supervisor() -> None:

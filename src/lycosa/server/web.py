@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -17,7 +18,7 @@ from lycosa.server.app import create_app
 from lycosa.server.guards import Site
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
-from lycosa.server.supervisor import SOCKET, end_with_supervisor
+from lycosa.server.supervisor import SOCKET, end_with_supervisor, notices_end
 
 TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -111,8 +112,15 @@ def main() -> None:
     settings = Settings.from_environment()
     listening = socket.socket(fileno=int(os.environ.pop(SOCKET)))
     listening.set_inheritable(False)
+    notices = notices_end()
+
+    def wake() -> None:
+        with suppress(OSError):  # full: there are notices enough
+            if notices is not None:
+                notices.send(b"!")
+
     try:
-        app = create_app(settings)
+        app = create_app(settings, wake=wake)
     except LycosaError as error:
         log("start failed", "error", process="web", why=str(error))
         sys.exit(1)

@@ -12,7 +12,7 @@ from lycosa.people.migrating import migrate
 from lycosa.server.crawler.process import CrawlProcess
 from lycosa.server.logs import log, take_over
 from lycosa.server.settings import Settings
-from lycosa.server.supervisor import end_with_supervisor
+from lycosa.server.supervisor import end_with_supervisor, notices_end
 
 
 async def crawl(settings: Settings) -> None:
@@ -22,6 +22,8 @@ async def crawl(settings: Settings) -> None:
     try:
         migrate(database)
         process = CrawlProcess(settings, database)
+        if (notices := notices_end()) is not None:
+            asyncio.get_running_loop().add_reader(notices, lambda: notices.recv(1) and process.wake())
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, process.stop)
         await process.run()

@@ -1,8 +1,9 @@
-"""The loop of the crawl process: twice a second it looks into the database, and brings what runs to what is wanted.
+"""The loop of the crawl process: whenever the web process sends a notice, it brings what runs to what is wanted.
 
-It may be killed at any moment. What was fetched is in the crawls' logs, what is wanted is in the database, and a crawl
-in the state `running` that nobody runs is taken up by the next process. While the database is away the crawls go on;
-how they ended is written when it is back.
+A notice says only that something has changed: what is wanted is in the database, which is looked at every few seconds
+without a notice, too. The process may be killed at any moment. What was fetched is in the crawls' logs, and a crawl in
+the state `running` that nobody runs is taken up by the next process. While the database is away the crawls go on; how
+they ended is written when it is back.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ from lycosa.store.directory import KEPT
 from lycosa.store.log import Lock
 from lycosa.web.politeness import Authority
 
-EVERY = 0.5  # seconds between two looks into the database
+TICK = 0.5  # seconds between two looks at what runs
+EVERY = 5.0  # seconds between two looks at what is wanted, without a notice
 BEAT = 1.0  # seconds between two signs of life, and between two reports of how far the crawls are
 SCHEDULE = 5.0  # seconds between two looks at which crawls are due to be refreshed
 REST = 2.0  # seconds before a crawl that does not run is judged again, at least; longer where it takes long
@@ -99,8 +101,11 @@ class CrawlProcess:
         self.away = ""  # why the database could not be asked; empty if it could
         self.looks = 0
         self.messages = OperatorMessages(settings.notify)
+        self.training = Training(settings, database)
         self._started = self.clock()
-        self._stopping = asyncio.Event()
+        self._stopping = False
+        self._woken = asyncio.Event()
+        self._due = 0.0  # when to look at what is wanted
         self._beaten = self._scheduled = 0.0
         self._thread = ThreadPoolExecutor(1, "database")  # waiting for it must not stop the crawls
         self._fetched = 0
@@ -120,13 +125,14 @@ class CrawlProcess:
             ) from error
         log("crawl process started", data=str(self.settings.data))
         beside = {
-            asyncio.create_task(_keep_going(Training(self.settings, self.database).run_queued)),
+            asyncio.create_task(_keep_going(self.training.run_queued)),
             asyncio.create_task(_keep_going(self.messages.run)),
         }
         if self.around.hosts is not None:
             beside.add(asyncio.create_task(_open_hosts(self.around.hosts)))
         try:
-            while not self._stopping.is_set():
+            while not self._stopping:
+                self._woken.clear()
                 try:
                     await self.look()
                 except LycosaError as error:  # the database: what was to be written waits
@@ -134,7 +140,7 @@ class CrawlProcess:
                 except Exception as bug:  # the crawls go on, and the next look may be luckier
                     log("look failed", "error", error=repr(bug), traceback=traceback.format_exc())
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopping.wait(), EVERY)
+                    await asyncio.wait_for(self._woken.wait(), TICK)
         finally:
             try:
                 for task in beside:
@@ -153,10 +159,17 @@ class CrawlProcess:
 
     def stop(self) -> None:
         """End gently. For a signal handler of the loop."""
-        self._stopping.set()
+        self._stopping = True
+        self._woken.set()
+
+    def wake(self) -> None:
+        """Look at what is wanted now: something has changed."""
+        self._due = 0.0
+        self._woken.set()
+        self.training.queued.set()
 
     async def look(self) -> None:
-        """One look into the database, and what follows from it."""
+        """One look at what runs, at what is wanted if that is due, and what follows from it."""
         self.looks += 1
         now = self.clock()
         for running in self.running.values():
@@ -168,6 +181,9 @@ class CrawlProcess:
                 log("cannot show how a crawl is", crawl=running.id, error=str(error))
         self._collect()
         await self._ask(self._write, self._report(), self._far())
+        if now < self._due and not self.away and not any(it.judged or it.stopped_at for it in self.running.values()):
+            return
+        self._due = now + EVERY
         seen = await self._ask(self._see)
         if self.away:
             log("database back")
@@ -229,6 +245,7 @@ class CrawlProcess:
             self.unwritten[crawl] = Unwritten(running.row, running.result(), self.clock())
             del running
         if over:
+            self._due = 0.0  # others may start
             # An engine is a few large things that refer to each other: Python, which counts things and not bytes,
             # would let dozens of them lie about. Takes 20 ms beside small crawls, more beside large ones.
             gc.collect()
@@ -333,7 +350,9 @@ class CrawlProcess:
         for row in seen.judging:
             crawl = row["id"]
             idle = row["state"] != "running" and crawl not in self.running and crawl not in self.unwritten
-            if idle and now >= self._rests.get(crawl, 0.0):
+            if idle and now < self._rests.get(crawl, 0.0):
+                self._due = min(self._due, self._rests[crawl])
+            elif idle:
                 words = await self._ask(feedback.after, self.database, row["interest"], row["heard"])
                 self.judging[crawl] = asyncio.create_task(self._judged(row, words), name=f"judging {crawl}")
                 return
@@ -362,6 +381,7 @@ class CrawlProcess:
         finally:
             self._rests[crawl] = self.clock() + max(REST, 5 * (self.clock() - begun))
             del self.judging[crawl]
+            self.wake()
 
     async def _remove(self, seen: Seen) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
