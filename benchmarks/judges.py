@@ -294,21 +294,17 @@ def crawls(corpus: Corpus, chosen: list[str], sets: int = 1) -> list[Result]:
 
 def draw(path: Path, results: list[Result]) -> None:
     """The share of relevant pages for each tenth of probability: on the diagonal the judge means what it says."""
-    from matplotlib.figure import Figure
+    from lycosa.drawing.figure import Curve, Figure
+    from lycosa.drawing.svg import svg
 
     worth, truth = np.concatenate([r.worth for r in results]), np.concatenate([r.truth for r in results])
     bins = np.minimum((worth * 10).astype(int), 9)
-    figure = Figure(figsize=(5, 4))
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=1)
-    for b in np.unique(bins):
-        here = bins == b
-        axes.scatter(worth[here].mean(), truth[here].mean(), s=20 + 6 * np.sqrt(here.sum()), color="tab:blue")
-        axes.annotate(f"{here.sum():,}", (worth[here].mean(), truth[here].mean()), (7, -10), textcoords="offset points")
-    axes.set(xlabel="probability that the judge gives", ylabel="share that is relevant", xlim=(0, 1), ylim=(0, 1))
-    axes.set_title(f"{len(results)} crawls, {len(worth):,} pages", fontsize=10)
-    figure.tight_layout()
-    figure.savefig(path)
+    here = [bins == b for b in np.unique(bins)]
+    said = Curve("pages", [worth[each].mean() for each in here], [truth[each].mean() for each in here])
+    title = f"{len(results)} crawls, {len(worth):,} pages"
+    axes = ("probability that the judge gives", "share that is relevant")
+    figure = Figure("calibration", title, *axes, [said, Curve("what it gives is so", [0, 1], [0, 1])])
+    path.write_text(svg(figure, alone=True), "utf-8")
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ COLUMNS = ("pages", "CPU ms a page", "of the web", "MiB now", "MiB at most", "ro
 def draw(directory: Path, name: str) -> None:
     """CPU and memory against pages."""
     from lycosa.drawing.figure import Curve, Figure
-    from lycosa.drawing.pictures import pictures
+    from lycosa.drawing.svg import svg
 
     with csv_of(directory).open(newline="") as file:
         pages, cpu, web, now, most, *_ = zip(*([float(cell) for cell in row] for row in csv.reader(file)), strict=True)
@@ -88,7 +88,7 @@ def draw(directory: Path, name: str) -> None:
     cost = Figure("cpu", "CPU of a page in a large crawl", "pages", "ms a page", costs)
     held = Figure("memory", "Memory of a large crawl", "pages", "MiB", sizes)
     for figure in (cost, held):
-        Path(f"{name}-{figure.key}.svg").write_bytes(pictures(figure)["svg"])
+        Path(f"{name}-{figure.key}.svg").write_text(svg(figure, alone=True), "utf-8")
 
 
 async def crawl(given: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 MARK = "\x1d"
 LOADED = ("lycosa.cli.", "lycosa.lab.", "lycosa.training.", "lycosa.collection.", "lycosa.server.backup")
-HEAVY = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "pyarrow.parquet", "scipy.sparse")
+HEAVY = ("pyarrow.parquet", "scipy.sparse")
 """What they load when it is needed, and would load anew in each process."""
 
 

@@ -233,12 +233,3 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     capsys.readouterr()
     assert json.loads((tmp_path / "out" / "report" / "report.json").read_text()) == said
     assert kept == {file: file.stat().st_mtime_ns for file in (tmp_path / "out").rglob("runs/*.npz")}
-
-
-def test_a_missing_extra_is_said_before_any_crawl(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("lycosa.lab.report.writing.find_spec", lambda name: None)
-    assert run(monkeypatch, "lab", "benchmark", "--quick", "--out", str(tmp_path / "out")) == 2
-    assert "need matplotlib: pip install 'lycosa[lab]'" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

@@ -169,8 +169,8 @@ def test_what_cannot_be_made(
 
 
 def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who lacks plotly hears so before hours of experiments."""
-    monkeypatch.setattr(writing, "find_spec", lambda name: None if name == "plotly" else sys)
-    with pytest.raises(InputError, match=r"need plotly: pip install 'lycosa\[lab\]'"):
+    """Who lacks pyarrow hears so before hours of experiments."""
+    monkeypatch.setattr(writing, "find_spec", lambda name: None if name == "pyarrow" else sys)
+    with pytest.raises(InputError, match=r"need pyarrow: pip install 'lycosa\[lab\]'"):
         publishing.publish(["otie"], tmp_path)
     assert [] == papers

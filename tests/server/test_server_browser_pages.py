@@ -661,7 +661,7 @@ def watch(seen: Crawled, listening: Listening, complaints: list[str]) -> None:
     page = seen.page
     rows = page.locator(".feed li")
     expect(rows).to_have_count(4, timeout=PATIENCE)
-    page.wait_for_selector(".plot .main-svg")
+    page.wait_for_selector("figure.curve img")
     listening.stop()
     seen.made.page("http://reefs.example/late", html("A late page", "coral"), 3.0)
     listening.start()

@@ -107,6 +107,14 @@ def test_progress_of_nothing(site: SiteUnderTest) -> None:
     assert {"nodes": [], "edges": [], "truncated": False} == made.get("graph")
 
 
+def test_draw_curve_is_svg(world: CrawlOnSite) -> None:
+    """Both curves as a picture, in the theme and width asked for; no other."""
+    drawn = world.client.get(f"{API}/crawls/{world.crawl}/curve.svg", params={"theme": "dark", "width": 360})
+    assert ("image/svg+xml", 4) == (drawn.headers["content-type"], drawn.text.count('class="line'))
+    assert 'data-theme="dark"' in drawn.text
+    assert 422 == world.status("curve.svg", theme="none")
+
+
 def test_the_graph(world: CrawlOnSite) -> None:
     """Best pages, the pages on the way to them, and the links between."""
     world.label(HOME + "c", True)

@@ -113,7 +113,6 @@ def test_static_files(site: SiteUnderTest) -> None:
         ("site.css", "text/css; charset=utf-8"),
         ("api.js", "text/javascript; charset=utf-8"),
         ("favicon.svg", "image/svg+xml"),
-        ("plotly.min.js", "text/javascript; charset=utf-8"),
     ):
         answer = client.get(f"/static/{name}", headers={"Accept-Encoding": "identity"})
         assert (200, kind, "no-cache") == (

@@ -20,7 +20,7 @@ from lycosa.core.errors import InputError
 from lycosa.drawing.formats import many
 from lycosa.server.settings import Settings
 
-NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "plotly", "sqlalchemy", "alembic")
+NEEDED = ("fastapi", "uvicorn", "argon2", "python_multipart", "sqlalchemy", "alembic")
 
 
 ServerDatabase = Annotated[

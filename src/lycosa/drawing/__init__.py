@@ -1,12 +1,7 @@
-"""What people see of numbers: figures as data, drawn for a terminal, a page, a file or a browser; and pages themselves.
+"""Figures, pages and texts as people see them.
 
-    figure     what is drawn: curves or bars over axes, histograms; how curves look; ticks; columns and bars of block
-               characters, for a terminal
-    templates/ charts.html: figures as SVG inside a page, in the page's own colours
-    pictures   a figure as a file, SVG and PNG (matplotlib)
-    browser    a figure that moves (plotly)
-    formats    numbers, times and texts of strangers as people read them
-    pages      the one place that sets Jinja up
-
-matplotlib and plotly are extras: they are imported when something is drawn with them.
+figure     figures as data: curves, bars or counts in bins over axes; ticks; block characters for a terminal
+svg        a figure as SVG, in a page and as a file; figure.css has its colours
+formats    numbers, times and strangers' texts as people read them
+pages      the one place that sets Jinja up
 """

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 _JOINERS = "\u200c\u200d"  # words of some languages need them
 
 
-def clean(text: str) -> str:
+def clean(text: str, instead: str = "\ufffd") -> str:
     """Text without characters that are not to be seen: controls, halves of characters, changes of direction.
 
     >>> clean("a\\u202eb\\x00c\\ud800d\\u200ce") == "a\\ufffdb\\ufffdc\\ufffdd\\u200ce"
@@ -19,7 +19,7 @@ def clean(text: str) -> str:
         return text
     return "".join(
         c if c in _JOINERS or c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-        else " " if c == "\t" else "\ufffd"
+        else " " if c == "\t" else instead
         for c in text
     )  # fmt: skip
 
@@ -33,18 +33,6 @@ def printable(text: str, instead: str = "\ufffd") -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else instead for c in text)
 
 
-class _Visible(dict[int, str]):
-    """What may be shown of each character: others could move the cursor, or turn the text around."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        shown = self[code] = character if character.isprintable() or character in "\n" + _JOINERS else " "
-        return shown
-
-
-_VISIBLE = _Visible()
-
-
 def visible(text: str) -> str:
     """A text as a terminal may show it: without markers and soft hyphens, with blanks for what is not to be seen.
 
@@ -52,10 +40,7 @@ def visible(text: str) -> str:
     'a [31mb c d'
     """
     text = text.replace("\x01", "").replace("\x02", "").replace("\u00ad", "")
-    if text.isascii():
-        return text.translate(_VISIBLE)
-    # Line by line, because those that are plain ASCII go thrice as fast.
-    return "\n".join([line.translate(_VISIBLE) for line in text.split("\n")])
+    return "\n".join([clean(line, " ") for line in text.split("\n")])
 
 
 def clip(text: str, most: int = 300) -> str:

@@ -9,30 +9,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lycosa.drawing.formats import FILTERS, clean
+from lycosa.drawing.svg import inline
 
 
 def environment(package: str, *filters: Callable[..., Any], cleaned: bool = True) -> Environment:
-    """The templates of a package, and those of the charts under drawing/; `filters` come on top of ours."""
+    """The templates of a package; `filters` come on top of ours."""
     own = Environment(
-        loader=ChoiceLoader(
-            [PackageLoader(package), PrefixLoader({"drawing": PackageLoader("lycosa.drawing")})],
-        ),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_cleaned if cleaned else None,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    own.filters |= FILTERS | {shown.__name__: shown for shown in filters}
+    own.filters |= FILTERS | {shown.__name__: shown for shown in (inline, *filters)}
     return own
 
 
@@ -50,13 +48,3 @@ def source(of: Environment, name: str) -> Markup:
 def digest(script: str) -> str:
     """How a page's policy names a script that may run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def embedded(data: Any) -> Markup:
-    """JSON that can stand in a page: nothing in it is taken for a tag.
-
-    >>> str(embedded({"a": "</script><!--"}))
-    '{"a": "\\\\u003c/script\\\\u003e\\\\u003c!--"}'
-    """
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
-from importlib.metadata import version
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -51,7 +49,6 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-PLOTLY = "plotly.min.js"
 FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 
@@ -112,7 +109,7 @@ def sign_in(request: Request) -> Response:
     return show(request, "sign_in", next=wanted)
 
 
-# -- the site's own style sheets and scripts, and plotly's from its wheel: what lies in a list, nothing else ------
+# -- the site's own style sheets and scripts: what lies in a list, nothing else --------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,16 +143,12 @@ class Assets:
             kind = TYPES.get(Path(file.name).suffix)
             if kind is not None:
                 self._assets[file.name] = Asset(file.read_bytes(), kind)
-        digest = sha256(version("plotly").encode() if find_spec("plotly") else b"")
+        digest = sha256()
         for name in sorted(self._assets):
             digest.update(name.encode() + self._assets[name].content)
         self.build = digest.hexdigest()[:12]
 
     def get(self, name: str) -> Asset | None:
-        """A file, if it is one of them. Plotly's is large: read when it is first asked for."""
-        if name == PLOTLY and name not in self._assets and find_spec("plotly"):
-            content = files("plotly").joinpath("package_data", PLOTLY).read_bytes()
-            self._assets[name] = Asset(content, TYPES[".js"])
         return self._assets.get(name)
 
     def link(self, name: str) -> str:

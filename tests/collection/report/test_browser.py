@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 import browsing
 import lycosa
@@ -77,21 +75,17 @@ def test_the_report_in_a_browser(browser: Any, reports: dict[str, Path], name: s
     page.close()
 
 
-def test_values_under_the_pointer(browser: Any, reports: dict[str, Path]) -> None:
-    """Pointing at the curve tells the finds at that page; so do the arrow keys."""
+def test_inline_shows_one_width(browser: Any, reports: dict[str, Path]) -> None:
+    """A figure has two widths: a phone shows the narrow one, where its letters are no smaller."""
     page = browsing.file_page(browser, viewport={"width": 1280, "height": 900})
     page.goto(reports["web"].as_uri())
-    curve = page.locator("#curve")
-    curve.scroll_into_view_if_needed()
-    box = curve.bounding_box()
-    pages = json.loads(curve.get_attribute("data-pages"))
-    middle = len(pages) // 2
-    page.mouse.move(box["x"] + box["width"] * middle / (len(pages) - 1), box["y"] + 50)
-    reading = page.locator("#reading")
-    expect(reading).to_contain_text(f"After {pages[middle]} pages: ")
-    curve.focus()
-    page.keyboard.press("ArrowRight")
-    expect(reading).to_contain_text(f"After {pages[middle + 1]} pages: ")
+    drawing = page.locator("#harvest .drawing")
+    assert (True, False) == tuple(drawing.locator(f".{width}").is_visible() for width in ("wide", "narrow"))
+    first = drawing.locator(".wide .at").first
+    assert first.locator("title").text_content().startswith("pages fetched: 0\nthis crawl: 0\n")
+    browsing.resize(page, {"width": 390, "height": 800})
+    assert (False, True) == tuple(drawing.locator(f".{width}").is_visible() for width in ("wide", "narrow"))
+    assert drawing.locator(".narrow text").first.evaluate("e => e.getBoundingClientRect().height") > 10
     page.close()
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from lycosa.collection.report.figures import BINS, POINTS, harvest, pace, scores
-from lycosa.drawing.figure import Bar
+from lycosa.drawing.figure import Histogram
 
 
 def flags(text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.array([letter == "x" for letter in text])
 
 
-def part(bar: Bar, top: int, kind: str) -> int:
-    """How many things of a kind are in a bar."""
-    return sum(round(height * top) for name, _, height in bar.parts if name == kind)
+def counts(chart: Histogram, kind: str) -> Any:
+    """How many things of a kind are in each bin."""
+    found = [curve.y for curve in chart.curves if curve.label.startswith(kind)]
+    return np.sum(found, 0) if found else np.zeros(0)
 
 
 def test_the_curve_counts_finds() -> None:
@@ -34,15 +37,6 @@ def test_half_of_the_finds() -> None:
     found = harvest(flags("xx--x-"), flags("---xxx"))
     assert found is not None
     assert (2, 5) == (found.half, found.half_breadth)
-
-
-def test_lines_fill_the_chart() -> None:
-    """Lines run from the lower left to the upper right corner of the square."""
-    found = harvest(flags("x-xx"), flags("-xxx"))
-    assert found is not None
-    crawl, _, ideal = found.figure.lines
-    assert "0,1000 250,666.7 500,666.7 750,333.3 1000,0" == crawl
-    assert "0,1000 750,0 1000,0" == ideal
 
 
 def test_a_long_curve_is_sampled() -> None:
@@ -69,19 +63,18 @@ def test_bars_meet_at_the_threshold(threshold: float) -> None:
     betas = np.array([0.0, 0.02, threshold / 2, threshold, 0.3, 0.3, 0.61, 0.99], np.float64)
     found = scores(betas, np.zeros(len(betas), np.bool_), threshold)
     assert found is not None
-    strong = sum(part(bar, found.top, "strong") for bar in found.bars)
     if threshold != 1e-9:  # so small that one bar holds it and what lies around it
-        assert int(((betas >= threshold) & (betas > 0)).sum()) == strong
-    assert int((betas > 0).sum()) == sum(bar.count for bar in found.bars)
-    assert len(found.bars) <= 2 * BINS
-    assert -1 <= found.mark <= 1
+        assert int(((betas >= threshold) & (betas > 0)).sum()) == counts(found, "relevant").sum()
+    assert int((betas > 0).sum()) == counts(found, "").sum()
+    assert len(found.curves[0].y) <= 2 * BINS
+    assert [at for at, _ in found.marks] == ([threshold] if threshold > 1e-6 else [])
 
 
 def test_copies_are_a_part_of_their_bar() -> None:
     """Pages that repeat others are counted in their bar, and apart."""
     found = scores(np.array([0.5, 0.5, 0.5], np.float64), flags("x--"), 0.1)
     assert found is not None
-    assert [(3, 1)] == [(bar.count, part(bar, found.top, "copy")) for bar in found.bars if bar.count]
+    assert (3, 1) == (counts(found, "").sum(), counts(found, "copies").sum())
 
 
 def test_scores_of_nothing() -> None:
@@ -89,20 +82,18 @@ def test_scores_of_nothing() -> None:
     assert scores(np.zeros(3, np.float64), flags("---"), 0.1) is None
     found = scores(np.array([-1.0, 0.5], np.float64), flags("--"), 0.1)
     assert found is not None
-    assert 2 == sum(bar.count for bar in found.bars)
+    assert 2 == counts(found, "").sum()
 
 
 def test_pace_leaves_out_the_time_between_runs() -> None:
     """Pages stand where they came in the time spent crawling; runs follow each other without a gap."""
     found = pace(np.array([1.0, 10.0, 1000.0, 1010.0]), flags("x--x"), [(0.0, 10.0), (1000.0, 1010.0)])
     assert found is not None
-    assert 20 == found.bars[-1].high
-    assert [0.5] == found.breaks
-    counts = [bar.count for bar in found.bars]
-    assert (4, 1, 2) == (sum(counts), counts[2], counts[BINS // 2])
-    assert [(2, 1), (BINS - 1, 1)] == [
-        (i, finds) for i, bar in enumerate(found.bars) if (finds := part(bar, found.top, "strong"))
-    ]
+    assert 20 == found.high
+    assert [(10.0, "")] == found.marks
+    pages = counts(found, "")
+    assert (4, 1, 2) == (pages.sum(), pages[2], pages[BINS // 2])
+    assert [2, BINS - 1] == np.flatnonzero(counts(found, "relevant")).tolist()
 
 
 def test_no_time_no_pace() -> None:

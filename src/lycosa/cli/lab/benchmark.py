@@ -20,7 +20,7 @@ from lycosa.lab.benchmark.corpora import DEVELOPMENT, REPORT, places
 from lycosa.lab.benchmark.entrants import entrants
 from lycosa.lab.experiments import one_of
 from lycosa.lab.papers import QUICK, Bench
-from lycosa.lab.report import need, write_report
+from lycosa.lab.report import write_report
 
 
 def benchmark(
@@ -91,7 +91,6 @@ def benchmark(
     }  # fmt: skip
     size = replace(size, **{name: value for name, value in given.items() if value})
     compared = entrants(strategy or [], also or [], quick=quick, full=full)
-    need("matplotlib", "plotly")
     half = DEVELOPMENT if develop else REPORT
     with kept(out), progress(quiet or json) as tell:
         there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)

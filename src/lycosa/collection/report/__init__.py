@@ -33,6 +33,7 @@ from lycosa.core.budget import EXHAUSTED, REFRESHED, spending
 from lycosa.core.options import STRATEGY, Options, default_of, flag_of
 from lycosa.drawing.formats import score
 from lycosa.drawing.pages import digest, environment, source
+from lycosa.drawing.svg import style
 from lycosa.refresh.ledger import Wanted, changes
 from lycosa.store.log import PAGES
 from lycosa.version import __version__
@@ -56,7 +57,7 @@ def render(report: Report) -> str:
     templates = _templates()
     script = source(templates, "page.js")
     return templates.get_template("report.html").render(
-        report=report, script=script, digest=digest(script), style=source(templates, "style.css")
+        report=report, script=script, digest=digest(script), style=style() + source(templates, "style.css")
     )
 
 
@@ -176,7 +177,7 @@ def _freshness(collection: Collection) -> Freshness | None:
         return None
     fresh = Freshness(looks.count, looks.last, sorts=[(sort, looks.sorts[sort]) for sort in SORTS if looks.sorts[sort]])
     fresh.returned, fresh.new = looks.sorts["returned"], looks.new
-    fresh.chart = figures.stacked(
+    fresh.chart = figures.changes(
         np.array(looks.times), np.array(looks.kinds, np.int64), SORTS, looks.first, looks.last
     )
     fresh.latest = list(islice(changes(collection.log, upto=view.seq, newest_first=True, wanted=_WANTED), 30))

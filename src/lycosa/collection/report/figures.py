@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from lycosa.collection.tally import Cause, Host, Remark
 from lycosa.collection.view import sampled
 from lycosa.core.budget import larger
 from lycosa.core.types import Held
-from lycosa.drawing.figure import Curve, Figure, Histogram, Tick, dates, histogram, ticks, times
+from lycosa.drawing.figure import Curve, Figure, Histogram
+from lycosa.drawing.formats import score
 from lycosa.refresh.ledger import Told
 
 
@@ -268,8 +270,6 @@ class HarvestChart:
     """Finds among the first n pages: as they were fetched, breadth first, and at best."""
 
     figure: Figure
-    x_ticks: list[Tick]
-    y_ticks: list[Tick]
     half: int  # pages it took to have half of the relevant ones
     half_breadth: int  # the same, breadth first
     # a quarter of the pages, and the relevant ones among them: as fetched, and breadth first
@@ -292,8 +292,6 @@ def harvest(relevant: NDArray[np.bool_], breadth: NDArray[np.bool_]) -> HarvestC
     ]
     return HarvestChart(
         Figure("harvest", "Harvest", "pages fetched", "relevant pages", curves),
-        ticks(count, 6),
-        ticks(max(1, total), 5),
         int(np.searchsorted(actual, (total + 1) // 2)) + 1,
         int(np.searchsorted(other, (total + 1) // 2)) + 1,
         (quarter, int(actual[quarter - 1]), int(other[quarter - 1])),
@@ -315,12 +313,14 @@ def scores(betas: NDArray[np.float64], copies: NDArray[np.bool_], threshold: flo
     number = np.clip(np.floor((betas - low) / width + 1e-6), 0, bins - 1).astype(int)
     counts, parts = np.bincount(number, minlength=bins), np.bincount(number[copies], minlength=bins)
     span = bins * width
-    across = [Tick((tick.at * (low + span) - low) / span, tick.label) for tick in ticks(low + span, 6)]
     strong = low + (np.arange(bins) + 0.5) * width >= threshold
-    kinds = {"copy": parts, "weak": np.where(strong, 0, counts - parts), "strong": np.where(strong, counts - parts, 0)}
-    chart = histogram(kinds, low, low + span, [tick for tick in across if 0 <= tick.at <= 1])
-    chart.mark = (threshold - low) / span if threshold > low else -1.0
-    return chart
+    kinds = {
+        "relevant": np.where(strong, counts - parts, 0),
+        f"below {score(threshold)}": np.where(strong, 0, counts - parts),
+        "copies": parts,
+    }
+    marks = [(threshold, f"threshold {score(threshold)}")] if threshold > max(low, NOTHING) else []
+    return _stacked("scores", "Pages by score", "score", "pages", kinds, low, low + span, [0, 6, 1], marks=marks)
 
 
 def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[float, float]]) -> Histogram | None:
@@ -334,26 +334,46 @@ def pace(at: NDArray[np.float64], relevant: NDArray[np.bool_], runs: list[tuple[
     for start, end in runs:
         offset[at >= start] = before + np.minimum(at[at >= start], end) - start
         before += end - start
-        breaks.append(before / length)
+        breaks.append(before)
     number = np.clip((offset / length * BINS).astype(int), 0, BINS - 1)
     counts, finds = np.bincount(number, minlength=BINS), np.bincount(number[relevant], minlength=BINS)
-    chart = histogram({"strong": finds, "weak": counts - finds}, 0.0, length, times(length), 3)
-    chart.breaks = breaks[:-1][:20]
-    return chart
+    kinds, marks = {"relevant": finds, "other pages": counts - finds}, [(at, "") for at in breaks[:-1][:20]]
+    axes = ("Pages over time", "time spent crawling", "pages")
+    return _stacked("pace", *axes, kinds, 0.0, length, [0, 6], unit="seconds", marks=marks)
 
 
-def stacked(
+def changes(
     times: NDArray[np.float64], sorts: NDArray[np.int64], kinds: Sequence[str], start: float, end: float
 ) -> Histogram | None:
     """Things of some kinds by when they were seen; None if there are none, or all were seen within the hour.
 
-    >>> chart = stacked(np.array([0.0, 3600.0]), np.array([0, 1]), ["text", "link"], 0.0, 7200.0)
-    >>> chart.top, [bar.parts for bar in chart.bars if bar.count]
-    (1, [[('text', 0.0, 1.0)], [('link', 0.0, 1.0)]])
+    >>> chart = changes(np.array([0.0, 3600.0]), np.array([0, 2]), ["text", "link", "moved"], 0.0, 7200.0)
+    >>> [(curve.label, sum(curve.y)) for curve in chart.curves], chart.looks
+    ([('text 1', 1), ('moved 1', 1)], [0, 2])
     """
     span = end - start
     if span < 3600 or not len(times):
         return None
     number = np.clip(((times - start) / span * BINS).astype(int), 0, BINS - 1)
-    counts = {kind: np.bincount(number[sorts == sort], minlength=BINS) for sort, kind in enumerate(kinds)}
-    return histogram(counts, start, end, dates(start, end))
+    counts = [np.bincount(number[sorts == sort], minlength=BINS) for sort in range(len(kinds))]
+    named = {f"{kind} {int(found.sum()):,}": found for kind, found in zip(kinds, counts, strict=True)}
+    axes = ("Changes over time", "time of the revisit, UTC", "changes")
+    return _stacked("changes", *axes, named, start, end, list(range(len(kinds))), unit="date")
+
+
+def _stacked(
+    key: str,
+    title: str,
+    across: str,
+    up: str,
+    kinds: dict[str, NDArray[np.int64]],
+    low: float,
+    high: float,
+    looks: list[int],
+    **more: Any,
+) -> Histogram:
+    """A histogram of the kinds that there are."""
+    there = [(Curve(kind, (), counts.tolist()), look) for (kind, counts), look in zip(kinds.items(), looks, strict=True)
+             if counts.any()]  # fmt: skip
+    curves, places = [curve for curve, _ in there], [look for _, look in there]
+    return Histogram(key, title, across, up, curves, low=low, high=high, looks=places, **more)

@@ -1,12 +1,11 @@
 """The page of a report: findings into HTML that loads nothing from anywhere.
 
-Names of corpora, classes and strategies were written by strangers: everything that the templates print is escaped, data
-for the figures is JSON in which no tag can begin, and the page's own policy lets no script run but its two.
+Names of corpora, classes and strategies were written by strangers: everything that the templates print is escaped, and
+the page's own policy lets no script run but its own.
 """
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import math
@@ -21,11 +20,9 @@ from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from typing import Any
 
-from markupsafe import Markup
-
-from lycosa.drawing.browser import plot, plotly_script
 from lycosa.drawing.formats import clean, clip
-from lycosa.drawing.pages import digest, embedded, environment, source
+from lycosa.drawing.pages import digest, environment, source
+from lycosa.drawing.svg import style
 from lycosa.lab.findings import AS_PUBLISHED, Claim, Curve, Figure, Findings, Mode, Table
 from lycosa.lab.report.storing import plain
 from lycosa.version import __version__
@@ -83,16 +80,8 @@ class ShownTable(Shown):
 
 @dataclass
 class ShownFigure(Shown):
-    """A figure, and its picture."""
-
     part: Figure
-    svg: bytes
     is_figure = True
-
-    @property
-    def source(self) -> str:
-        """The picture as an address that holds it."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode()
 
     @property
     def coinciding(self) -> str:
@@ -189,38 +178,34 @@ class About:
 def versions() -> dict[str, str]:
     """With what it was made. The name of the machine is nobody's business."""
     known = {"lycosa": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scikit-learn", "matplotlib", "plotly"):
+    for package in ("numpy", "scikit-learn"):
         with suppress(PackageNotFoundError):
             known[package] = version(package)
     return known | {"platform": f"{platform.system()} {platform.machine()}"}
 
 
-def render(template: str, title: str, about: About, plotly: str = "", **values: Any) -> str:
+def render(template: str, title: str, about: About, **values: Any) -> str:
     """A whole page, of whatever template, with all that it needs in it."""
     templates = environment("lycosa.lab.report")
     script = source(templates, "page.js")
     return templates.get_template(template).render(
         title=title,
         about=about,
-        style=source(templates, "style.css"),
+        style=style() + source(templates, "style.css"),
         script=script,
-        plotly=Markup(plotly),
-        digests=[digest(text) for text in (script, plotly) if text],
+        digest=digest(script),
         **values,
     )
 
 
 def render_report(sections: Sequence[Section], about: About) -> str:
     """The page of one or several experiments."""
-    figures = {one.name: plot(one.part) for each in sections for one in each.parts if isinstance(one, ShownFigure)}
     remarks = [remark for one in sections for remark in one.findings.remarks]
     return render(
         "report.html",
         sections[0].findings.title if len(sections) == 1 else "Findings of the lab",
         about,
-        plotly_script() if figures else "",
         sections=sections,
-        data=embedded(figures),
         long=160,
         warnings=[remark.removeprefix(WARNING) for remark in remarks if remark.startswith(WARNING)],
     )

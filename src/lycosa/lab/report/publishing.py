@@ -72,7 +72,7 @@ def publish(
             raise InputError(f"there is no paper {name!r}: name one of {', '.join(EXPERIMENTS)}, or all")
     if wanted.get("topics") and not set(names) & set(BY_TOPICS):
         raise InputError(f"{names[0]} chooses its topics itself: --topics is for {', '.join(BY_TOPICS)}")
-    need("matplotlib", "plotly", "pyarrow", "sklearn")
+    need("pyarrow", "sklearn")
     alone = NO_CORPUS.issuperset(names)
     if corpus and alone:
         raise InputError(f"{', '.join(names)} has a web of its own, which changes: leave out --corpus")

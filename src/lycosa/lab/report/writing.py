@@ -10,7 +10,7 @@ from typing import Any
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
-from lycosa.drawing.pictures import pictures
+from lycosa.drawing.svg import svg
 from lycosa.lab.findings import Figure, Findings, Table
 from lycosa.lab.report.page import (
     About,
@@ -77,10 +77,9 @@ def _part(part: Table | Figure, name: str, files: dict[str, bytes]) -> Shown:
     if isinstance(part, Table):
         files[f"tables/{name}.csv"] = _csv(part, part.columns, part.rows)
         return ShownTable(part, name)
-    drawn = pictures(part, badge(part.mode))
-    files |= {f"figures/{name}.{form}": content for form, content in drawn.items()}
+    files[f"figures/{name}.svg"] = svg(part, alone=True, badge=badge(part.mode)).encode()
     files[f"figures/{name}.csv"] = _csv(part, ("curve", "x", "y", "low", "high"), _points(part))
-    return ShownFigure(part, name, drawn["svg"])
+    return ShownFigure(part, name)
 
 
 def _csv(part: Table | Figure, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:

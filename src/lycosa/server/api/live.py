@@ -23,7 +23,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Query
 from fastapi.responses import Response
@@ -36,6 +36,8 @@ from lycosa.collection.rows import PageRow
 from lycosa.collection.view import CrawlView, Harvest
 from lycosa.collection.words import clean
 from lycosa.core.types import Visit
+from lycosa.drawing.figure import Curve, Figure
+from lycosa.drawing.svg import svg
 from lycosa.people import crawls
 from lycosa.people.crawls import OVER
 from lycosa.people.database import DatabaseAway
@@ -359,6 +361,25 @@ def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     site, view = access.site, access.cached.view
     with explained():
         return progress_of(view, crawl_as_told(site.database, access.crawl), site.clock(), curve=True)
+
+
+@router.get(
+    "/crawls/{crawl}/curve.svg",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}, "description": "The curve as SVG"}},
+)
+def draw_curve(
+    width: Annotated[int, Query(ge=300, le=2000)] = 720,
+    theme: Literal["", "light", "dark"] = "",
+    access: CrawlAccess = crawl_to("read", "read"),
+) -> Response:
+    """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
+    with explained():
+        harvest = access.cached.view.harvest()
+    curves = [Curve("this crawl", harvest.pages, harvest.found)]
+    curves.append(Curve("the same pages, breadth-first", harvest.pages, harvest.breadth))
+    figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
+    return Response(svg(figure, width, alone=True, theme=theme), media_type="image/svg+xml")
 
 
 @router.get(

@@ -1,6 +1,6 @@
 // The crawl as it goes: its curve beside breadth-first order, pages as they come in, hosts and waits, errors.
 
-import { draw } from "./charts.js";
+import { href } from "./api.js";
 import { read } from "./page_view.js";
 import { button, call, count, el, gone, hostOf, openEvents, outcome, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
 
@@ -9,6 +9,7 @@ const KEPT = 200;
 export function mount(panel, context) {
   const numbers = el("dl", { class: "numbers" });
   const figure = el("figure", { class: "curve" });
+  const picture = el("img");
   const feed = el("ol", { class: "feed", "aria-label": "Pages as they arrive, newest first" });
   const hosts = el("div");
   const errors = el("div");
@@ -139,15 +140,26 @@ export function mount(panel, context) {
       return;
     }
     const at = curve.pages.length - 1;
-    const [pages, found, breadth] = [curve.pages[at], curve.found[at], curve.breadth?.[at]];
+    const [pages, found] = [curve.pages[at], curve.found[at]];
     const half = curve.pages.findIndex((x) => x >= pages / 2);
     const middle = curve.breadth
       ? ` Halfway, this crawl had ${count(curve.found[half])}; breadth-first order would have had ${count(curve.breadth[half])}.`
       : "";
-    const curves = [{ name: "this crawl", x: curve.pages, y: curve.found, last: count(found) }];
-    if (curve.breadth) curves.push({ name: "the same pages, breadth-first", x: curve.pages, y: curve.breadth, last: count(breadth) });
-    draw(figure, { across: "pages fetched", up: "relevant", curves, says: `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.` });
+    const says = `${count(found)} relevant in ${count(pages)} pages.${middle} Breadth-first follows links in the order they were seen.`;
+    if (!figure.contains(picture)) figure.replaceChildren(picture, el("figcaption", { class: "note" }));
+    figure.lastElementChild.textContent = says;
+    picture.alt = says;
+    drawCurve();
   }
+
+  // As the server draws it, in the theme that was chosen here. The address changes with the curve.
+  function drawCurve() {
+    if (!picture.isConnected || !curve) return;
+    const width = figure.clientWidth < 500 ? 360 : 720;
+    const theme = document.documentElement.dataset.theme;
+    picture.src = href(`/crawls/${context.crawl.id}/curve.svg`, { width, theme, pages: curve.pages.at(-1), found: curve.found.at(-1) });
+  }
+  addEventListener("lycosa:theme", drawCurve);
 
   function take(progress) {
     if (progress.crawl) context.took(progress.crawl);

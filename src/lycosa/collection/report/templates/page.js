@@ -35,34 +35,4 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
-
-  // Values of the curve under the pointer, or along it with the arrow keys.
-  const plot = document.getElementById("curve");
-  if (!plot) return;
-  const [pages, found, breadth] = ["pages", "found", "breadth"].map((name) => JSON.parse(plot.dataset[name]));
-  const reading = document.getElementById("reading");
-  const rule = document.createElement("span");
-  rule.className = "rule";
-  rule.hidden = true;
-  plot.append(rule);
-  plot.tabIndex = 0;
-  const number = (value) => value.toLocaleString("en");
-  let at = pages.length - 1;
-  const tell = (index) => {
-    at = Math.max(0, Math.min(pages.length - 1, index));
-    rule.hidden = false;
-    rule.style.left = 100 * pages[at] / pages[pages.length - 1] + "%";
-    reading.textContent = "After " + number(pages[at]) + " pages: " + number(found[at]) + " relevant; breadth-first " + number(breadth[at]) + ".";
-  };
-  const hide = () => { rule.hidden = true; reading.textContent = ""; };
-  plot.addEventListener("pointermove", (event) => {
-    const box = plot.getBoundingClientRect();
-    tell(Math.round((event.clientX - box.left) / box.width * (pages.length - 1)));
-  });
-  plot.addEventListener("pointerleave", hide);
-  plot.addEventListener("blur", hide);
-  plot.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20 }[event.key];
-    if (step) { event.preventDefault(); tell(at + step); }
-  });
 })();

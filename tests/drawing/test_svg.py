@@ -1,0 +1,133 @@
+"""Figures as SVG: what is drawn, where, and that nothing in it is markup of strangers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from lycosa.drawing.figure import Curve, Figure, Histogram
+from lycosa.drawing.svg import inline, svg
+
+HOSTILE = "</title><script>alert(1)</script>\u202e"
+
+
+def parts(figure: Figure, name: str, **given: Any) -> list[ElementTree.Element]:
+    """Elements of a class, as an XML parser reads the drawing."""
+    root = ElementTree.fromstring(svg(figure, **given))
+    return [each for each in root.iter() if name in each.get("class", "").split()]
+
+
+def heights(path: str) -> list[float]:
+    return [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)]
+
+
+def test_svg_lines_rise_to_the_upper_right() -> None:
+    """The first value is at the foot of the plot, the last at its head, and one in the middle between them."""
+    (line,) = parts(Figure("f", "F", "pages", "found", [Curve("a", [0, 1, 2], [0, 5, 10])]), "line")
+    low, middle, high = heights(line.get("d", ""))
+    assert low > middle > high
+    assert middle == pytest.approx((low + high) / 2, abs=0.1)
+
+
+def test_svg_missing_values_are_gaps() -> None:
+    """NaN, and what a logarithmic axis cannot show, interrupt a curve."""
+    curve = Curve("a", [1, 2, 3, 4], [1.0, float("nan"), 3.0, 4.0])
+    (line,) = parts(Figure("f", "F", "x", "y", [curve]), "line")
+    assert 2 == line.get("d", "").count("M")
+    (line,) = parts(Figure("f", "F", "x", "y", [Curve("a", [0, 10, 100], [1, 0, 2])], log_x=True, log_y=True), "line")
+    assert ["M"] == re.findall("[A-Z]", line.get("d", ""))
+
+
+def test_svg_bands_are_of_their_curve() -> None:
+    """A band has the colour of its curve, and as many corners as it has bounds."""
+    figure = Figure("f", "F", "x", "y", [Curve("a", [1, 2], [2, 3], [1, 2], [3, 4]), Curve("b", [1, 2], [1, 1])])
+    groups = [each for each in parts(figure, "curve-1") if each.find("polygon") is not None]
+    assert [4] == [len(each.find("polygon").get("points", "").split()) for each in groups]  # type: ignore[union-attr]
+    assert not [each for each in parts(figure, "curve-2") if each.find("polygon") is not None]
+
+
+def test_svg_curves_look_different() -> None:
+    """Of 28 curves no two have both the colour and the dashes in common."""
+    figure = Figure("f", "F", "x", "y", [Curve(str(number), [0, 1], [0, number]) for number in range(28)])
+    root = ElementTree.fromstring(svg(figure))
+    groups = [each for each in root.iter() if each.get("class", "").startswith("curve-")]
+    looks = {(each.get("class"), each.find("path").get("class")) for each in groups}  # type: ignore[union-attr]
+    assert (56, 28) == (len(groups), len(looks))  # each in the legend, too
+
+
+def test_svg_bars_stand_on_zero() -> None:
+    """Bars of negative values hang from the zero line, those of positive ones stand on it; what is missing has none."""
+    figure = Figure("f", "F", "topic", "y", [Curve("a", [0, 1, 2], [-1, 2, float("nan")])], bars=True, ticks="abc")
+    below, above = parts(figure, "block")
+    foot = float(above.get("y", "")) + float(above.get("height", ""))
+    assert foot == pytest.approx(float(below.get("y", "")), abs=0.1)
+    assert float(above.get("height", "")) == pytest.approx(2 * float(below.get("height", "")), abs=0.2)
+
+
+def test_svg_histogram_stacks_kinds() -> None:
+    """The parts of a bin lie on top of each other, and say how many of each kind there are."""
+    curves = [Curve("old", (), [1, 0]), Curve("new", (), [1, 4])]
+    chart = Histogram("h", "H", "when", "things", curves, low=0, high=10, looks=[0, 6], marks=[(5, "half"), (7, "")])
+    first, second = parts(chart, "bin")
+    lower, upper = [each for each in first.iter() if each.get("class") == "block"]
+    assert float(lower.get("y", "")) == pytest.approx(
+        float(upper.get("y", "")) + float(upper.get("height", "")), abs=0.1
+    )
+    assert "0 to 5\nold: 1\nnew: 1" == first.findtext("title")
+    assert "5 to 10\nnew: 4" == second.findtext("title")
+    assert ["half"] == [each.findtext("text") for each in parts(chart, "mark")]
+    assert 1 == len(parts(chart, "break"))
+
+
+def test_svg_values_under_the_pointer() -> None:
+    """Each place says the values of all curves there, with their intervals."""
+    figure = Figure("f", "F", "pages", "y", [Curve("a", [1, 2], [0.5, 0.25], [0, 0], [1, 1]), Curve("b", [2], [3])])
+    assert ["pages: 1\na: 0.5 (0 to 1)", "pages: 2\na: 0.25 (0 to 1)\nb: 3"] == [
+        each.findtext("title") for each in parts(figure, "at")
+    ]
+    assert not parts(figure, "at", width=360)
+
+
+def test_svg_long_curves_are_thinned() -> None:
+    """However many points, so many are drawn, both ends among them."""
+    figure = Figure("f", "F", "x", "y", [Curve("a", range(100_000), range(100_000))])
+    (line,) = parts(figure, "line")
+    assert 400 == len(heights(line.get("d", "")))
+    assert 40 == len(parts(figure, "at"))
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        Figure("f", "F", "x", "y", []),
+        Figure("f", "F", "x", "y", [Curve("a", [], [])], log_x=True, log_y=True),
+        Figure("f", "F", "x", "y", [Curve("a", [3], [7])]),
+        Figure("f", "F", "x", "y", [Curve("a", [1, 2], [0, 0])], bars=True),
+        Figure("f", "F", "x", "y", [], bars=True, ticks=["a"]),
+    ],
+)
+def test_svg_of_little_or_nothing(figure: Figure) -> None:
+    """Without curves, values or a span there are still axes."""
+    assert {"x", "y"} <= {each.text for each in ElementTree.fromstring(svg(figure)).iter("text")}
+
+
+def test_svg_shows_markup_as_text() -> None:
+    """Whatever strangers write is text, without characters that turn it around."""
+    for bars in (False, True):
+        figure = Figure("f", HOSTILE, HOSTILE, HOSTILE, [Curve(HOSTILE, [1], [1]), Curve("b", [1], [1])], bars=bars)
+        for drawn in (svg(figure, alone=True, badge=HOSTILE), inline(figure, HOSTILE)):
+            assert "<script" not in drawn
+            assert "\u202e" not in drawn
+
+
+def test_svg_alone_is_a_file() -> None:
+    """A file has a title, its own colours and a theme, and loads nothing."""
+    drawn = svg(Figure("f", "A title", "x", "y", []), alone=True, badge="as published", theme="dark")
+    root = ElementTree.fromstring(drawn)
+    assert {"A title", "as published"} <= {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert "dark" == root.get("data-theme")
+    assert "--curve-1" in drawn
+    assert not re.search(r"url\(|@import|href", drawn)
