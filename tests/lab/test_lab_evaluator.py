@@ -16,9 +16,9 @@ from commands import run
 from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Exchange, Links, Page, Seed, Terms, Visit
-from lycosa.lab.evaluator import Evaluation, addresses, evaluate, idf_of, nearest, nearest_in
+from lycosa.lab.evaluator import Evaluation, evaluate, nearest, nearest_in
 from lycosa.lab.index import Index
-from lycosa.lab.indexing import Account, Recorded, write_index
+from lycosa.lab.indexing import Recorded, write_index
 from lycosa.store.directory import Directory
 from lycosa.store.log import NAME, SqliteLog
 from lycosa.text.background import Background
@@ -100,13 +100,7 @@ def test_the_maximum_of_the_cosines_counts(crawled: Path, good: Path) -> None:
     [(pages, found, share, average)] = done.rows()
     assert (4, 2, 0.5) == (pages, found, share)  # .94 and .82 are above, .58 and .55 are not
     assert sum(BY_HAND) / 4 == pytest.approx(average)
-    assert {"neither HTML nor text": 1, "relevant pages without text": 1} == done.left_out
-
-
-def test_rows_at_checkpoints(crawled: Path, good: Path) -> None:
-    """After 3 pages two of them are relevant, after all 4 still two."""
-    rows = evaluate(crawled, good, background=BACKGROUND).rows(every=3)
-    assert [(3, 2, 2 / 3), (4, 2, 0.5)] == [row[:3] for row in rows]
+    assert {"neither HTML nor text": 1, "relevant pages without text": 1} == done.account.left_out
 
 
 @pytest.mark.paper("batsakis-threshold")
@@ -132,13 +126,6 @@ def test_rare_words_weigh_more(crawled: Path, good: Path) -> None:
     assert done.similarities[1] == pytest.approx(2 * common / math.sqrt(2 * (2 * common**2 + rare**2)), abs=1e-6)
 
 
-def test_idf_of_the_pages_at_hand() -> None:
-    """log(N / N_j) over crawl and relevant pages together; a word of all pages says nothing, and none weighs alike."""
-    bags = Bags.of([([0, 1], [1, 1]), ([0], [5])]), Bags.of([([0, 2], [1, 1])])
-    assert [0.0, math.log(3), math.log(3)] == pytest.approx(idf_of(["x", "y", "z"], bags, "pages").tolist())
-    assert [1.0, 1.0, 1.0] == idf_of(["x", "y", "z"], bags, "none").tolist()
-
-
 # -- where pages come from ---------------------------------------------------------------------------------------
 
 
@@ -153,11 +140,12 @@ def test_an_index_and_an_archive_say_the_same(tmp_path: Path, good: Path) -> Non
         assert (from_log.pages, from_log.similarities.tolist()) == (told.pages, told.similarities.tolist())
 
 
-def test_all_pages_of_an_index_by_number(tmp_path: Path) -> None:
+def test_all_pages_of_an_index_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For simulated crawls: what every page resembles of some pages given by their numbers."""
     pages = (Recorded(url, Page("ok", marked=text, links=Links())) for url, text in TEXTS.items())
     index = write_index(pages, tmp_path / "pages.index", source="test")
-    told = nearest_in(index, [1, 2], idf="none")
+    monkeypatch.setattr(Background, "load", lambda: BACKGROUND)
+    told = nearest_in(index, [1, 2])
     assert [3 / math.sqrt(6 * 2), 1.0, 1.0, 3 / math.sqrt(10 * 2)] == pytest.approx(told.tolist(), abs=1e-6)
     with pytest.raises(InputError, match="without texts"):
         nearest_in(Index.of({"a": ["b"]}), [0])
@@ -170,31 +158,20 @@ def test_addresses_are_looked_up_in_the_crawl_then_in_pages(crawled: Path, tmp_p
     named.write_text("http://A.test/2#top\nhttp://b.test/\nhttp://nowhere.test/\n")
     without = evaluate(crawled, named, background=BACKGROUND)
     assert 1 == without.relevant
-    assert {"relevant pages that were not crawled": 2} == without.left_out
-    assert ["1 relevant pages are", "2 of 3 relevant pages"] == [note[:21].rstrip() for note in without.notes]
+    assert ["1 relevant pages are", "2 of 3 relevant pages"] == [note[:21].rstrip() for note in without.account.notes]
     done = evaluate(crawled, named, pages=other, background=BACKGROUND)
     assert 2 == done.relevant
-    assert {f"not in {other}": 1} == done.left_out
+    assert {f"not in {other}": 1} == done.account.left_out
     assert 2 / math.sqrt(3 * 2) == pytest.approx(done.similarities[2], abs=1e-6)  # diesel, piston, engine
 
 
-def test_a_table_of_classes(tmp_path: Path) -> None:
-    """Rows of a class and of those below it; without one, all rows; titles are no address."""
+def test_a_table_of_addresses(crawled: Path, tmp_path: Path) -> None:
+    """The first column counts, each address once; titles and other lines are counted."""
     table = tmp_path / "labels.tsv"
-    rows = (
-        "url\tclass",
-        "http://a.test/1\tSea/Reefs",
-        "http://a.test/2\tSea",
-        "http://a.test/3\tSeats",
-        "nothing\tSea",
-    )
-    table.write_text("\n".join(rows))
-    account = Account()
-    assert ["http://a.test/1", "http://a.test/2"] == addresses(table, "Sea", account)
-    assert {"lines that begin with no address": 1} == dict(account.left_out)
-    assert 3 == len(addresses(table, "", Account()))
-    with pytest.raises(InputError, match="no page of class 'Land'; there is Sea/Reefs, Sea, Seats"):
-        addresses(table, "Land", Account())
+    table.write_text("url\tclass\nhttp://a.test/1\tSea\nhttp://A.test/1#top\tReefs\nnothing\tSea\n")
+    done = evaluate(crawled, table, background=BACKGROUND)
+    assert (1, 1.0) == (done.relevant, done.similarities[0])
+    assert {"lines that begin with no address": 2} == done.account.left_out
 
 
 # -- what goes wrong ---------------------------------------------------------------------------------------------
@@ -227,8 +204,6 @@ def test_no_relevant_page_that_can_be_read(crawled: Path, tmp_path: Path) -> Non
         evaluate(crawled, named)
     with pytest.raises(InputError, match=r"there is no .*missing"):
         evaluate(crawled, tmp_path / "missing")
-    with pytest.raises(InputError, match="--idf is some"):
-        evaluate(crawled, named, idf="some")  # type: ignore[arg-type]
 
 
 def test_a_log_with_words_that_have_no_name(tmp_path: Path, good: Path) -> None:
@@ -286,23 +261,24 @@ def test_the_command_tells_the_table(
     crawled: Path, good: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Pages, relevant ones, fraction, average; what was left out; the same for machines."""
-    assert 0 == run(monkeypatch, "lab", "evaluate", str(crawled), "--relevant", str(good), "--idf", "none")
+    monkeypatch.setattr(Background, "load", lambda: BACKGROUND)
+    words = ("lab", "evaluate", str(crawled), "--relevant", str(good))
+    assert 0 == run(monkeypatch, *words)
     told = capsys.readouterr().out
     assert "Of 4 pages 2 (50.0%) are more similar than 0.75 to one of 2 relevant pages" in told
-    assert "Left out: 1 neither HTML nor text." in told
-    words = ("lab", "evaluate", str(crawled), "--relevant", str(good), "--idf", "none", "--every", "2", "--json")
-    assert 0 == run(monkeypatch, *words)
+    assert "- left out: 1 neither HTML nor text" in told
+    assert 0 == run(monkeypatch, *words, "--json")
     found = json.loads(capsys.readouterr().out)
-    assert [(2, 2), (4, 2)] == [(row["pages"], row["relevant"]) for row in found["checkpoints"]]
-    assert BY_HAND[3] == pytest.approx(found["similarities"][3]["similarity"], abs=1e-5)
+    assert [4, 2, 0.5] == found["parts"][0]["rows"][0][:3]
+    assert BY_HAND[3] == pytest.approx(found["similarities"]["http://a.test/4"], abs=1e-5)
 
 
 def test_findings_have_a_table_and_two_curves(crawled: Path, good: Path) -> None:
     """What a report draws: number of relevant pages as in figure 12, average similarity as in figure 13."""
-    findings = evaluate(crawled, good, background=BACKGROUND).findings(every=2)
+    findings = evaluate(crawled, good, background=BACKGROUND).findings()
     table, harvest, similarity = findings.parts
-    assert ("evaluation-table", 2) == (table.key, len(table.rows))  # type: ignore[union-attr]
-    assert [2.0, 2.0] == harvest.curves[0].y  # type: ignore[union-attr]
+    assert ("evaluation-table", 1) == (table.key, len(table.rows))  # type: ignore[union-attr]
+    assert [2.0] == harvest.curves[0].y  # type: ignore[union-attr]
     assert sum(BY_HAND) / 4 == pytest.approx(similarity.curves[0].y[-1])  # type: ignore[union-attr]
     assert any("without text" in remark for remark in findings.remarks)
     json.dumps(findings.as_dict())
