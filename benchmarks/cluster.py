@@ -38,7 +38,7 @@ from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import ORACLE, hunter
 from lycosa.lab.index import Index
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.store.log import MemoryLog

@@ -18,7 +18,7 @@ from lycosa.lab.certainty import paired
 from lycosa.lab.guides import guide_for
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import subjects_of
 

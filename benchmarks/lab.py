@@ -225,7 +225,7 @@ def measure(index: Index, steps: int, names: list[str], patience: float, repeat:
     if index.has_text:
         from lycosa.topics.making import make_topic
 
-        guide = Guide.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")), "vector")
+        guide = Guide.judged(index, make_topic(Options(topic=QUERY, judge="vector,idf=background")))
     else:
         guide = Guide.given(index)
     drawn = np.random.default_rng(1).choice(np.flatnonzero(np.asarray(guide.beta) > 0), SEEDS, replace=False)

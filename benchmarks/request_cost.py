@@ -31,7 +31,7 @@ from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account, Recorded
 from lycosa.lab.measures import Floats
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.replay.recording import Recording
 from lycosa.replay.records import Damaged

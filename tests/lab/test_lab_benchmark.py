@@ -30,7 +30,7 @@ from lycosa.lab.guides import Guide
 from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.measures import polite
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import Subject
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

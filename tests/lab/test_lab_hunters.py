@@ -16,7 +16,7 @@ from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import GROUPS, TrueScores, given, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.preparing import prepare
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.simulation import simulate
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics.given import Given

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import lycosa.lab.preparing as preparing
-from lycosa.core.errors import InputError
 from lycosa.core.types import Links, Page
 from lycosa.estimators.rulebook import RuleBook
 from lycosa.lab.index import Index
@@ -177,15 +176,13 @@ def test_labels_of_one_class_are_told_from_the_unlabelled(web_pages: list[Record
     assert ["cooking", "no class"] == Model.load(done.model).classes
 
 
-def test_what_can_not_be_prepared_is_an_error(tmp_path: Path) -> None:
-    """Unknown needs, and graphs without text; nothing is written."""
+def test_what_can_not_be_prepared_is_said(tmp_path: Path) -> None:
+    """Of a graph without text; nothing is written."""
     index = Index.of({"a": ["b"]}, score={"b": 1})
     (subject,) = subjects_of(index)
-    with pytest.raises(InputError, match="nobody can prepare 'luck'"):
-        prepare(index, subject, ["luck"], tmp_path)
-    with pytest.raises(InputError, match="no text: browsing can't be learned"):
-        prepare(index, subject, ["browsing"], tmp_path)
-    assert subject is prepare(index, subject, ["examples"], tmp_path)
+    lacking = prepare(index, subject, ["browsing"], tmp_path).lacking
+    assert {"browsing": "the corpus has no text: browsing can't be learned from it"} == lacking
+    assert {} == prepare(index, subject, [], tmp_path).lacking
     assert [] == list(tmp_path.iterdir())
 
 
@@ -195,6 +192,6 @@ def test_a_subject_that_nobody_links_to_can_not_be_browsed(tmp_path: Path) -> No
                       classes=["x" if n < 8 else "y"]) for n in range(20)]  # fmt: skip
     index = write_index(pages, tmp_path / "index", source="test")
     (subject,) = subjects_of(index, ["x"])
-    with pytest.raises(InputError, match="nobody can browse there"):
-        prepare(index, subject, ["browsing"], tmp_path / "out")
+    lacking = prepare(index, subject, ["browsing"], tmp_path / "out").lacking
+    assert "nobody can browse there" in lacking["browsing"]
     assert [] == list((tmp_path / "out" / "prepared").iterdir())

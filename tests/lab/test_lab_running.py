@@ -21,11 +21,11 @@ from commands import run as command
 from lycosa.core.errors import InputError
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Figure
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
-from lycosa.lab.results import COLUMNS, key_of, read_rows, read_run, strategy_mark, write_run
-from lycosa.lab.running import Results, run
+from lycosa.lab.keeping import code_mark
+from lycosa.lab.results import COLUMNS, Results, read_rows, read_run, write_run
+from lycosa.lab.running import run
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
 
@@ -267,13 +267,16 @@ def test_other_code_is_another_strategy(tmp_path: Path, own: Callable[[str], str
     """The key of a run changes with the code of a strategy of one's own and with a file that it names."""
     file = tmp_path / "a.tsv"
     file.write_text("one")
-    first = key_of(strategy_mark(f"rules,file={file}"))
-    assert first == key_of(strategy_mark(f"rules,file={file}"))
+    first = code_mark(f"rules,file={file}")
+    assert first == code_mark(f"rules,file={file}")
     file.write_text("two")
-    assert first != key_of(strategy_mark(f"rules,file={file}"))
-    assert strategy_mark(own("pass"))[1] != strategy_mark(own("raise ValueError"))[1]
-    # a package of ours is digested, as an arm too; a single file is not
-    assert [2, 2, 1] == [len(strategy_mark(text)) for text in ("scent", "mab_var,arms=scent+fl_n", "fl_n")]
+    assert first != code_mark(f"rules,file={file}")
+    text = own("pass")
+    module = tmp_path / f"{text.partition(':')[0]}.py"
+    for named in (text, f"mab_var,arms={text}+fl_n"):  # as an arm, too
+        first = code_mark(named)
+        module.write_text(module.read_text() + "# changed\n")
+        assert first != code_mark(named)
 
 
 # -- what goes wrong -----------------------------------------------------------------------------------------------
@@ -314,7 +317,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]
 
 
 def test_one_broken_strategy_does_not_stop_the_others(tmp_path: Path, own: Callable[[str], str]) -> None:
-    """Trials that fail are named in one line with the reason, and where the whole of it is; all others finish."""
+    """Trials that fail are named in one line with the reason and the line of code; all others finish."""
     text = own("raise RuntimeError('it broke')")
     settings = plan(strategies=["breadth-first", text], repetitions=1, seed_sets=4, budgets=[12])
     results = run(settings, tmp_path / "out", index=graph(), workers=1)
@@ -322,9 +325,8 @@ def test_one_broken_strategy_does_not_stop_the_others(tmp_path: Path, own: Calla
     failed = len(results.failed)
     assert 0 < failed == 4 - len(results.select(text))
     (line,) = [line for line in results.remarks if line.startswith("Failed")]
-    assert results.failed[0] in line
-    assert "RuntimeError: it broke" in line
-    assert (tmp_path / "out" / "failures.txt").read_text().count("Traceback") == failed
+    assert f"Failed: {text} in {failed} of 4 trials, first {results.failed[0]}: RuntimeError: it broke (" in line
+    assert line.endswith(".py, line 14)")
 
 
 def test_what_cannot_run_here_is_left_out(tmp_path: Path) -> None:
@@ -429,17 +431,19 @@ def fair(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_findings_of_an_experiment(fair: Results) -> None:
-    """Findings have a table for each budget, the curves, the differences to the first strategy, and all settings."""
+    """Findings have tables, curves, differences to a strategy if there is one to compare with, and all settings."""
     results = fair
     found = results.findings()
-    assert ["pages-20", "pages-60", "pages-harvest", "pages-differences", "pages-subjects"] == [
-        part.key for part in found.parts
-    ]
+    assert ["pages-harvest", "pages-curves", "pages-end", "pages-subjects"] == [part.key for part in found.parts]
+    assert ["strategy", "pages", "difference", "low", "high", "p", "topics"] == results.findings("oracle").parts[
+        2
+    ].columns
     assert (results.index.fingerprint, [20, 60]) == (found.corpus["fingerprint"], found.configuration["budgets"])
     table: Any = found.parts[0]
-    assert results.ranked(20) == [row[0] for row in table.rows]
-    assert ["oracle", "oracle,ahead=6"] == sorted(row[0] for row in table.rows[:2])
-    curves: Any = found.parts[2]
+    assert results.ranked(60) == [row[0] for row in table.rows]
+    assert [["strategy", "given", "20 pages", "60 pages"]] == [table.columns]
+    assert [str(results.interval(row[0], 20)) for row in table.rows] == [row[2] for row in table.rows]
+    curves: Any = found.parts[1]
     last = {
         curve.label: (curve.x[-1], curve.y[-1], curve.low[-1] <= curve.y[-1] <= curve.high[-1])
         for curve in curves.curves
@@ -449,18 +453,17 @@ def test_findings_of_an_experiment(fair: Results) -> None:
         assert last[text] == (60, pytest.approx(np.mean([row["score"] / 60 for row in of])), True)
 
 
-def test_labels_stand_beside_the_guides_own_word(corpus: Path, fair: Results, tmp_path: Path) -> None:
-    """As published the guide's own word counts; what labels say stands beside it, and is what they say elsewhere."""
-    own = run(paged(corpus, mode="as-published"), tmp_path / "own", workers=1)
-    at = lambda rows: [row for row in rows if row["strategy"] == "best-first"]  # noqa: E731
-    assert [row["harvest"] for row in at(fair.rows)] == [row["harvest_labels"] for row in at(own.rows)]
-    assert [row["harvest"] for row in at(own.rows)] != [row["harvest_labels"] for row in at(own.rows)]
-    table: Any = own.findings().parts[0]
-    assert ("as-published", True) == (table.mode, "harvest by labels" in table.columns)
-    guided, labelled = ({curve.label: curve.y for curve in figure.curves} for figure in _figures(own))
-    (plain,) = ({curve.label: curve.y for curve in figure.curves} for figure in _figures(fair))
-    assert ["as-published", "independent"] == [figure.mode for figure in _figures(own)]
-    assert plain["best-first"] == labelled["best-first"] != guided["best-first"]
+def test_claims_are_ruled_on(fair: Results, corpus: Path) -> None:
+    """A claim names two strategies of the experiment; two topics are too few to rule on it."""
+    plan = paged(corpus, claims=["best-first better than breadth-first", "oracle like best-first"])
+    one, other = replace(fair, experiment=plan).findings().claims
+    assert ("best-first better than breadth-first", "cannot be tested here") == (one.text, one.verdict)
+    assert one.evidence.startswith("2 topics only")
+    assert "best-first less breadth-first, harvest: +" in one.evidence
+    assert "oracle less best-first" in other.evidence
+    for wrong in ("best-first beats oracle", "best-first better than random"):
+        with pytest.raises(InputError, match="is not 'A better than B'"):
+            paged(corpus, claims=[wrong]).check()
 
 
 def test_differences_are_paired_by_topic_and_seed_set(fair: Results) -> None:
@@ -506,10 +509,6 @@ def test_read_rows_refuses_what_cannot_be_compared(fair: Results, tmp_path: Path
             read_rows(tmp_path, fair.index.fingerprint)
 
 
-def _figures(results: Results) -> list[Figure]:
-    return [part for part in results.findings().parts if isinstance(part, Figure)]
-
-
 def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
     """In a corpus without classes a query is hunted as published: the guide judges, and no labels stand beside it."""
     pages = (replace(page, classes=()) for page in embedded(pages=120, hosts=4))
@@ -519,8 +518,7 @@ def test_a_query_where_nobody_has_labelled_anything(tmp_path: Path) -> None:
     assert ["telescope planet star"] == list(results.subjects)
     assert {"as-published"} == {row["mode"] for row in results.rows}
     assert results.mean("oracle", 20) >= results.mean("best-first", 20) > results.mean("breadth-first", 20) > 0
-    assert all(np.isnan(row["harvest_labels"]) for row in results.rows)
-    assert ["as-published"] == [figure.mode for figure in _figures(results)]
+    assert {"as-published"} == {part.mode for part in results.findings().parts}
 
 
 def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -542,7 +540,7 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert 0 == command(monkeypatch, *words, "--corpus", str(corpus), *flags, "--seed-count", "1", "--out", str(out))
     told = loads(capsys.readouterr().out)
     assert (6, [], [10, 40]) == (told["crawls"], told["failed"], told["experiment"]["budgets"])
-    assert {"experiment.toml", "results.csv", "results.parquet", "times.csv", "report", "runs", "guides"} == {
+    assert {"experiment.toml", "results.csv", "results.parquet", "report", "runs", "guides"} == {
         path.name for path in out.iterdir()
     }
     once_more = [
@@ -559,7 +557,7 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert 0 == command(monkeypatch, *once_more)
     assert tables(out) == tables(again)
     shown, _, paired = capsys.readouterr().out.partition("Harvest less that of")
-    assert 4 == paired.count("+0.000 [+0.000, +0.000]")
+    assert 4 == paired.count("+0.000 (95 %: +0.000 to +0.000; p = 1.000)")
     assert [one["strategy"] for one in told["strategies"]] == sorted(
         ["breadth-first", "best-first"], key=lambda text: shown.index(f"\n{text} ")
     )
@@ -578,7 +576,7 @@ def test_the_command_against_a_strategy(
     assert ("best-first", 20, 2) == (line["strategy"], line["budget"], line["n"])
     means = {one["strategy"]: one["harvest"][0]["mean"] for one in told["strategies"]}
     assert means["best-first"] - means["breadth-first"] == pytest.approx(line["mean"])
-    assert "Harvest compared with breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert "Harvest less that of breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
 def test_the_command_says_what_is_wrong(

@@ -10,7 +10,7 @@ import lycosa.lab.reach as reach
 from lycosa.core.errors import InputError
 from lycosa.lab.index import Index
 from lycosa.lab.reach import FAR, distances_to, leads
-from lycosa.lab.running import seed_sets
+from lycosa.lab.seeds import seed_sets
 from lycosa.lab.subjects import Subject
 
 

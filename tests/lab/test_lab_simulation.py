@@ -65,7 +65,7 @@ class World:
     def guide(self, wants: tuple[str, ...]) -> Guide:
         """What it says of all pages."""
         if wants not in self.guides:
-            self.guides[wants] = Guide.judged(self.index, self.topic(), "vector", wants)
+            self.guides[wants] = Guide.judged(self.index, self.topic(), wants)
         return self.guides[wants]
 
     def make(self, text: str) -> Strategy:

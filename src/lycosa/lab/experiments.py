@@ -50,6 +50,9 @@ MODES = {
     AS_PUBLISHED: "the guide judges what it has fetched itself, as some papers have it",
 }
 
+Expected = Literal["better", "not better", "alike"]
+_EXPECTED: dict[str, Expected] = {" not better than ": "not better", " better than ": "better", " like ": "alike"}
+
 # Keys that people write for others.
 _MEANT = {"topics": "subjects", "topic": "subjects", "classes": "subjects", "index": "corpus", "judges": "judge"}
 
@@ -83,7 +86,7 @@ class Experiment:
     >>> plan = Experiment("mine", "my.index", ["best-first", "breadth-first"], subjects=["Science"], budgets=[300, 100])
     >>> plan.check()
     >>> plan.budgets, plan.told, len(plan.as_dict())
-    ([100, 300], 'words', 19)
+    ([100, 300], 'words', 20)
     """
 
     name: str = setting("What the experiment is called; its report, too.")
@@ -145,6 +148,12 @@ class Experiment:
         least=1,
         most=10_000,
     )
+    claims: list[str] = setting(
+        "What is claimed of two strategies: 'A better than B', 'A not better than B' or 'A like B'.",
+        [],
+        flag="--claim",
+        metavar="CLAIM",
+    )
     random_seed: int = setting("Another number: other subjects, seeds and chances.", 0, flag="--random-seed", least=0)
 
     def __post_init__(self) -> None:
@@ -155,6 +164,20 @@ class Experiment:
     def budget(self) -> int:
         """The largest: all others are read off the same crawl."""
         return self.budgets[-1]
+
+    @property
+    def claimed(self) -> dict[str, tuple[str, str, Expected]]:
+        """Each claim with its two strategies and what is expected of the first."""
+        claims: dict[str, tuple[str, str, Expected]] = {}
+        for text in self.claims:
+            for words, expect in _EXPECTED.items():
+                one, said, other = text.partition(words)
+                if said and one in self.strategies and other in self.strategies:
+                    claims[text] = one, other, expect
+                    break
+            else:
+                raise InputError(f"the claim {text!r} is not 'A better than B', of two strategies of the experiment")
+        return claims
 
     def check(self) -> None:
         """Refuse what can't work, each with its remedy. What the corpus has to do with it is seen when it is run."""
@@ -170,6 +193,7 @@ class Experiment:
             if about["most"] is not None and value > about["most"]:
                 raise InputError(f"{item.name} is {value:,}: it must be {about['most']:,} or less")
         self._check_names()
+        _ = self.claimed
         if self.told == "truth" and self.mode != AS_PUBLISHED:
             raise InputError(
                 "a guide that is told the truth judges itself: set mode to 'as-published', or told to something else"

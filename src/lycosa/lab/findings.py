@@ -10,16 +10,13 @@ from typing import Any, Final, Literal, NamedTuple, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lycosa.drawing.figure import Curve
+from lycosa.drawing.figure import Curve as Curve
 from lycosa.drawing.figure import Figure as Drawn
 from lycosa.lab.certainty import Difference, Floats, interval, paired
-from lycosa.lab.experiments import AS_PUBLISHED, INDEPENDENT, Mode
-
-__all__ = [
-    "AS_PUBLISHED", "CHANCE", "ENOUGH", "FAILS", "HOLDS", "INDEPENDENT", "NEGLIGIBLE", "UNTESTED", "WEIGHED", "Cell",
-    "Claim", "Curve", "Figure", "Findings", "Mode", "Ruling", "Table", "Verdict", "compare", "joined", "on", "ruled",
-    "says",
-]  # fmt: skip
+from lycosa.lab.experiments import AS_PUBLISHED as AS_PUBLISHED
+from lycosa.lab.experiments import INDEPENDENT as INDEPENDENT
+from lycosa.lab.experiments import Expected as Expected
+from lycosa.lab.experiments import Mode as Mode
 
 Verdict = Literal["holds", "does not hold", "cannot be tested here"]
 HOLDS: Final = "holds"
@@ -120,8 +117,6 @@ WEIGHED = (
     "both are at the ceiling, or both are the same because the topic is exhausted. With fewer than 6 topics left a "
     "claim cannot be tested."
 )
-
-Expected = Literal["better", "not better", "alike"]
 
 
 def compare(
@@ -227,8 +222,8 @@ def joined(rulings: Iterable[Ruling]) -> Ruling:
     'cannot be tested here'
     """
     several = list(rulings)
-    verdicts = [one.verdict for one in several]
-    verdict = next((one for one in (FAILS, UNTESTED) if one in verdicts), HOLDS if verdicts else UNTESTED)
+    verdicts = {one.verdict for one in several}
+    verdict: Verdict = FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else UNTESTED
     return Ruling(verdict, "\n".join(dict.fromkeys(line for one in several for line in one.evidence.splitlines())))
 
 

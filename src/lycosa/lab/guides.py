@@ -7,20 +7,16 @@ Those that learn as the crawl goes (idf learned from its pages) have to judge du
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
-from zipfile import BadZipFile
 
 import msgpack
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
-from lycosa.core.files import replacing
 from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
@@ -28,6 +24,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Terms, Visit, as_stored
 from lycosa.lab.experiments import TOLD
 from lycosa.lab.index import Index
+from lycosa.lab.keeping import Columns, code_mark, corpus_mark, digest, load, save
 from lycosa.lab.subjects import Subject
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics import TOPICS, describe
@@ -36,7 +33,6 @@ from lycosa.topics.examples import centroid
 from lycosa.topics.making import make_topic
 from lycosa.topics.query import Query
 
-VERSION = 1
 JUDGES = {"words": "vector,idf=background", "examples": "vector,idf=none", "model": "model"}
 WANTS = (*FACETS, CONTEXT_SCORE)  # all that strategies want judged beside anchors
 
@@ -71,29 +67,18 @@ class Guide:
         return cls(index, beta, alpha, exact=True)
 
     @classmethod
-    def judged(cls, index: Index, topic: Topic, name: str, wants: tuple[str, ...] = (), tell: Tell = silent) -> Guide:
-        """Let a topic judge all pages. `wants` are the facets that strategies will ask for."""
-        ask(topic, wants)
-        reader = Vocabulary()
-        beta = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
-        links = np.zeros(int(index.link_start[-1]), np.float32)
-        facets: dict[str, NDArray[np.float32]] = {}
-        data: list[bytes] = []
-        for node in range(len(index)):
-            page = index.page(node)
-            said = topic.judge(page, reader.read(page))
-            here = slice(index.link_start[node], index.link_start[node + 1])
-            beta[node] = said.beta if np.isfinite(said.beta) else 0.0
-            links[here] = np.nan_to_num(said.alphas)
-            for facet, column in said.facets.items():
-                if facet not in facets:
-                    facets[facet] = np.zeros(len(links), np.float32)
-                facets[facet][here] = np.nan_to_num(column)
-            data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
-            tell("judging pages", node + 1, len(index))
+    def judged(
+        cls, index: Index, topic: Topic, wants: tuple[str, ...] = (), path: Path | None = None, tell: Tell = silent
+    ) -> Guide:
+        """Let a topic judge all pages, or read what it said before; `wants` are the facets that strategies ask for."""
+        kept = load(path)
+        (facets, data), columns = kept or _judge_all(index, topic, wants, tell)
+        if path is not None and kept is None:
+            save(path, [facets, data], **columns)
         return cls(
-            index, beta, strongest(index, links), topic.threshold, name,
-            links if len(index.link_slot) else None, facets, data if any(data) else [],
+            index, columns["beta"], strongest(index, columns["links"]), topic.threshold,
+            links=columns["links"] if len(index.link_slot) else None, data=data,
+            facets={name: columns[f"facet {number}"] for number, name in enumerate(facets)},
             exact=bool(getattr(topic, "exact", False)),
         )  # fmt: skip
 
@@ -113,6 +98,28 @@ class Guide:
     def alphas(self, node: int) -> NDArray[np.float32]:
         start = self.index.columns["child_start"]
         return self.alpha[start.item(node) : start.item(node + 1)]
+
+
+def _judge_all(index: Index, topic: Topic, wants: tuple[str, ...], tell: Tell) -> tuple[Any, Columns]:
+    """Judge every page: the names of facets and the data of each page, and columns of betas, alphas and facets."""
+    ask(topic, wants)
+    reader = Vocabulary()
+    beta = np.zeros(len(index))  # in double precision, as the engine has it: ties are broken by less
+    links = np.zeros(int(index.link_start[-1]), np.float32)
+    facets: dict[str, NDArray[np.float32]] = {}
+    data: list[bytes] = []
+    for node in range(len(index)):
+        page = index.page(node)
+        said = topic.judge(page, reader.read(page))
+        here = slice(index.link_start[node], index.link_start[node + 1])
+        beta[node] = said.beta if np.isfinite(said.beta) else 0.0
+        links[here] = np.nan_to_num(said.alphas)
+        for facet, column in said.facets.items():
+            facets.setdefault(facet, np.zeros(len(links), np.float32))[here] = np.nan_to_num(column)
+        data.append(msgpack.packb(as_stored(said.data)) if said.data else b"")
+        tell("judging pages", node + 1, len(index))
+    columns = {f"facet {number}": column for number, column in enumerate(facets.values())}
+    return (list(facets), data if any(data) else []), {"beta": beta, "links": links, **columns}
 
 
 def strongest(index: Index, links: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -215,17 +222,11 @@ def guide_for(
     stems = dict(topic.weights) if told == "examples" and isinstance(topic, Query) else {}
     path = None
     if out is not None:
-        key = repr((VERSION, index.fingerprint, told, judge, kinds, _identity(subject, told), topic.threshold))
-        path = Path(out) / "guides" / f"{xxhash.xxh3_128_hexdigest(key.encode())}.npz"
-        kept = _read(path, index)
-        if kept is not None:
-            kept.stems, kept.exact = stems, bool(getattr(topic, "exact", False))
-            return kept
-    guide = Guide.judged(index, topic, f"{judge} by {told}", kinds, tell)
-    guide.stems = stems
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, guide)
+        learned = {"words": subject.words, "examples": subject.examples, "model": subject.model}[told]
+        key = digest(corpus_mark(index), told, code_mark(judge), kinds, learned, subject.targets, topic.threshold)
+        path = Path(out) / "guides" / f"{key}.npz"
+    guide = Guide.judged(index, topic, kinds, path, tell)
+    guide.name, guide.stems = f"{judge} by {told}", stems
     return guide
 
 
@@ -285,67 +286,3 @@ def _given(index: Index, subject: Subject, told: str, judge: str) -> Guide:
     if told == "truth":
         guide.beta, guide.name = np.asarray(subject.truth, np.float32), "truth"
     return guide
-
-
-def _identity(subject: Subject, told: str) -> object:
-    """What a guide is told, as far as it decides what the guide says."""
-    if told == "words":
-        return subject.words
-    if told == "examples":
-        return subject.examples
-    assert subject.model is not None
-    return xxhash.xxh3_128_hexdigest(subject.model.read_bytes()), subject.targets
-
-
-# -- as files --------------------------------------------------------------------------------------------------
-
-
-def _write(path: Path, guide: Guide) -> None:
-    lengths = np.array([len(data) for data in guide.data], np.int64)
-    facts = {"threshold": guide.threshold, "name": guide.name, "facets": list(guide.facets)}
-    arrays: dict[str, NDArray[Any]] = {
-        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
-        "beta": guide.beta,
-        "alpha": guide.alpha,
-        "lengths": lengths,
-        "data": np.frombuffer(b"".join(guide.data), np.uint8),
-        **{f"facet {number}": column for number, column in enumerate(guide.facets.values())},
-    }
-    if guide.links is not None:
-        arrays["links"] = guide.links
-    with replacing(path) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _read(path: Path, index: Index) -> Guide | None:
-    """None if it is not there, or not whole: then it is made again."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            facts = json.loads(arrays["facts"].tobytes())
-            ends = np.cumsum(arrays["lengths"]).tolist()
-            data = arrays["data"].tobytes()
-            facets = {name: arrays[f"facet {number}"] for number, name in enumerate(facts["facets"])}
-            guide = Guide(
-                index, arrays["beta"], arrays["alpha"], facts["threshold"], facts["name"],
-                arrays.get("links"), facets,
-                [data[first:last] for first, last in zip([0, *ends], ends, strict=False)],
-            )  # fmt: skip
-            return guide if _fits(guide, len(data), ends) else None
-    except (OSError, ValueError, KeyError, EOFError, TypeError, RecursionError, BadZipFile):
-        return None
-
-
-def _fits(guide: Guide, size: int, ends: list[int]) -> bool:
-    """Whether there is a number for each node, child and link of the index."""
-    index = guide.index
-    links = len(index.link_slot) or len(index.child)
-    columns = [(guide.beta, len(index)), (guide.alpha, len(index.child))]
-    columns += [(column, links) for column in (guide.links, *guide.facets.values()) if column is not None]
-    return (
-        all(column.shape == (long,) and column.dtype.kind == "f" for column, long in columns)
-        and all(bool(np.isfinite(column).all()) for column, _ in columns)
-        and (guide.links is not None) == bool(len(index.link_slot))
-        and len(ends) in (0, len(index))
-        and (ends[-1] if ends else 0) == size
-        and isinstance(guide.threshold, int | float)
-    )

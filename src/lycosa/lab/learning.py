@@ -14,37 +14,34 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from time import process_time
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.assessor import Assessor
 from lycosa.core.budget import Tally
 from lycosa.core.errors import InputError
-from lycosa.core.files import Mark, replacing
+from lycosa.core.files import Mark
 from lycosa.core.protocols import Keeper, Learner, Topic, Warden
 from lycosa.core.table import Table
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
+from lycosa.lab.keeping import corpus_mark, digest, load, save
 from lycosa.lab.subjects import Subject
-from lycosa.text.embeddings import DIMENSIONS, digest
+from lycosa.text import embeddings
 from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
 from lycosa.topics.base import ask
 from lycosa.topics.probability import Probability
 from lycosa.topics.probability.judge import vector_of
 from lycosa.topics.query import Query
 
-VERSION = 1
-
 
 def _vectors() -> str:
     """Which word vectors there are; empty for none."""
     try:
-        return digest()
+        return embeddings.digest()
     except InputError:
         return ""
 
@@ -66,14 +63,13 @@ class Readings:
     @classmethod
     def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
         """Read all pages; or take what was read before from a file under `out`."""
-        key = xxhash.xxh3_128_hexdigest(repr((VERSION, index.fingerprint, _vectors())).encode())
-        path = out / "readings" / f"{key}.npz" if out is not None and index.fingerprint else None
-        made = _read(path, index) if path is not None else None
-        if made is None:
-            made = cls._made(index, tell)
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                _write(path, made)
+        path = out / "readings" / f"{digest(corpus_mark(index), _vectors())}.npz" if out is not None else None
+        if kept := load(path):
+            (words, languages), columns = kept
+            return cls(index, words, languages, columns)
+        made = cls._made(index, tell)
+        if path is not None:
+            save(path, [made.words, made.languages], start=made.start, every=made.every, vectors=made.vectors)
         return made
 
     @classmethod
@@ -89,7 +85,7 @@ class Readings:
         columns = {
             "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
             "every": np.concatenate([*every, np.zeros(0, np.int32)]),
-            "vectors": np.array(vectors, np.int8).reshape(len(index), DIMENSIONS),
+            "vectors": np.array(vectors, np.int8).reshape(len(index), embeddings.DIMENSIONS),
         }
         return cls(index, words.terms, languages, columns)
 
@@ -267,35 +263,3 @@ def learning_guide(index: Index, subject: Subject, told: str, judge: str, readin
         index, readings, topic, f"{judge} by {told}", first.threshold, bool(getattr(first, "probability", False)),
         dict(getattr(first, "weights", {})) if told == "examples" else {},
     )  # fmt: skip
-
-
-# -- as files --------------------------------------------------------------------------------------------------
-
-
-def _write(path: Path, made: Readings) -> None:
-    texts = ["\n".join(made.words), "\n".join(made.languages)]
-    packed = [np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8) for text in texts]
-    with replacing(path) as file:
-        np.savez(
-            file, words=packed[0], languages=packed[1], start=made.start, every=made.every, vectors=made.vectors
-        )  # fmt: skip
-
-
-def _read(path: Path, index: Index) -> Readings | None:
-    """None if it is not there, or not whole: then it is made again."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            columns = {name: kept[name] for name in ("start", "every", "vectors")}
-            words, languages = (
-                kept[name].tobytes().decode("utf-8", "surrogatepass").split("\n") for name in ("words", "languages")
-            )
-    except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile):
-        return None
-    start, every = columns["start"], columns["every"]
-    whole = (
-        len(languages) == len(index) == len(start) - 1 == len(columns["vectors"])
-        and columns["vectors"].shape[1:] == (DIMENSIONS,)
-        and start[-1] == len(every)
-        and (not len(every) or (every.min() >= BREAK and every.max() < len(words)))
-    )
-    return Readings(index, words, languages, columns) if whole else None

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Links, Page
 from lycosa.lab.index import Index
+from lycosa.lab.keeping import corpus_mark, digest
 from lycosa.lab.subjects import Subject, chance, labelled
 from lycosa.text.bags import Bags
 from lycosa.text.model_words import ModelWords
@@ -36,10 +36,6 @@ from lycosa.training.pages import Trained, train
 from lycosa.training.rules import train_rules
 from lycosa.training.sources import table_rows
 from lycosa.training.wandering import sessions
-
-VERSION = 1  # files of another version are made again
-
-NEEDS = ("examples", "model", "rules", "browsing")
 
 OPEN = 0.25  # share of the pages that a model and rules may learn from
 
@@ -55,27 +51,24 @@ SESSIONS = 60  # browsing sessions
 def prepare(
     index: Index, subject: Subject, needs: Collection[str], out: Path, random_seed: int = 0, tell: Tell = silent
 ) -> Subject:
-    """The subject with what is needed: examples, model, rules, browsing. Kept under `out`, made once.
+    """The subject with what is needed: model, rules, browsing. Kept under `out`, made once; or why it is `lacking`.
 
     A model tells the subject from the other classes: it is a class of its own, small ones among the others go into
     their parents. Rules are learned from the same pages and from what they link to. Browsing is simulated: someone
     starts anywhere off the subject and follows links until relevant pages are found.
     """
-    strange = [need for need in needs if need not in NEEDS]
-    if strange:
-        raise InputError(f"nobody can prepare {strange[0]!r}: it is one of {', '.join(NEEDS)}")
-    wanted = {*needs, *(("model",) if "rules" in needs else ())} - {"examples"}
-    if not wanted:
-        return subject
-    if not index.has_text:
-        raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
-    done = replace(subject, notes=list(subject.notes), seen=~subject.unseen)
-    if done.model is not None:
-        wanted.discard("model")
+    wanted = {*needs, *(("model",) if "rules" in needs else ())}
+    done = replace(subject, notes=list(subject.notes), seen=~subject.unseen, lacking={})
     work = _Work(index, done, random_seed, tell)
     for need, make in (("model", _model), ("rules", _rules), ("browsing", _browsing)):
-        if need in wanted:
-            path, made = _kept(out, work, need, make)
+        if need in wanted and getattr(done, need) is None:
+            try:
+                if not index.has_text:
+                    raise InputError(f"the corpus has no text: {' and '.join(sorted(wanted))} can't be learned from it")
+                path, made = _kept(out, work, need, make)
+            except InputError as error:
+                done.lacking[need] = str(error)
+                continue
             setattr(done, need, path / need)
             done.seen[list(made.looked)] = True
             for note in made.notes:
@@ -136,12 +129,8 @@ def _kept(out: Path, work: _Work, need: str, make: Callable[[_Work, Path], _Made
     Several processes may do so at once: they make the same, and the first that is done is as good as the others.
     """
     subject, index = work.subject, work.index
-    known = [VERSION, index.fingerprint, subject.name, subject.examples, need, work.random_seed]
-    digest = xxhash.xxh3_64(repr(known).encode())
-    digest.update(subject.truth.tobytes())
-    digest.update(subject.learnable.tobytes())
-    name = "".join(letter if letter.isalnum() else "-" for letter in subject.name)[-60:]
-    path = Path(out) / "prepared" / f"{name}-{need}-{digest.hexdigest()}"
+    known = [subject.name, subject.examples, need, work.random_seed, subject.truth, subject.learnable]
+    path = Path(out) / "prepared" / f"{need}-{digest(corpus_mark(index), *known)}"
     if not (path / "made.json").is_file():
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")
         shutil.rmtree(beside, ignore_errors=True)
@@ -312,7 +301,9 @@ def _merge(chosen: dict[int, str], subject: str) -> list[str]:
 
 
 def _rules(work: _Work, folder: Path) -> _Made:
-    model = work.subject.model or Path()
+    model = work.subject.model
+    if model is None:
+        raise InputError(work.subject.lacking["model"])
     labels = {node_of(url): label for url, label in table_rows(model.with_name("labels.tsv"))}
     look = Looking(work.index, work.open())
     table = table_of(labels, folder / "labels.tsv")

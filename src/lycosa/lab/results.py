@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import inspect
 import io
-import json
 import math
 import re
-import shlex
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa import estimators, topics
 from lycosa.core.errors import InputError
 from lycosa.core.files import replacing
-from lycosa.core.options import FILES
-from lycosa.core.spec import imported, parse
-from lycosa.estimators import STRATEGIES
 from lycosa.lab import certainty, measures
-from lycosa.lab.certainty import Difference
+from lycosa.lab.certainty import Difference, Floats
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import AS_PUBLISHED, INDEPENDENT, Cell, Figure, Findings, Mode, Table
+from lycosa.lab.external import FORFEITED
+from lycosa.lab.findings import (
+    AS_PUBLISHED,
+    INDEPENDENT,
+    UNTESTED,
+    Cell,
+    Claim,
+    Expected,
+    Figure,
+    Findings,
+    Mode,
+    Ruling,
+    Table,
+    compare,
+)  # fmt: skip
 from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import ORACLE, ahead_of, given, wants
+from lycosa.lab.hunters import ORACLE, ahead_of, given, label, wants
 from lycosa.lab.index import Index
+from lycosa.lab.keeping import corpus_mark, load, save
 from lycosa.lab.reach import bound
 from lycosa.lab.simulation import Trace
 from lycosa.lab.subjects import Subject
-from lycosa.topics import TOPICS
 from lycosa.version import __version__
 
 YARDSTICKS = (
@@ -65,30 +70,31 @@ COLUMNS: dict[str, str] = {
     "ahead": "score as a share of what the oracle that looks ahead has, a lower bound of the optimum; empty without",
     "sites": "hosts with a relevant page among them, those of relevant seeds left out; empty where nodes have no hosts",
     "area": "under the harvest curve up to the budget, as a share of the whole",
-    "harvest_labels": "as-published only: the harvest as labels have it, who know nothing of the guide",
-    "recall_labels": "as-published only: the recall as labels have it",
 }
+
+Start = tuple[str, int, int]  # topic, seed set and repetition: what trials of several strategies have in common
+Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
+Row = dict[str, Any]  # of results.csv: see COLUMNS
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trial: which it was, and what it fetched. `trace.seconds` is no part of the result."""
+    """One trial: which it is, and what it fetched once it was run. `trace.seconds` is no part of the result."""
 
     strategy: str
     subject: str
     seed_set: int
     repetition: int
-    trace: Trace
+    trace: Trace = field(default_factory=lambda: Trace(np.zeros(0, np.int32), 0), repr=False, compare=False)
+    seeds: tuple[int, ...] = ()
+    key: str = ""  # names its file
 
     @property
-    def start(self) -> tuple[str, int, int]:
-        """What it has in common with the trials of other strategies that began as it did."""
+    def start(self) -> Start:
         return self.subject, self.seed_set, self.repetition
 
-
-Unit = tuple[str, int]  # topic and seed set: intervals are drawn over these, repetitions are averaged before
-
-Row = dict[str, Any]  # of results.csv: see COLUMNS
+    def __str__(self) -> str:
+        return f"{self.strategy} on {self.subject}, seed set {self.seed_set + 1}, repetition {self.repetition + 1}"
 
 
 @dataclass
@@ -104,12 +110,14 @@ class Results:
     failed: list[str] = field(default_factory=list)  # trials that broke down: an error in a strategy
     kept: Path | None = None  # directory of the guides
     _guides: dict[str, Guide] = field(default_factory=dict, init=False, repr=False)
-    _intervals: dict[tuple[str, int, str], certainty.Interval] = field(default_factory=dict, init=False, repr=False)
-    _bounds_of: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
+    _bounds: dict[Unit, list[float]] = field(default_factory=dict, init=False, repr=False)
 
     def select(self, strategy: str) -> list[Outcome]:
         """The outcomes of a strategy, in their order."""
         return [one for one in self.outcomes if one.strategy == strategy]
+
+    def starts(self, strategy: str) -> dict[Start, Outcome]:
+        return {one.start: one for one in self.select(strategy)}
 
     def guide(self, subject: str) -> Guide:
         """What was said of all pages."""
@@ -121,7 +129,7 @@ class Results:
         return self._guides[subject]
 
     @property
-    def _key(self) -> str:
+    def key(self) -> str:
         return re.sub(r"[^\w.-]+", "-", self.experiment.name).strip("-.") or "experiment"
 
     @property
@@ -130,11 +138,9 @@ class Results:
 
     def truth(self, subject: str, mode: str = "") -> NDArray[np.float32]:
         """What each page is worth: by the labels, or in as-published mode by what the guide says."""
-        if (mode or self.mode) == AS_PUBLISHED:
-            return self.guide(subject).beta
-        return self.subjects[subject].truth
+        return self.guide(subject).beta if (mode or self.mode) == AS_PUBLISHED else self.subjects[subject].truth
 
-    def gains(self, outcome: Outcome, mode: str = "") -> measures.Floats:
+    def gains(self, outcome: Outcome, mode: str = "") -> Floats:
         """What each page of a crawl was worth, in order, seeds and seen pages left out.
 
         An oracle that looks ahead is there for the optimum, of which any crawl is a lower bound: after each page it has
@@ -146,8 +152,13 @@ class Results:
         return own if greedy is None else measures.better(own, measures.gains(greedy.trace, subject, truth))
 
     @cached_property
-    def _greedy(self) -> dict[tuple[str, int, int], Outcome]:
-        return {one.start: one for one in self.select(ORACLE)}
+    def _greedy(self) -> dict[Start, Outcome]:
+        return self.starts(ORACLE)
+
+    @cached_property
+    def _ahead(self) -> dict[Start, Outcome]:
+        """The oracle that looks ahead, if it is there; where there are several, the one that sees farthest."""
+        return self.starts(max(filter(ahead_of, self.strategies), key=ahead_of, default=""))
 
     @cached_property
     def strategies(self) -> list[str]:
@@ -158,11 +169,7 @@ class Results:
     @cached_property
     def rows(self) -> list[Row]:
         """A row for each trial and budget: see COLUMNS."""
-        budgets, corpus = self.experiment.budgets, corpus_mark(self.index)
-        greedy, ahead = (
-            {one.start: measures.found(self.gains(one), budgets) for text in texts for one in self.select(text)}
-            for texts in ([ORACLE], self._ahead)
-        )
+        corpus = corpus_mark(self.index)
         rows = []
         for one in self.outcomes:
             trial = {
@@ -172,52 +179,40 @@ class Results:
                 "strategy": one.strategy,
                 "given": self.given(one.strategy),
                 "seed_set": one.seed_set + 1,
-                "start": _digest(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes())[:8],
+                "start": f"{crc32(np.sort(one.trace.nodes[: one.trace.seeds]).tobytes()):08x}",
                 "repetition": one.repetition + 1,
             }
-            figures = self._figures_at(one, greedy.get(one.start), ahead.get(one.start))
-            for at, budget in enumerate(budgets):
-                own = {name: figures[name][at].item() for name in figures}
-                rows.append({**trial, "budget": budget, **own})
+            figures = self._figures_at(one)
+            for at, budget in enumerate(self.experiment.budgets):
+                rows.append(
+                    {**trial, "budget": budget, **{name: column[at].item() for name, column in figures.items()}}
+                )
         return rows
 
-    @cached_property
-    def _ahead(self) -> list[str]:
-        """The oracle that looks ahead, if it is there; where there are several, the one that sees farthest."""
-        return sorted(filter(ahead_of, self.strategies), key=ahead_of)[-1:]
-
-    def _figures_at(
-        self, one: Outcome, greedy: measures.Floats | None, ahead: measures.Floats | None
-    ) -> dict[str, NDArray[Any]]:
-        """What came of a trial at each budget, and as a share of what the two oracles have."""
+    def _figures_at(self, one: Outcome) -> dict[str, NDArray[Any]]:
+        """What came of a trial at each budget."""
         budgets, subject, gains = self.experiment.budgets, self.subjects[one.subject], self.gains(one)
-        truth, nothing = self.truth(one.subject), np.full(len(budgets), math.nan)
+        truth, hosts = self.truth(one.subject), self.index.hosts
         least = self.guide(one.subject).threshold if self.mode == AS_PUBLISHED else 0.0
         score, curve = measures.found(gains, budgets), measures.cumulative(gains)
+        sites = measures.sites(one.trace, subject, hosts, truth, least)
+        nowhere = np.full(len(budgets), math.nan)
         figures = {
             "fetched": measures.fetched(gains, budgets),
             "found": measures.found((gains >= least) & (gains > 0), budgets).astype(np.int64),
             "score": score,
             "harvest": measures.harvest(gains, budgets),
             "recall": measures.recall(gains, measures.targets(one.trace, subject, truth), budgets),
-            "relative": nothing if greedy is None else np.divide(score, greedy, out=nothing.copy(), where=greedy > 0),
-            "ahead": nothing if ahead is None else np.divide(score, ahead, out=nothing.copy(), where=ahead > 0),
-            "sites": self._sites(one, truth, least),
+            "relative": nowhere,
+            "ahead": nowhere,
+            "sites": measures.found(sites, budgets) if (hosts >= 0).any() else nowhere,
             "area": np.array([measures.area(curve, budget) for budget in budgets]),
-            "harvest_labels": nothing,
-            "recall_labels": nothing,
         }
-        if self.mode == AS_PUBLISHED and subject.truth_by.startswith("labels"):
-            fair = measures.gains(one.trace, subject)
-            figures["harvest_labels"] = measures.harvest(fair, budgets)
-            figures["recall_labels"] = measures.recall(fair, measures.targets(one.trace, subject), budgets)
+        for column, yardstick in (("relative", self._greedy), ("ahead", self._ahead)):
+            if one.start in yardstick:
+                base = measures.found(self.gains(yardstick[one.start]), budgets)
+                figures[column] = np.divide(score, base, out=nowhere.copy(), where=base > 0)
         return figures
-
-    def _sites(self, one: Outcome, truth: NDArray[Any], least: float) -> measures.Floats:
-        hosts, budgets = self.index.hosts, self.experiment.budgets
-        if not (hosts >= 0).any():
-            return np.full(len(budgets), math.nan)
-        return measures.found(measures.sites(one.trace, self.subjects[one.subject], hosts, truth, least), budgets)
 
     @cached_property
     def _rows_of(self) -> dict[tuple[str, int], list[Row]]:
@@ -229,18 +224,13 @@ class Results:
 
     def interval(self, strategy: str, budget: int, column: str = "harvest") -> certainty.Interval:
         """The mean over subjects and seed sets, and how sure it is."""
-        key = strategy, budget, column
-        if key not in self._intervals:
-            units = self.units(strategy, budget, column)
-            self._intervals[key] = certainty.interval(
-                list(units.values()), random_seed=self.experiment.random_seed, groups=[subject for subject, _ in units]
-            )
-        return self._intervals[key]
+        units = self.units(strategy, budget, column)
+        groups = [subject for subject, _ in units]
+        return certainty.interval(list(units.values()), random_seed=self.experiment.random_seed, groups=groups)
 
     def mean(self, strategy: str, budget: int, column: str = "harvest") -> float:
         """The mean over subjects, each with the mean over its seed sets."""
-        units = self.units(strategy, budget, column)
-        return certainty.interval(list(units.values()), draws=1, groups=[subject for subject, _ in units]).mean
+        return self.interval(strategy, budget, column).mean
 
     def given(self, strategy: str) -> str:
         """What a strategy is given: only like is comparable with like."""
@@ -250,36 +240,49 @@ class Results:
         """The strategies at a budget, best harvest first."""
         return sorted(self.strategies, key=lambda text: -self.mean(text, budget))
 
-    # -- what there is to say about it -----------------------------------------------------------------------------
+    def compare(self, one: str, other: str, expect: Expected = "better") -> Ruling:
+        """Rule on what is claimed of two strategies: by the area under their harvest curves, trial by trial."""
+        ours, theirs = self.starts(one), self.starts(other)
+        if not (shared := [start for start in ours if start in theirs]):
+            return Ruling(UNTESTED, f"{one} and {other} have no trial in common: see the remarks.")
+        budget = self.experiment.budget
+        budgets = measures.steps_to(budget)
+        pairs = [(ours[start], theirs[start]) for start in shared]
+        first, second = (
+            np.array([measures.harvest_curve(self.gains(pair[at]), budget)[budgets - 1] for pair in pairs])
+            for at in (0, 1)
+        )
+        return compare(
+            first, second, [subject for subject, _, _ in shared], most=1 if self.mode == INDEPENDENT else math.inf,
+            names=(one, other), expect=expect, budgets=budgets.tolist(),
+            same=[np.array_equal(ours.trace.nodes, theirs.trace.nodes) for ours, theirs in pairs],
+            spent=[all(measures.exhausted(self.gains(trial), budget) for trial in pair) for pair in pairs],
+        )  # fmt: skip
 
-    def beaten(self) -> list[str]:
-        """Where a strategy has more than the oracle-greedy crawl, with what no crawl can exceed; and who ran dry."""
+    # -- remarks ---------------------------------------------------------------------------------------------------
+
+    def notable(self) -> list[str]:
+        """Name who beat the greedy oracle, with what no crawl can exceed; who ran dry; programs that gave up."""
+        return [*self._beaten(), *self._endings()]
+
+    def _beaten(self) -> list[str]:
         budgets, lines = self.experiment.budgets, []
-        oracle, planned = self._greedy, {one.start: one for text in self._ahead for one in self.select(text)}
-        for text in self.strategies if oracle else ():
-            runs = [one for one in self.select(text) if text != ORACLE and one.start in oracle]
-            ahead = [(*self._lead(one, oracle[one.start]), one) for one in runs]
-            ahead = [lead for lead in ahead if lead[0] > 0]
-            if ahead:
-                most, at, one = max(ahead, key=lambda lead: lead[0])
-                theirs = measures.found(self.gains(oracle[one.start]), budgets)[at]
-                optimum = f"no crawl can have more than {self.bounds(one)[at]:g}"
-                if one.start in planned and text not in self._ahead:
-                    more = measures.found(self.gains(planned[one.start]), budgets)[at]
-                    optimum = f"looking ahead it has {more:g}, {optimum}"
-                lines.append(
-                    f"Above the oracle, which is greedy, not optimal: {text} in {len(ahead)} of {len(runs)} trials, at "
-                    f"most with {theirs + most:g} against {theirs:g} after {budgets[at]:,} pages on {one.subject}, "
-                    f"seed set {one.seed_set + 1}; {optimum}."
-                )
-        for text in self.strategies:
-            runs = self.select(text)
-            dry = [one for one in runs if len(self.gains(one)) < self.experiment.budget]
-            if dry:
-                lines.append(
-                    f"Ran dry: {text} had nothing left to fetch before {self.experiment.budget:,} pages in "
-                    f"{len(dry)} of {len(runs)} trials; its harvest is over the pages that it fetched."
-                )
+        for text in self.strategies if self._greedy else ():
+            runs = [one for one in self.select(text) if text != ORACLE and one.start in self._greedy]
+            leads = [(*self._lead(one, self._greedy[one.start]), one) for one in runs]
+            leads = [lead for lead in leads if lead[0] > 0]
+            if not leads:
+                continue
+            most, at, one = max(leads, key=lambda lead: lead[0])
+            greedy = measures.found(self.gains(self._greedy[one.start]), budgets)[at]
+            optimum = f"no crawl can have more than {self.bounds(one)[at]:g}"
+            if (planned := self._ahead.get(one.start)) and planned.strategy != text:
+                optimum = f"looking ahead it has {measures.found(self.gains(planned), budgets)[at]:g}, {optimum}"
+            lines.append(
+                f"Above the oracle, which is greedy, not optimal: {text} in {len(leads)} of {len(runs)} trials, at "
+                f"most with {greedy + most:g} against {greedy:g} after {budgets[at]:,} pages on {one.subject}, "
+                f"seed set {one.seed_set + 1}; {optimum}."
+            )
         return lines
 
     def _lead(self, one: Outcome, oracle: Outcome) -> tuple[float, int]:
@@ -289,61 +292,76 @@ class Results:
         lead = float(ours[at] - theirs[at])
         return lead if lead > 1e-6 * max(1.0, float(theirs.max())) else 0.0, at
 
+    def _endings(self) -> list[str]:
+        budget, lines = self.experiment.budget, []
+        for text in self.strategies:
+            runs = self.select(text)
+            if dry := sum(len(self.gains(one)) < budget for one in runs):
+                lines.append(
+                    f"Ran dry: {text} had nothing left to fetch before {budget:,} pages in {dry} of {len(runs)} "
+                    "trials; its harvest is over the pages that it fetched."
+                )
+            lost = [one for one in runs if one.trace.ending.startswith(FORFEITED)]
+            for one in lost[:1]:
+                reason = one.trace.ending.removeprefix(f"{FORFEITED}: ")
+                lines.append(
+                    f"Forfeited: {label(text)} in {len(lost)} of {len(runs)} trials, what it had "
+                    f"found until then counts; on {one.subject}, after {len(one.trace.found):,} pages, {reason}"
+                )
+        return lines
+
     def bounds(self, outcome: Outcome) -> list[float]:
         """For each budget what no crawl from the same seeds can exceed: looked for once, as it takes seconds."""
         key = outcome.subject, outcome.seed_set
-        if key not in self._bounds_of:
+        if key not in self._bounds:
             seen, seeds = self.subjects[outcome.subject].seen, outcome.trace.nodes[: outcome.trace.seeds].tolist()
-            self._bounds_of[key] = bound(
+            self._bounds[key] = bound(
                 self.index, self.truth(outcome.subject), seeds, self.experiment.budgets, seen if len(seen) else None
             ).tolist()
-        return self._bounds_of[key]
+        return self._bounds[key]
 
-    # -- files -----------------------------------------------------------------------------------------------------
+    # -- tables ----------------------------------------------------------------------------------------------------
 
     def write_tables(self, out: Path) -> None:
-        """results.csv and results.parquet, a row for each trial and budget; times.csv, never twice the same."""
-        out.mkdir(parents=True, exist_ok=True)
-        _write_csv(out / "results.csv", list(COLUMNS), [[row[name] for name in COLUMNS] for row in self.rows])
-        _write_csv(
-            out / "times.csv", ["subject", "strategy", "seed_set", "repetition", "pages", "seconds", "pages_a_second"],
-            [
-                [
-                    one.subject, one.strategy, one.seed_set + 1, one.repetition + 1, len(one.trace.nodes),
-                    one.trace.seconds, len(one.trace.nodes) / max(one.trace.seconds, 1e-9),
-                ]
-                for one in self.outcomes
-            ],
-        )  # fmt: skip
+        """Write results.csv, and results.parquet where pyarrow is installed: a row for each trial and budget."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+        writer.writeheader()
+        rows = [{name: plain(row[name]) for name in COLUMNS} for row in self.rows]
+        writer.writerows(rows)
+        with replacing(out / "results.csv") as file:
+            file.write(text.getvalue().encode())
         try:
             import pyarrow  # type: ignore[import-untyped]  # it ships no types
             from pyarrow import parquet
         except ImportError:
             self.remarks.append("No results.parquet, only results.csv: for Parquet, pip install 'lycosa[lab]'.")
             return
-        columns = {}
-        for name in COLUMNS:
-            values = [row[name] for row in self.rows]
-            kind = pyarrow.float64() if isinstance(values[0], float) else None  # or it is seen
-            columns[name] = pyarrow.array([plain(value) for value in values], kind)
+        columns = {
+            name: pyarrow.array(
+                [row[name] for row in rows], pyarrow.float64() if isinstance(self.rows[0][name], float) else None
+            )
+            for name in COLUMNS
+        }
         with replacing(out / "results.parquet") as file:
             parquet.write_table(pyarrow.table(columns), file)
 
-    def differences(self, first: str = "", before: Sequence[Row] | None = None) -> list[tuple[str, int, Difference]]:
-        """Return each strategy's harvest at each budget less that of the `first`, or less its own `before`.
+    def differences(self, against: str = "", before: Sequence[Row] | None = None) -> list[tuple[str, int, Difference]]:
+        """Return each strategy's harvest at each budget less that of one, by default the first; or its own `before`.
 
         Paired: on the same topics and seed sets. p is corrected for the number of strategies (Holm).
         """
         compared = [text for text in self.strategies if not ahead_of(text)]  # a yardstick: no test is to pay for it
         rows = self._rows_of if before is None else _grouped(before)
         if before is None:
-            first = first or next(iter(compared), "")
-            compared = [text for text in compared if text != first]
+            against = against or next(iter(compared), "")
+            compared = [text for text in compared if text != against]
         lines = []
         for budget in self.experiment.budgets:
             apart = []
             for text in compared:
-                own, base = self.units(text, budget), _units(rows.get((first or text, budget), []), "harvest")
+                own = self.units(text, budget)
+                base = _units(rows.get((text if before is not None else against, budget), []), "harvest")
                 shared = [unit for unit in base if unit in own]
                 ours, theirs = ([units[unit] for unit in shared] for units in (own, base))
                 groups = [subject for subject, _ in shared]
@@ -355,29 +373,6 @@ class Results:
                 if one.n
             ]
         return lines
-
-    def findings(self, against: str = "", before: Sequence[Row] | None = None) -> Findings:
-        """Tables at each budget, curves with their bands, all settings, and paired differences.
-
-        These are to the strategy `against`, default the first; or to the rows `before` of the directory `against`.
-        """
-        plan = self.experiment
-        best = self.ranked(plan.budget)[0] if self.strategies else ""
-        summary = (
-            f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
-            f"{plan.budget:,} pages. Highest harvest: {best}, {self.interval(best, plan.budget).mean:.3f}."
-        )
-        return Findings(
-            self._key, f"Experiment {plan.name}",
-            [
-                *map(self._table, plan.budgets), *self._figures(), *self._differences(against, before),
-                self._by_subject(),
-            ],
-            summary=summary,
-            configuration={**plan.as_dict(), "version": __version__},
-            corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
-            remarks=list(self.remarks),
-        )  # fmt: skip
 
     def unpaired(self, against: str, before: Sequence[Row]) -> list[str]:
         """Remarks on what cannot be compared with the rows of another experiment, or only with care."""
@@ -391,76 +386,93 @@ class Results:
             remarks.append(f"Nothing to compare: {against} has none of these strategies, topics and budgets.")
         return remarks
 
-    def _table(self, budget: int) -> Table:
-        labelled = self.mode == AS_PUBLISHED and any(not math.isnan(row["harvest_labels"]) for row in self.rows)
-        yardsticks = {"relative": "of the oracle's", "ahead": "of look-ahead's"} if ORACLE in self.strategies else {}
-        sited = ["sites"] if len(np.unique(self.index.hosts)) > 1 else []  # of one host there is nothing to tell
-        columns = ["strategy", "given", "harvest", "low", "high", "recall", "area", "found", "fetched", *sited]
-        columns += [*yardsticks.values()] + ["harvest by labels", "low", "high"] * labelled
-        rows: list[list[Cell]] = []
-        for text in self.ranked(budget):
-            mean, low, high, _ = self.interval(text, budget)
-            row: list[Cell] = [text, self.given(text), mean, low, high]
-            row += [self.mean(text, budget, column) for column in ("recall", "area", "found", "fetched", *sited)]
-            row += [self.mean(text, budget, column) for column in yardsticks]
-            row += list(self.interval(text, budget, "harvest_labels")[:3]) if labelled else []
-            rows.append([plain(cell) for cell in row])
-        return Table(
-            f"{self._key}-{budget}", f"After {budget:,} pages", columns, rows, self.mode,
-            note="Means over topics and their seed sets, best harvest first; low and high are a 95 % interval "
-            f"(bootstrap over topics, then seed sets). {_judged(self.mode)}" + (f" {YARDSTICKS}" if yardsticks else ""),
+    def findings(self, against: str = "", before: Sequence[Row] | None = None) -> Findings:
+        """Tables, curves with their bands, claims, all settings, and paired differences where they are asked for.
+
+        These are to the strategy `against`, or to the rows `before` of the experiment in the directory `against`.
+        """
+        plan, order = self.experiment, self.ranked(self.experiment.budget)
+        summary = (
+            f"{len(self.strategies)} strategies on {len(self.subjects)} topics, {len(self.outcomes)} crawls of "
+            f"{plan.budget:,} pages."
+            + (f" Highest harvest: {order[0]}, {self.mean(order[0], plan.budget):.3f}." if order else "")
+        )
+        differences = [self._differences(against, before)] if against else []
+        parts: list[Table | Figure] = [
+            self._harvest(order), self._figure(order), *differences, self._end(order), self._by_subject(order),
+        ]  # fmt: skip
+        return Findings(
+            self.key, f"Experiment {plan.name}", parts,
+            [Claim(text, plan.name, *self.compare(*claim)) for text, claim in plan.claimed.items()],
+            summary=summary,
+            configuration={**plan.as_dict(), "version": __version__},
+            corpus={**self.index.about, "fingerprint": corpus_mark(self.index)},
+            remarks=[*self.remarks, *(self.unpaired(against, before) if before is not None else [])],
         )  # fmt: skip
 
-    def _figures(self) -> list[Figure]:
-        """The curves; where the guide judges itself, those by labels beside them, on subjects that have labels."""
-        labelled = {name for name, subject in self.subjects.items() if subject.truth_by.startswith("labels")}
-        beside = self.mode == AS_PUBLISHED and labelled
-        return [self._figure(set(self.subjects), self.mode), *([self._figure(labelled, INDEPENDENT)] if beside else [])]
+    def _part(self, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], note: str) -> Table:
+        judged = " As published: the guide itself judges what was fetched." if self.mode == AS_PUBLISHED else ""
+        known = [[plain(cell) for cell in row] for row in rows]
+        return Table(f"{self.key}-{key}", title, columns, known, self.mode, note=note + judged)
 
-    def _figure(self, subjects: set[str], mode: Mode) -> Figure:
+    def _harvest(self, order: Sequence[str]) -> Table:
+        budgets = self.experiment.budgets
+        return self._part(
+            "harvest", "Harvest", ["strategy", "given", *(f"{budget:,} pages" for budget in budgets)],
+            [[text, self.given(text), *(str(self.interval(text, budget)) for budget in budgets)] for text in order],
+            "The share of the fetched pages that is relevant (of graphs, their mean score): mean over topics and their "
+            "seed sets, and 95 % interval (bootstrap over topics, then seed sets).",
+        )  # fmt: skip
+
+    def _end(self, order: Sequence[str]) -> Table:
+        budget = self.experiment.budget
+        columns = {"recall": "recall", "area": "area", "found": "found", "fetched": "fetched"}
+        if len(np.unique(self.index.hosts)) > 1:  # of one host there is nothing to tell
+            columns["sites"] = "sites"
+        if self._greedy:
+            columns |= {"relative": "of the oracle's", "ahead": "of look-ahead's"}
+        return self._part(
+            "end", f"After {budget:,} pages", ["strategy", *columns.values()],
+            [[text, *(self.mean(text, budget, column) for column in columns)] for text in order],
+            "Means over topics and their seed sets. area: under the harvest curve; a page that was not fetched because "
+            "a crawl ran dry is no find." + (f" {YARDSTICKS}" if self._greedy else ""),
+        )  # fmt: skip
+
+    def _figure(self, order: Sequence[str]) -> Figure:
         budget = self.experiment.budget
         at = measures.steps_to(budget)
         curves = []
-        for text in self.ranked(budget):
-            lines: dict[Unit, list[measures.Floats]] = {}
+        for text in order:
+            lines: dict[Unit, list[Floats]] = {}
             for one in self.select(text):
-                if one.subject in subjects:
-                    line = measures.harvest_curve(self.gains(one, mode), budget)[at - 1]
-                    lines.setdefault((one.subject, one.seed_set), []).append(line)
-            if not lines:
-                continue
-            means = [np.mean(line, axis=0) for line in lines.values()]
-            groups = [subject for subject, _ in lines]
+                line = measures.harvest_curve(self.gains(one), budget)[at - 1]
+                lines.setdefault((one.subject, one.seed_set), []).append(line)
+            means, groups = [np.mean(line, axis=0) for line in lines.values()], [subject for subject, _ in lines]
             curves.append(certainty.curve(text, at.tolist(), means, groups, self.experiment.random_seed))
-        by_labels = "-labels" if mode != self.mode else ""
+        y_label = (
+            "mean score that the guide gives" if self.mode == AS_PUBLISHED else "share of the budget that is relevant"
+        )
         return Figure(
-            f"{self._key}-harvest{by_labels}", "Harvest by labels" if by_labels else "Harvest", "pages fetched",
-            "share of the budget that is relevant" if mode == INDEPENDENT else "mean score that the guide gives",
-            curves, mode,
-            note="Bands are 95 % intervals. Pages that a crawl did not fetch because it ran dry count as no find. "
-            f"{_judged(mode)}",
+            f"{self.key}-curves",
+            "Harvest along the way",
+            "pages fetched",
+            y_label,
+            curves,
+            self.mode,
+            note="Bands are 95 % intervals.",
+        )
+
+    def _differences(self, against: str, before: Sequence[Row] | None) -> Table:
+        return self._part(
+            "differences", f"Harvest less that of {against}",
+            ["strategy", "pages", "difference", "low", "high", "p", "topics"],
+            [[text, budget, *apart] for text, budget, apart in self.differences(against, before)],
+            "On the same topics and seeds; p by sign flips of the topics' mean differences, two-sided, corrected for "
+            "the number of strategies (Holm). With fewer than 6 topics no p can be under .05.",
         )  # fmt: skip
 
-    def _differences(self, against: str, before: Sequence[Row] | None) -> list[Table]:
-        rows = [
-            [plain(cell) for cell in (text, budget, *apart)]
-            for text, budget, apart in self.differences("" if before is not None else against, before)
-        ]
-        if not rows:
-            return []
-        against = against or self.strategies[0]
-        return [
-            Table(
-                f"{self._key}-differences", f"Harvest compared with {against}",
-                ["strategy", "budget", "difference", "low", "high", "p", "n"], rows, self.mode,
-                note=f"Own harvest less that of {against}, on the same topics and seeds; p by sign flips of n "
-                "topics' mean differences, two-sided, corrected for the number of strategies (Holm). With n below 6 "
-                f"no p can be under .05. {_judged(self.mode)}",
-            )
-        ]  # fmt: skip
-
-    def _by_subject(self) -> Table:
-        budget, order = self.experiment.budget, self.ranked(self.experiment.budget)
+    def _by_subject(self, order: Sequence[str]) -> Table:
+        budget = self.experiment.budget
         rows: list[list[Cell]] = []
         for name, subject in self.subjects.items():
             row: list[Cell] = [name, int(np.count_nonzero(subject.truth > 0)), int(np.count_nonzero(subject.seen))]
@@ -468,11 +480,9 @@ class Results:
                 values = [value for (of, _), value in self.units(text, budget).items() if of == name]
                 row.append(float(np.mean(values)) if values else None)
             rows.append(row)
-        return Table(
-            f"{self._key}-subjects", f"Harvest on each topic after {budget:,} pages",
-            ["topic", "relevant", "seen", *order], rows, self.mode,
-            note="relevant: pages of the corpus; seen: pages that something was learned from, which count for no one. "
-            f"{_judged(self.mode)}",
+        return self._part(
+            "subjects", f"Harvest on each topic after {budget:,} pages", ["topic", "relevant", "seen", *order], rows,
+            "relevant: pages of the corpus; seen: pages that something was learned from, which count for no one.",
         )  # fmt: skip
 
 
@@ -522,130 +532,14 @@ def plain(value: Cell) -> Cell:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _judged(mode: str) -> str:
-    return "As published: the guide itself judges what was fetched." if mode == AS_PUBLISHED else ""
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
-
-
-def _cell(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
-
-
-# -- runs as files -----------------------------------------------------------------------------------------
-
-# What a trial left behind, in a file of its own: named by all that decides how it ends, so that none is run twice.
-
-FORMAT = 1  # raise it when the same trial may come out differently: older runs are then run again
-
-_OWN = re.compile(r"[\w.]+:\w+")  # a class of one's own, also among the arms of a bandit
-
-_NAME = re.compile(r"[\w-]+")  # perhaps one of our strategies, also among the arms of a bandit
-
-
 def write_run(path: Path, trace: Trace) -> None:
     """Keep a run: whole or not at all."""
-    names, arms = np.unique(np.array(trace.arms, np.str_), return_inverse=True)
-    with replacing(path) as file:
-        np.savez_compressed(
-            file, nodes=trace.nodes, seeds=np.int64(trace.seeds), ending=np.array(trace.ending, np.str_),
-            seconds=np.float64(trace.seconds), names=names, arms=arms.astype(np.int16),
-        )  # fmt: skip
+    save(path, [trace.seeds, trace.ending, trace.seconds, trace.arms], nodes=trace.nodes)
 
 
-def read_run(path: Path, corpus: int = np.iinfo(np.int32).max) -> Trace | None:
-    """A run that was kept; None if there is none, if it is damaged, or not of a corpus of so many nodes."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as kept:
-            names, nodes = kept["names"].tolist(), kept["nodes"]
-            trace = Trace(
-                nodes, int(kept["seeds"]), str(kept["ending"]), float(kept["seconds"]),
-                [names[arm] for arm in kept["arms"].tolist()],
-            )  # fmt: skip
-    except (OSError, ValueError, KeyError, IndexError, EOFError, TypeError, zipfile.BadZipFile, zlib.error):
+def read_run(path: Path) -> Trace | None:
+    """A run that was kept; None if there is none, or if it is damaged."""
+    if not (kept := load(path)):
         return None
-    if nodes.dtype != np.int32 or nodes.ndim != 1 or not 0 <= trace.seeds <= len(nodes):
-        return None
-    ordered = np.sort(nodes)
-    if len(nodes) and (ordered[0] < 0 or ordered[-1] >= corpus or (ordered[1:] == ordered[:-1]).any()):
-        return None  # no crawl fetches a page twice
-    return trace
-
-
-def key_of(*decisive: Any) -> str:
-    """A name for a run, of all that decides about it (plain values).
-
-    >>> key_of("fl_n", 3) == key_of("fl_n", 3), key_of("fl_n", 3) == key_of("fl_n", 4), len(key_of())
-    (True, False, 24)
-    """
-    return hashlib.sha256(json.dumps([FORMAT, __version__, *decisive]).encode()).hexdigest()[:24]
-
-
-def corpus_mark(index: Index) -> str:
-    """The fingerprint of a corpus; of a graph in memory, which has none, a digest of all that it is."""
-    if index.fingerprint:
-        return index.fingerprint
-    return _digest(
-        *(np.ascontiguousarray(column).tobytes() for _, column in sorted(index.columns.items())), index.names_.tobytes()
-    )
-
-
-def subject_mark(subject: Subject) -> str:
-    """A digest of all that a subject is, what it was trained with included."""
-    files = (path.read_bytes() if path else b"" for path in (subject.model, subject.browsing, subject.rules))
-    words = json.dumps([subject.name, subject.words, [int(node) for node in subject.examples], list(subject.targets)])
-    return _digest(words.encode(), subject.truth.tobytes(), np.packbits(subject.seen).tobytes(), *files)
-
-
-def strategy_mark(text: str) -> Sequence[str]:
-    """A strategy as it is written, with digests of the files that it names and of the code of classes of one's own.
-
-    Of ours, one that is a package of several files is digested as well: it still changes, whatever the version says.
-    """
-    _, given = parse(text)
-    marks = [text]
-    for module in sorted({STRATEGIES[name].module for name in _NAME.findall(text) if name in STRATEGIES}):
-        folder = Path(estimators.__file__).parent / module
-        if folder.is_dir():
-            marks.append(_digest(*(file.read_bytes() for file in sorted(folder.glob("*.py")))))
-    for file in (given[key] for key in FILES if key in given):
-        marks.append(_digest(Path(file).read_bytes() if Path(file).is_file() else b""))
-    try:  # of a program from outside: its script may have changed
-        words = shlex.split(given.get("command", ""))
-    except ValueError:  # said when it is started
-        words = []
-    for word in words:
-        if Path(word).is_file():
-            marks.append(_digest(Path(word).read_bytes()))
-    for own in _OWN.findall(text):
-        try:
-            source = inspect.getsource(inspect.getmodule(imported(own, "strategy")) or re)
-        except (OSError, TypeError):  # made by hand in an interpreter: nothing to read
-            source = ""
-        marks.append(_digest(source.encode()))
-    return marks
-
-
-def judge_mark(judge: str) -> Sequence[str]:
-    """A judge as it is written; with a digest of its code if that is a package, for the same reason."""
-    name = parse(judge)[0] if judge else ""
-    folder = Path(topics.__file__).parent / TOPICS[name].module if name in TOPICS else Path()
-    if not name or not folder.is_dir():
-        return [judge]
-    return [judge, _digest(*(file.read_bytes() for file in sorted(folder.glob("*.py"))))]
-
-
-def _digest(*parts: bytes) -> str:
-    whole = hashlib.sha256()
-    for part in parts:
-        whole.update(len(part).to_bytes(8, "little"))
-        whole.update(part)
-    return whole.hexdigest()[:24]
+    (seeds, ending, seconds, arms), columns = kept
+    return Trace(columns["nodes"], seeds, ending, seconds, arms)

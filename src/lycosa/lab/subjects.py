@@ -59,6 +59,7 @@ class Subject:
     learnable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     """Labelled nodes that a guide may learn from; empty: any. The others have taught the model that gives the truth."""
     notes: list[str] = field(default_factory=list)  # for readers of results
+    lacking: dict[str, str] = field(default_factory=dict)  # what could not be prepared, and why
 
     @property
     def unseen(self) -> NDArray[np.bool_]:

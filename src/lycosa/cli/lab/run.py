@@ -21,9 +21,9 @@ from lycosa.lab import running
 from lycosa.lab.certainty import Difference
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.index import Index
+from lycosa.lab.keeping import corpus_mark
 from lycosa.lab.report import write_report
-from lycosa.lab.results import Row, corpus_mark, plain, read_rows
-from lycosa.lab.running import Results
+from lycosa.lab.results import Results, Row, plain, read_rows
 
 
 def _settings() -> list[inspect.Parameter]:
@@ -92,7 +92,6 @@ def run(
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
         print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
         raise typer.Exit(130) from None
-    results.remarks += results.unpaired(against, before) if before is not None else []
     page = _report(results, out, shlex.join(["lycosa", *sys.argv[1:]]), against, before)
     apart = results.differences("" if before is not None else against, before) if against else []
     if json:
