@@ -20,10 +20,11 @@ from lycosa.drawing.formats import many
 from lycosa.lab import running
 from lycosa.lab.certainty import Difference
 from lycosa.lab.experiments import Experiment
+from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
 from lycosa.lab.keeping import corpus_mark
 from lycosa.lab.report import write_report
-from lycosa.lab.results import Results, Row, plain, read_rows
+from lycosa.lab.results import Results, plain, read_rows
 
 
 def _settings() -> list[inspect.Parameter]:
@@ -92,7 +93,9 @@ def run(
         done = sum(1 for _ in (out / "runs").glob("*.npz")) if out.is_dir() else 0
         print(f"Stopped; {done:,} finished crawls are kept in {out}. The same command continues.", file=sys.stderr)
         raise typer.Exit(130) from None
-    page = _report(results, out, shlex.join(["lycosa", *sys.argv[1:]]), against, before)
+    found = results.findings(against, before)
+    results.remarks = found.remarks
+    page = _report(found, out, shlex.join(["lycosa", *sys.argv[1:]]))
     apart = results.differences("" if before is not None else against, before) if against else []
     if json:
         _print_json(results, out, page, apart)
@@ -127,12 +130,12 @@ def _planned(file: Path | None, flags: dict[str, Any], against: str) -> tuple[Ex
     return plan, index
 
 
-def _report(results: Results, out: Path, command: str, against: str, before: list[Row] | None) -> Path | None:
+def _report(found: Findings, out: Path, command: str) -> Path | None:
     """Write the report; where the extra for it is missing, that is a remark, and no reason to fail."""
     try:
-        return write_report(results.findings(against, before), out / "report", command)
+        return write_report(found, out / "report", command)
     except InputError as error:
-        results.remarks.append(f"No report: {error}")
+        found.remarks.append(f"No report: {error}")
         return None
 
 

@@ -34,7 +34,7 @@ EXPERIMENTS = PAPERS | OURS
 NO_CORPUS = frozenset({"freshness"})  # experiments that make their own web
 
 # Files that a run writes beside its crawls.
-TABLES = ("experiment.toml", "results.csv", "results.parquet", "times.csv", "failures.txt")
+TABLES = ("experiment.toml", "results.csv", "results.parquet")
 
 TOO_SMALL = "A quick run is too small to tell."  # verdict of our own claims there
 
