@@ -62,7 +62,8 @@ def kill(crawl: subprocess.Popen[bytes], what: str) -> bool:
     if what == "everything":
         chosen = family
     else:
-        named = [one for one in family if one.is_running() and what in " ".join(one.cmdline()[:1])]
+        alive = [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        named = [one for one in alive if what in " ".join(one.cmdline()[:1])]
         chosen = random.sample(named, 1) if named else []
     for process in chosen:
         process.send_signal(signal.SIGKILL)
@@ -175,7 +176,7 @@ def main() -> None:
                 crawl.wait(120)
                 break
             if time.monotonic() > due and killed.total() < given.kills:
-                what = random.choice(("ray::ShardActor", "ray::ShardActor", "ray::Coord", "everything"))
+                what = random.choice(("ray::ShardHost", "ray::ShardHost", "ray::Coord", "everything"))
                 if kill(crawl, what):
                     killed[what] += 1
                     print(f"{time.monotonic() - began:.0f} s: killed {what}", flush=True)

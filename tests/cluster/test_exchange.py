@@ -462,7 +462,7 @@ def test_parcels_are_learned_as_pages_are(web: Web, tmp_path: Path) -> None:
             begin = 0
             for end in ends:
                 packed = encode_other(Parcel(sent[min(begin, end - 1) : end]))
-                assert shard.receive([packed]) == sent[end - 1].number
+                assert shard.receive(packed) == sent[end - 1].number
                 begin = 0 if end == 4 else end - 1
             again = shard_on(web, 0, log, Owners(1))
             assert again.engine.inbox == shard.engine.inbox == {1: 7}

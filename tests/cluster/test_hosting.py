@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from lycosa.cluster.driving import Unreachable
-from lycosa.cluster.hosting import ENDED, HostsHere
-from lycosa.cluster.hosts_on_ray import RayHosts
-from lycosa.cluster.on_ray import COORDINATOR, Actors, Names, Start
+from lycosa.cluster.driving import COORDINATOR, Unreachable
+from lycosa.cluster.hosting import ENDED, HostsHere, Start
+from lycosa.cluster.hosts_on_ray import Actors, RayHosts
 from lycosa.cluster.reaching import Where
 from lycosa.cluster.shard import LEASE
 from lycosa.cluster.splitting import shard_path
@@ -35,8 +35,11 @@ def test_a_shard_that_is_ended_before_its_first_page_lets_go_of_its_files(tmp_pa
     async def work() -> None:
         hosts, start = HostsHere(1), Start(str(tmp_path), 1, vars(options), [], {}, {})
         run = asyncio.ensure_future(hosts.call(0, "run", "one", start))
-        while (told := await hosts.call(0, "ask", "one", lambda engine: engine.tally.settings)) is None:
+        told = None
+        while told is None:
             await asyncio.sleep(0)
+            with suppress(Unreachable):
+                told = await hosts.call(0, "ask", "one", lambda engine: engine.tally.settings)
         assert LEASE in told
         before = asyncio.all_tasks()
         await asyncio.gather(*(hosts.call(0, "end", "one") for _ in range(2)))
@@ -53,7 +56,7 @@ def test_without_a_cluster_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
 
     async def work() -> None:
-        for who in (RayHosts(Where("local", 1)), Actors(Names("none"))):
+        for who in (RayHosts(Where("local", 1)), Actors("none")):
             with pytest.raises(Unreachable):
                 await who.call(COORDINATOR, "end", "one")
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 
 from commands import Command
 from lycosa.cluster import ray_process
+from lycosa.cluster.driving import Unreachable
 from lycosa.cluster.owning import Owners
 from lycosa.cluster.ray_process import await_all
+from lycosa.cluster.reaching import Where
 from lycosa.cluster.shard import LEASE
 from lycosa.cluster.splitting import shard_path, shards_before, split
 from lycosa.core.errors import StoreError
@@ -37,38 +40,41 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 import lycosa.ray
-from lycosa.cluster import running
-from lycosa.cluster.on_ray import load
-from lycosa.cluster.running import ClusterCrawl, Where
+from lycosa.cluster import hosts_on_ray
+from lycosa.cluster.driving import COORDINATOR
+from lycosa.cluster.reaching import Where
+from lycosa.cluster.running import ClusterCrawl
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
 
-class Paced(running.ShardActor):
+class Paced(hosts_on_ray.ShardHost):
     def __init__(self, *given):
         from lycosa.web.guard import Guard
         Guard.in_allowed_network = lambda guard, address: False  # no network is without a pause of its addresses
         super().__init__(*given)
 
-running.ShardActor = Paced
-load()
+hosts_on_ray.ShardHost = Paced
+hosts_on_ray.load()
 out, options = Path(sys.argv[1]), json.loads(sys.argv[2])
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 80_000_000})
 more = {"num_cpus": 2, "object_store_memory": 80_000_000}
 nodes = [cluster.add_node(**more) for _ in range(2)]
 ray.init(address=cluster.address, namespace="lycosa", log_to_driver=False, logging_level="ERROR")
-crawl = ClusterCrawl(Request(Options.from_mapping(options, "test"), out), Where("auto", int(sys.argv[3])))
+hosts = hosts_on_ray.RayHosts(Where("auto", int(sys.argv[3])))
+crawl = ClusterCrawl(Request(Options.from_mapping(options, "test"), out), hosts)
 done = []
 
 async def run():
     async for told in crawl:
         if told["pages"] > 15 and not done:
-            pids = [await crawl.shards[0].pid.remote(), told["pid"]]
+            pids = [await hosts.call(0, "ready"), await hosts.call(COORDINATOR, "ready")]
             done.append([os.kill(pid, signal.SIGKILL) for pid in pids])
             (out / "killed").touch()
         if told["pages"] > 30 and len(done) == 1:
             done.append(cluster.add_node(**more))
             cluster.remove_node(nodes[1], allow_graceful=False)
             (out / "removed").touch()
+    await hosts.close()
 
 asyncio.run(run())
 told = {"ending": crawl.ending, "pages": crawl.progress["pages"], "done": len(done)}
@@ -223,8 +229,29 @@ def test_without_ray_one_line_says_how_to_get_it(
     assert not (tmp_path / "new").exists()
 
 
-class RayIsGone(Exception):
-    """As Ray says it, in several lines."""
+class DeadHosts:
+    """Hosts that have ended: their calls raise, or are never answered."""
+
+    count = 2
+
+    def __init__(self, where: Where, note: Any, how: str) -> None:
+        self.how, self.reasons = how, iter(["", "", "gcs_server and raylet have ended"])
+        self.calls: list[str] = []
+
+    async def open(self, go_on: Any) -> None:
+        pass
+
+    def gone(self) -> str:
+        return "" if self.how == "its actors are dead" else next(self.reasons, "gcs_server and raylet have ended")
+
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        self.calls.append(method)
+        if self.how == "its actors are dead":
+            raise Unreachable("The actor\n\tnever ran")
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        assert self.how == "its actors are dead" or "end" not in self.calls
 
 
 @pytest.mark.parametrize("how", ["its processes have ended", "its actors are dead"])
@@ -233,26 +260,11 @@ def test_a_cluster_that_is_gone_ends_the_crawl_in_one_line(
 ) -> None:
     """Ray itself waits a minute for those that are gone, and then ends the process that waits, with pages of its own
     log; or raises. The directory can be resumed, and nobody who is gone is asked to end."""
-    ray, turns = MagicMock(), iter(range(20))
-    ray.exceptions.RayError = RayIsGone
-    node = ray._private.worker._global_node
-    node.dead_processes.side_effect = [[], [("log_monitor", None)], [("raylet", None), ("gcs_server", None)]]
-
-    def wait(asked: list[Any], **given: Any) -> tuple[list[Any], list[Any]]:
-        assert next(turns, None) is not None, "it would be waited for ever"
-        return (asked, []) if how == "its actors are dead" else ([], asked)
-
-    def get(done: list[Any]) -> list[Any]:
-        if done:
-            raise RayIsGone("The actor\n\tnever ran")
-        return []
-
-    ray.wait.side_effect, ray.get.side_effect = wait, get
-    monkeypatch.setattr("lycosa.cluster.running.load", lambda *given: ray)
-    monkeypatch.setattr("lycosa.cluster.running.join_ray", lambda *given: True)
+    monkeypatch.setattr("lycosa.cli.clustering.RayHosts", partial(DeadHosts, how=how))
+    monkeypatch.setattr("lycosa.cluster.running.EVERY", 0.01)
+    monkeypatch.setattr("lycosa.cluster.running.PATIENCE", 0.01)
     start = ("crawl", "coral reefs", "--seed", "http://a.test/", "--out", tmp_path / "new", "--cluster", "local:2")
     told = command.complaint(*start, "--quiet")
     assert f"continue with: lycosa resume {tmp_path / 'new'}" in told
     assert ("gcs_server and raylet have ended" if "processes" in how else "The actor never ran") in told
-    assert not ray.kill.called
     assert 2 == shards_before(tmp_path / "new")

@@ -6,16 +6,29 @@ import asyncio
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import Any
 
 from lycosa.cli.progress import StatusLine
+from lycosa.cluster.hosts_on_ray import RayHosts
+from lycosa.cluster.reaching import Where
 from lycosa.cluster.running import ClusterCrawl
-from lycosa.core.errors import NothingFetched
+from lycosa.cluster.splitting import shards_before
+from lycosa.core.errors import NothingFetched, StoreError
+from lycosa.crawling.request import Request
 
 
-def hunt_together(crawl: ClusterCrawl, *, quiet: bool = False, json: bool = False) -> None:
-    """Run it to its end, or until Ctrl-C."""
-    asyncio.run(_until_stopped(crawl, quiet or json))
+def hunt_together(request: Request, where: Where, *, quiet: bool = False, json: bool = False) -> None:
+    """Run a crawl to its end, or until Ctrl-C."""
+    assert request.path is not None
+    where = replace(where, shards=where.shards or shards_before(request.path))
+    hosts = RayHosts(where, note=request.notes.append)
+    crawl = ClusterCrawl(request, hosts, hosts.gone)
+    try:
+        asyncio.run(_until_stopped(crawl, quiet or json))
+    except StoreError as error:
+        again = f"; continue with: lycosa resume {crawl.path}" if crawl.shards else ""
+        raise StoreError(f"{error}{again}") from error
     if not quiet:
         for note in crawl.notes:
             print(f"note: {note}", file=sys.stderr)
@@ -25,7 +38,7 @@ def hunt_together(crawl: ClusterCrawl, *, quiet: bool = False, json: bool = Fals
     if json:
         from lycosa.cli.printing import print_json
 
-        print_json({"directory": crawl.path, **told, "shards": len(crawl.shards), "ending": crawl.ending})
+        print_json({"directory": crawl.path, **told, "shards": crawl.shards, "ending": crawl.ending})
     elif not quiet:
         print(f"{_line(crawl)}: {crawl.ending}. See it with: lycosa show {crawl.path}")
 
@@ -44,9 +57,12 @@ async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, interrupt)
-    async for _ in crawl:
-        if line is not None:
-            line.show(lambda: _line(crawl))
+    try:
+        async for _ in crawl:
+            if line is not None:
+                line.show(lambda: _line(crawl))
+    finally:
+        await crawl.hosts.close()
     if line is not None:
         line.clear()
 
@@ -54,6 +70,5 @@ async def _until_stopped(crawl: ClusterCrawl, quiet: bool) -> None:
 def _line(crawl: ClusterCrawl) -> str:
     told = crawl.progress
     return (
-        f"{told['pages']:,} pages, {told['relevant']:,} relevant, {told['requests']:,} requests, "
-        f"{len(crawl.shards)} shards"
+        f"{told['pages']:,} pages, {told['relevant']:,} relevant, {told['requests']:,} requests, {crawl.shards} shards"
     )

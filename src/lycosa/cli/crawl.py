@@ -59,10 +59,8 @@ def crawl(
     else:
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.reaching import Where
-        from lycosa.cluster.running import ClusterCrawl
 
-        where = Where.read(cluster)
-        hunt_together(ClusterCrawl(_with_contact(request, notes, quiet), where), quiet=quiet, json=json)
+        hunt_together(_with_contact(request, notes, quiet), Where.read(cluster), quiet=quiet, json=json)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
@@ -124,9 +122,11 @@ def resume(
     if cluster is not None or (directory / SHARDS).is_dir():
         from lycosa.cli.clustering import hunt_together
         from lycosa.cluster.reaching import Where
-        from lycosa.cluster.running import resumed
+        from lycosa.core.options import Options
+        from lycosa.crawling.request import Request
 
-        where = Where.read(cluster) if cluster is not None else None
-        hunt_together(resumed(directory, where, changed), quiet=quiet, json=json)
+        options = Options.from_mapping({**vars(Directory.read_options(directory)), **changed}, "command line")
+        where = Where.read(cluster or "local")
+        hunt_together(Request(options, directory, resuming=True), where, quiet=quiet, json=json)
         return
     hunt(crawling.resume(directory, **changed), quiet=quiet, json=json)

@@ -9,8 +9,8 @@ coordinator.py  who may fetch how much, and when it is over
 splitting.py    the shards' logs as one, and that shared out among another number of them
 driving.py      what a shard does beside crawling: reports and sends; over any carrier
 asking.py       what is asked of the web before shards begin: examples, search engines
+hosting.py      processes that host shards of one crawl, or of many; hosts_on_ray.py has them as actors of Ray
 running.py      a crawl, seen from where it was started
-hosting.py      shards of many crawls in the same processes, for a server
 reaching.py     where a cluster is, and whether it is there; ray_process.py joins or starts it
 
 Nothing of shards and coordinator knows how messages travel. In one process they are plain calls (`together.py`), also

@@ -1,18 +1,17 @@
 """What a shard does beside crawling: it reports and is granted, and sends its links.
 
-`Peers` is how it reaches the others. Calls may fail or take long: they are made again, and whoever is called can be
-called twice.
+A `Call` reaches the others. It may fail or take long: it is made again, and whoever is called can be called twice.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any
 
 from lycosa.cluster.coordinator import SMALL, SUPERSEDED
-from lycosa.cluster.leasing import ANSWER, Term, Want
-from lycosa.cluster.messages import Grant, Report
+from lycosa.cluster.leasing import ANSWER, Term
+from lycosa.cluster.messages import Grant
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
@@ -26,25 +25,20 @@ PAGES = 5_000
 AGAIN = 1.0  # seconds to the next attempt
 
 
+COORDINATOR = -1  # in place of a shard's number
+# Given the number of a shard, the name of a method, and its arguments; raises `Unreachable`.
+Call = Callable[..., Awaitable[Any]]
+
+
 class Unreachable(Exception):
     """A call was not answered: whoever was called may come back."""
-
-
-class Peers(Protocol):
-    """The others, as one shard reaches them; `Unreachable` if they can't be reached now."""
-
-    async def report(self, report: Report) -> Grant: ...
-
-    async def send(self, receiver: int, messages: list[bytes]) -> int: ...
-
-    async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]: ...
 
 
 class Superseded(Exception):
     """Somebody else is this shard now."""
 
 
-async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> AsyncGenerator[Visit, None]:
+async def drive(shard: Shard, visits: AsyncIterator[Visit], call: Call) -> AsyncGenerator[Visit, None]:
     """Run a shard to the end of the whole crawl; gives its visits."""
     wait = shard.free_from - shard.engine.clock()
     if wait > 0:  # whoever was this shard before may still be fetching
@@ -52,9 +46,9 @@ async def drive(shard: Shard, visits: AsyncIterator[Visit], peers: Peers) -> Asy
     chores = [
         asyncio.ensure_future(_chore(shard, work))
         for work in (
-            _reporting(shard, peers),
-            *(_sending(shard, receiver, peers) for receiver in shard.outbox.queues),
-            *(_leasing(shard, owner, peers) for owner in shard.leases.wanted),
+            _reporting(shard, call),
+            *(_sending(shard, receiver, call) for receiver in shard.outbox.queues),
+            *(_leasing(shard, owner, call) for owner in shard.leases.wanted),
         )
     ]
     try:
@@ -79,11 +73,11 @@ async def _chore(shard: Shard, work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-async def _reporting(shard: Shard, peers: Peers) -> None:
+async def _reporting(shard: Shard, call: Call) -> None:
     """Tell the coordinator how it goes, and do as it says."""
     while not shard.allowance.over:
         try:
-            await _report(shard, peers)
+            await _report(shard, call)
         except Unreachable:
             await asyncio.sleep(AGAIN)
         else:
@@ -100,15 +94,15 @@ async def _rest(shard: Shard) -> None:
             return
 
 
-async def _report(shard: Shard, peers: Peers) -> None:
+async def _report(shard: Shard, call: Call) -> None:
     asked = shard.engine.clock()
-    grant = await peers.report(shard.report())
+    grant: Grant = await call(COORDINATOR, "report", shard.report())
     if grant.over == SUPERSEDED:
         raise Superseded(f"shard {shard.number}: {SUPERSEDED}")
     shard.accept(grant, asked)
 
 
-async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
+async def _sending(shard: Shard, receiver: int, call: Call) -> None:
     """Send links to another shard, one parcel after the other."""
     outbox, queue = shard.outbox, shard.outbox.queues[receiver]
     longest = LONGEST_SENDING * max(1.0, len(outbox.queues) / RECEIVERS)
@@ -119,7 +113,7 @@ async def _sending(shard: Shard, receiver: int, peers: Peers) -> None:
             queue.filled.clear()
             continue
         try:
-            confirmed = await peers.send(receiver, [parcel])
+            confirmed: int = await call(receiver, "receive", parcel)
         except Unreachable:
             await asyncio.sleep(AGAIN)
             continue
@@ -133,7 +127,7 @@ def _patience(shard: Shard) -> float:
     return max(0, shard.total - SMALL) / PAGES
 
 
-async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:
+async def _leasing(shard: Shard, owner: int, call: Call) -> None:
     """Ask another shard for leases of its addresses, whenever some are wanted."""
     leases = shard.leases
     while True:
@@ -141,7 +135,7 @@ async def _leasing(shard: Shard, owner: int, peers: Peers) -> None:
         wants, asked = leases.wants(owner), shard.engine.clock()
         try:
             async with asyncio.timeout(ANSWER):  # a call to one who is being started again waits for that
-                terms = await peers.lease(owner, shard.number, wants)
+                terms: list[Term] = await call(owner, "lease", shard.number, wants)
         except (Unreachable, TimeoutError):
             leases.failed(owner, wants)
             await asyncio.sleep(AGAIN)

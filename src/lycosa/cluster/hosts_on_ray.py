@@ -1,4 +1,8 @@
-"""Hosts of shards as actors of Ray: started once, for all crawls of a server."""
+"""Hosts of shards as actors of Ray, which starts them again when they die, and carries messages.
+
+Calls are idempotent, so that Ray may make them again: a report is only the last one, links that came twice are left
+out, and `run` goes on from the log.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,43 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from lycosa.cluster.driving import Unreachable
+from lycosa.cluster.driving import COORDINATOR, Unreachable
 from lycosa.cluster.hosting import CoordinatorHost, ShardHost
-from lycosa.cluster.on_ray import COORDINATOR, Actors, Names
-from lycosa.cluster.ray_process import START, await_all, cores, join_ray, keep_signals, load
+from lycosa.cluster.ray_process import START, await_all, cores, dead_processes, join_ray, keep_signals, load
 from lycosa.cluster.reaching import MOST_SHARDS, Where
 from lycosa.core.errors import LycosaError, StoreError
 
 
-class RayHosts:
-    """The cluster of a server. `most`: requests of each host at once; `note` hears what an operator should know."""
+class Actors:
+    """The actors of one cluster, by name."""
 
-    def __init__(self, where: Where, most: int = 0, note: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, cluster: str) -> None:
+        self.cluster = cluster
+        self._handles: dict[int, Any] = {}
+
+    def name(self, number: int) -> str:
+        """The name of a host."""
+        return f"lycosa {self.cluster} " + ("coordinator" if number == COORDINATOR else f"shard {number}")
+
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        """Have one of them do something; `Unreachable` if that fails, whatever the reason."""
+        ray = load()
+        if not ray.is_initialized():  # it would start a cluster by itself
+            raise Unreachable("the cluster was left")
+        try:
+            if number not in self._handles:
+                self._handles[number] = await asyncio.to_thread(ray.get_actor, self.name(number))
+            return await getattr(self._handles[number], method).remote(*given)
+        except (ray.exceptions.RayError, ValueError) as error:  # ValueError: there is no such actor yet
+            self._handles.pop(number, None)
+            raise Unreachable(str(error)) from error
+
+
+class RayHosts:
+    """Hosts for one crawl, or for all crawls of a server. `most`: requests of each host at once, over several crawls;
+    `note` hears what an operator should know."""
+
+    def __init__(self, where: Where, most: int | None = None, note: Callable[[str], None] = lambda text: None) -> None:
         self.where, self.most, self.note = where, most, note
         self.count = 0
         self._actors: list[Any] = []
@@ -28,7 +57,7 @@ class RayHosts:
         self._ours = False
         self._opening = asyncio.Lock()
 
-    async def open(self) -> None:
+    async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Join the cluster, or start one here, and start the hosts; again, if they are gone."""
         async with self._opening:
             if self.count and await self._answer():
@@ -36,7 +65,7 @@ class RayHosts:
             await self._shut()
             try:
                 await self._join()
-                await self._start(self.where.shards or min(MOST_SHARDS, cores(load())))
+                await self._start(self.where.shards or min(MOST_SHARDS, cores(load())), go_on)
             except BaseException:
                 await self._shut()
                 raise
@@ -54,21 +83,21 @@ class RayHosts:
         for text in notes:
             self.note(text)
 
-    async def _start(self, count: int) -> None:
-        ray, names = load(), Names(f"server {uuid.uuid4().hex}")
-        self._reached = Actors(names)
+    async def _start(self, count: int, go_on: Callable[[], bool]) -> None:
+        ray, actors = load(), Actors(uuid.uuid4().hex)
+        self._reached = actors
         lasting = {"max_restarts": -1, "max_task_retries": -1}
         self._actors = [
-            ray.remote(CoordinatorHost).options(name=names.of(COORDINATOR), num_cpus=0, **lasting).remote(),
+            ray.remote(CoordinatorHost).options(name=actors.name(COORDINATOR), num_cpus=0, **lasting).remote(),
             *(
                 ray.remote(ShardHost)
-                .options(name=names.of(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
-                .remote(number, Actors(names), self.most)
+                .options(name=actors.name(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
+                .remote(number, Actors(actors.cluster), self.most)
                 for number in range(count)
             ),
         ]
         ready = [actor.ready.remote() for actor in self._actors]
-        if dead := await asyncio.to_thread(await_all, ray, ready, count):
+        if dead := await asyncio.to_thread(await_all, ray, ready, count, go_on):
             raise StoreError(f"the cluster is gone: {dead}")
         self.count = count
 
@@ -83,6 +112,10 @@ class RayHosts:
             await asyncio.to_thread(ray.get, done)
             return bool(done)
         return False
+
+    def gone(self) -> str:
+        """Why no host can answer any more, where Ray was started here; empty: they can."""
+        return dead_processes(load())
 
     async def call(self, number: int, method: str, *given: Any) -> Any:
         """Have a host do something."""
@@ -102,7 +135,8 @@ class RayHosts:
             return
         ray = load()
         with suppress(ray.exceptions.RayError, ValueError, LycosaError):
-            for actor in actors if ray.is_initialized() else ():  # else it would start a cluster by itself
+            # else it would start a cluster by itself, or wait for one that is gone
+            for actor in actors if ray.is_initialized() and not dead_processes(ray) else ():
                 ray.kill(actor)
         if self._ours:
             self._ours = False

@@ -85,11 +85,11 @@ def await_all(ray: Any, ready: list[Any], shards: int, go_on: Callable[[], bool]
         if late and (dead := dead_processes(ray)):
             return dead
     if late and not go_on():
-        raise StoreError("stopped before all shards were started: resume it")
+        raise StoreError("stopped before all shards were started")
     if late:
         raise StoreError(
             f"the cluster has room for {max(0, shards - len(late))} of {shards} shards: name fewer (shards=N), or "
-            "add machines; then resume"
+            "add machines"
         )
     return ""
 

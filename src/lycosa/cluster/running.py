@@ -1,21 +1,24 @@
-"""A crawl on a cluster, seen from where it was started: it starts the actors, brings their logs together, and waits."""
+"""A crawl on a cluster, seen from where it was started: it starts the shards, brings their logs together, and waits."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncGenerator, Callable
+import uuid
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lycosa.cluster.asking import Answers, ask
-from lycosa.cluster.on_ray import COORDINATOR, CoordinatorActor, Names, ShardActor, Start
-from lycosa.cluster.ray_process import await_all, cores, dead_processes, join_ray, keep_signals, load, short
-from lycosa.cluster.reaching import MOST_SHARDS, Where
-from lycosa.cluster.splitting import Merger, make_shards, settle, shards_before, shards_in, split
+from lycosa.cluster.driving import COORDINATOR, Unreachable
+from lycosa.cluster.hosting import Hosts, Start
+from lycosa.cluster.splitting import Merger, make_shards, settle, shards_in, split
+from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError, LycosaError, StoreError
 from lycosa.core.options import Options
 from lycosa.core.spec import parse
@@ -23,45 +26,42 @@ from lycosa.core.types import Label
 from lycosa.crawling.request import Request
 from lycosa.spaces.making import wall_clock
 from lycosa.store.directory import SHARDS, Directory, located
-from lycosa.store.log import SqliteLog
+from lycosa.store.log import SqliteLog, append_labels
 from lycosa.web.urls import Scope
 
 T = TypeVar("T")
 EVERY = 1.0  # seconds between two looks
-
-
-def checked(request: Request) -> Request:
-    """The request, if a cluster can do it."""
-    options = request.options
-    if parse(options.space)[0] != "web":
-        raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
-    if request.path is None:
-        raise InputError("a cluster needs a directory: name one with --out DIR")
-    return request
+PATIENCE = 5.0  # seconds that a host has to answer
 
 
 class ClusterCrawl:
-    """One crawl on many shards; iterate over it to make it run: each turn tells how it is getting on."""
+    """One crawl on many shards; iterate over it to make it run: each turn tells how it is getting on. `gone` says why
+    no host can answer any more, if that is known. The log is read and written in a thread."""
 
-    def __init__(self, request: Request, where: Where) -> None:
-        self.request, self.where = checked(request), where
-        assert request.path is not None
-        self.path: Path = request.path
-        self._load()  # before anything is written: it may not be installed
+    def __init__(self, request: Request, hosts: Hosts, gone: Callable[[], str] = lambda: "") -> None:
+        options = request.options
+        if parse(options.space)[0] != "web":
+            raise InputError("a cluster crawls the web only: leave out --cluster, or --space")
+        if request.path is None:
+            raise InputError("a cluster needs a directory: name one with --out DIR")
+        self.request, self.hosts, self.path, self._gone = request, hosts, request.path, gone
         if request.resuming:
             settle(self.path)
+        self.session = f"{self.path.name} {uuid.uuid4().hex}"
         self.notes: list[str] = request.notes
         self.ending = self.complaint = ""
         self.progress: dict[str, Any] = {"pages": 0, "requests": 0, "relevant": 0}
         self.told: dict[str, Any] = {}  # how the run ended, as in the log
         self.budget = request.budget  # may grow while the crawl runs
-        self.shards: list[Any] = []
-        self.coordinator: Any = None
-        self._ray: Any = None
-        self._ours = self._gone = False
-        self._running: list[Any] = []
+        self.shards = 0  # 0 until they are started
+        self._slots = 0  # requests that may be under way at once, of all shards together
+        self._thread = ThreadPoolExecutor(1, "log")
+        self._running: list[asyncio.Future[Any]] = []
         self._stopping = False
         self._failed: list[str] = []
+        self._merger: Merger | None = None
+        self._said: list[Label] = []  # by people, during this run
+        self._heard: dict[int, int] = {}  # of each shard: how many of them it has
 
     def stop(self) -> None:
         """End after what is in flight has arrived."""
@@ -71,11 +71,11 @@ class ClusterCrawl:
         """Run it."""
         directory = log = merger = None
         try:
-            await self._join()
+            await self.hosts.open(lambda: not self._stopping)
             answers = Answers() if self.request.resuming else await ask(self.request, Answers())
             directory = await self._on_files(self._directory)
             log = await self._on_files(directory.log)
-            count = self._count()
+            count = self.hosts.count
             options = self.request.options if self.request.resuming else directory.options
             merger = await self._on_files(self._share_out, log, count, options)
             if self.request.resuming:
@@ -88,12 +88,14 @@ class ClusterCrawl:
             judged = await self._on_files(merger.judged)
             await self._start(Start(place, count, vars(options), labels, answers.learned, over, judged))
             await self._on_files(self._save_options, directory)
+            self._merger = merger
             async with aclosing(self._watch(merger)) as turns:
                 async for progress in turns:
                     yield progress
             self.told = await self._on_files(merger.finish, self.ending, wall_clock()())
             self.progress |= await self._on_files(merger.counts)
         finally:
+            self._merger = None
             await self._leave()
             if merger is not None and not self.told:  # it was broken off: all that was recorded is shown and counted
                 with suppress(LycosaError):
@@ -102,13 +104,15 @@ class ClusterCrawl:
                 await self._on_files(log.close)
             if directory is not None:
                 directory.close()
-            self._close()
-
-    def _close(self) -> None:
-        """Nothing more is done with the crawl's own log."""
+            self._thread.shutdown(wait=False)
 
     async def _on_files(self, work: Callable[..., T], *given: Any) -> T:
-        return work(*given)
+        doing = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given))
+        try:
+            return await asyncio.shield(doing)
+        except asyncio.CancelledError:  # a thread can't be: it writes in the directory until it is done
+            await asyncio.wait({doing})
+            raise
 
     def _directory(self) -> Directory:
         if not self.request.resuming:
@@ -150,6 +154,17 @@ class ClusterCrawl:
         )
         return Merger(self.path, log, count, options.traps)
 
+    # -- while it runs -----------------------------------------------------------------------------------------
+
+    async def _start(self, start: Start) -> None:
+        self.shards = start.shards
+        self._slots = start.options["concurrency"] * start.shards
+        self._heard = dict.fromkeys(range(start.shards), 0)
+        await self._look()
+        self._running = [
+            asyncio.ensure_future(self.hosts.call(number, "run", self.session, start)) for number in range(start.shards)
+        ]
+
     async def _watch(self, merger: Merger) -> AsyncGenerator[dict[str, Any], None]:
         """Until all shards have ended."""
         while self._running:
@@ -159,90 +174,83 @@ class ClusterCrawl:
                 self.notes += [note for note in told.get("notes", []) if note not in self.notes]
                 self.ending = self.ending or told.get("ending", "")
                 self.complaint = self.complaint or told.get("complaint", "")
-            told = await self._ask(stop=self._stopping or bool(self._failed))
+            told = await self._look()
             await self._on_files(merger.keep_up)
             if told:
                 told["relevant"] = max(0, told["relevant"] - await self._on_files(merger.counted_twice))
             self.progress |= told
             yield self.progress
+            await self._teach(merger)
         if self._failed:
             raise StoreError(f"the crawl was stopped: {self._failed[0]}")
 
-    # -- on Ray, with actors of its own ------------------------------------------------------------------------
-
-    def _load(self) -> None:
-        load(self.where.address)
-
-    async def _join(self) -> None:
-        shards = self.where.shards or shards_before(self.path) or os.cpu_count() or 1
-        self._ray = load(self.where.address)
-        self._ours = await asyncio.to_thread(join_ray, self.where.address, shards, self.notes)
-        keep_signals()
-
-    def _count(self) -> int:
-        """How many shards: as many as there are, or were asked for, or the cluster has cores."""
-        return self.where.shards or shards_before(self.path) or min(MOST_SHARDS, cores(self._ray))
-
-    async def _start(self, start: Start) -> None:
-        ray, names, lasting = self._ray, Names(start.directory), {"max_restarts": -1, "max_task_retries": -1}
-        self.coordinator = (
-            ray.remote(CoordinatorActor)
-            .options(name=names.of(COORDINATOR), num_cpus=0, **lasting)
-            .remote(start.shards, self.budget, start.slots, start.options["choosy"])
-        )
-        self.shards = [
-            ray.remote(ShardActor)
-            .options(name=names.of(number), num_cpus=1, scheduling_strategy="SPREAD", **lasting)
-            .remote(number, names.crawl, start)
-            for number in range(start.shards)
-        ]
-        ready = [shard.pid.remote() for shard in self.shards]
-        if dead := await asyncio.to_thread(await_all, ray, ready, start.shards, lambda: not self._stopping):
-            raise StoreError(f"the crawl was stopped: {self._lost(dead)[0]['error']}")
-        self._running = [shard.run.remote() for shard in self.shards]
-
     async def _ended(self) -> list[dict[str, Any]]:
         """What shards say that have ended; after a while, if none has."""
-        wait, running = self._ray.wait, self._running
-        try:
-            done, left = await asyncio.to_thread(wait, running, num_returns=len(running), timeout=EVERY)
-            told: list[dict[str, Any]] = await asyncio.to_thread(self._ray.get, done)
-        except self._ray.exceptions.RayError as error:
-            return self._lost(short(error))
-        if not done and (dead := dead_processes(self._ray)):
-            return self._lost(dead)
-        self._running = left
+        done, left = await asyncio.wait(self._running, timeout=EVERY)
+        self._running = list(left)
+        if gone := "" if done else self._gone():
+            for run in left:
+                run.cancel()
+            self._running = []
+            return [{"error": f"the cluster is gone: {gone}"}]
+        told: list[dict[str, Any]] = []
+        for run in done:
+            try:
+                told.append(run.result())
+            except Unreachable as error:
+                told.append({"error": f"the cluster is gone: {' '.join(str(error).split())[:200]}"})
         return told
 
-    def _lost(self, why: str) -> list[dict[str, Any]]:
-        self._running, self._gone = [], True
-        return [{"error": f"the cluster is gone: {why}; continue with: lycosa resume {self.path}"}]
-
-    async def _ask(self, *, stop: bool) -> dict[str, Any]:
+    async def _look(self) -> dict[str, Any]:
         """How it is getting on; nothing if the coordinator does not answer."""
-        if self._gone:
-            return {}
-        if stop:
-            self.coordinator.stop.remote()
-        ready, _ = await asyncio.to_thread(self._ray.wait, [self.coordinator.progress.remote()], timeout=EVERY)
-        with suppress(self._ray.exceptions.RayError):  # whether all are gone is seen where shards are waited for
-            return dict(await asyncio.to_thread(self._ray.get, ready[0])) if ready else {}
-        return {}
+        stop, choosy = self._stopping or bool(self._failed), self.request.options.choosy
+        given = self.session, self.shards, self._slots, choosy, self.budget, stop
+        return dict(await self._ask(COORDINATOR, "look", *given) or {}) if not self._gone() else {}
+
+    async def _ask(self, number: int, method: str, *given: Any) -> Any:
+        """Have a host do something; None if it can't be reached now."""
+        with suppress(Unreachable, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                return await self.hosts.call(number, method, *given)
+
+    async def _each(self, method: str, *given: Any) -> list[Any]:
+        return await asyncio.gather(*(self._ask(n, method, self.session, *given) for n in range(self.shards)))
+
+    async def hear(self, labels: Sequence[Label]) -> bool:
+        """Record labels: first in the crawl's own log, then in those of the shards, each of which is told until it has
+        them. False while there is no log to write to."""
+        if self._merger is None:
+            return False
+        self._said += await self._on_files(append_labels, self._merger.log, labels)
+        return True
+
+    async def _teach(self, merger: Merger) -> None:
+        """Tell shards what people have said meanwhile; what pages are worth once all have heard it is brought over."""
+        behind = [number for number, heard in self._heard.items() if heard < len(self._said)]
+        for number in behind:
+            with suppress(Unreachable, TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    upto = len(self._said)
+                    await self.hosts.call(number, "hear", self.session, self._said[self._heard[number] :])
+                    self._heard[number] = upto
+        if behind and all(heard == len(self._said) for heard in self._heard.values()):
+            await self._on_files(merger.settle)
+
+    async def tell(self, tell: Callable[[Engine], T]) -> list[T]:
+        """What a function tells of the shards' engines, of those that run."""
+        return [told for told in await self._each("ask", tell) if told is not None]
 
     async def _leave(self) -> None:
-        if not self._gone:
-            for actor in [*self.shards, *filter(None, [self.coordinator])]:
-                with suppress(self._ray.exceptions.RayError):
-                    self._ray.kill(actor)
-        if self._ours:
-            await asyncio.to_thread(self._ray.shutdown)
+        """Have all shards end, however they are: nobody writes in the directory afterwards."""
+        while self._running:
+            await self._each("end")
+            done, left = await asyncio.wait(self._running, timeout=PATIENCE)
+            self._running = list(left)
+            for run in done:
+                run.exception()  # looked at, or asyncio complains
+        if self.shards and not self._gone():
+            await self._ask(COORDINATOR, "end", self.session)
 
 
 def _labels(log: SqliteLog) -> list[Label]:
     return [event for event in log.events("kind = 'label'") if isinstance(event, Label)]
-
-
-def resumed(directory: Path, where: Where | None, changes: dict[str, Any]) -> ClusterCrawl:
-    """Go on with a crawl that has shards; without `where`, on this machine."""
-    options = Options.from_mapping({**vars(Directory.read_options(directory)), **changes}, "command line")
-    return ClusterCrawl(Request(options, directory, resuming=True), where or Where("local", shards_before(directory)))

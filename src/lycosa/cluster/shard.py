@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lycosa.cluster.leasing import Leases, Ledger
@@ -79,15 +79,12 @@ class Shard:
 
     # -- what comes from others --------------------------------------------------------------------------------
 
-    def receive(self, messages: Sequence[bytes]) -> int:
-        """Parcels of links from another shard: recorded when this returns. The number of the last page."""
-        parcels: list[Parcel] = []
-        for message in messages:
-            parcel = decode_other("parcel", message)
-            assert isinstance(parcel, Parcel)
-            parcels.append(parcel)
-        self.engine.take_in(parcels)
-        return parcels[-1].number if parcels else 0
+    def receive(self, parcel: bytes) -> int:
+        """Links from another shard: recorded when this returns. The number of the last page."""
+        pages = decode_other("parcel", parcel)
+        assert isinstance(pages, Parcel)
+        self.engine.take_in([pages])
+        return pages.number
 
     # -- what it may do ----------------------------------------------------------------------------------------
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 from lycosa.cluster.coordinator import Coordinator
-from lycosa.cluster.driving import Peers, Unreachable, drive
-from lycosa.cluster.leasing import Term, Want
-from lycosa.cluster.messages import Grant, Report
+from lycosa.cluster.driving import COORDINATOR, Unreachable, drive
 from lycosa.cluster.shard import Shard
 from lycosa.core.types import Visit
 
 
-class Together(Peers):
+class Together:
     """All shards of a crawl. Messages take `delay` seconds; `lost` says of each whether it is lost on its way, or its
     answer is (the receiver has it then)."""
 
@@ -23,36 +22,32 @@ class Together(Peers):
         self.delay, self.lost = delay, lost
         self.messages = self.bytes = 0
 
-    async def report(self, report: Report) -> Grant:
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        """Have a shard, or the coordinator, do something."""
         await asyncio.sleep(self.delay)
-        return self.coordinator.report(report)
-
-    async def send(self, receiver: int, messages: list[bytes]) -> int:
-        await asyncio.sleep(self.delay)
+        if number == COORDINATOR:
+            return self.coordinator.report(*given)
         lost = self.lost()
-        if lost == "there" or receiver not in self.shards:
+        if lost == "there" or number not in self.shards:
             raise Unreachable
-        number = self.shards[receiver].receive(messages)
-        self.messages += len(messages)
-        self.bytes += sum(map(len, messages))
+        shard = self.shards[number]
+        if method == "receive":
+            answer: Any = shard.receive(*given)
+            self.messages += 1
+            self.bytes += len(given[0])
+        else:
+            answer = shard.leases.lease(*given)
+            await asyncio.sleep(self.delay)
         if lost == "back":
             raise Unreachable
-        return number
-
-    async def lease(self, owner: int, shard: int, wants: list[Want]) -> list[Term]:
-        await asyncio.sleep(self.delay)
-        if owner not in self.shards or self.lost():
-            raise Unreachable
-        terms = self.shards[owner].leases.lease(shard, wants)
-        await asyncio.sleep(self.delay)
-        return terms
+        return answer
 
     async def run(self, shard: Shard) -> AsyncIterator[Visit]:
         """Run one shard to the end of the crawl, or until it is left alone."""
         self.shards[shard.number] = shard
         visits = shard.engine.run()
         try:
-            async for visit in drive(shard, visits, self):
+            async for visit in drive(shard, visits, self.call):
                 yield visit
         finally:
             if self.shards.get(shard.number) is shard:

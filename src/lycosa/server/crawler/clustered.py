@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from lycosa.cluster.hosting import HostedCrawl
+from lycosa.cluster.running import ClusterCrawl
 from lycosa.core.budget import STOPPED, requests_for
 from lycosa.core.options import Options
 from lycosa.crawling.request import Request
@@ -21,7 +21,7 @@ from lycosa.store.directory import CONFIG, Directory
 class RunningOnCluster(Running):
     """A crawl whose shards are hosted by a cluster. What differs from one in this process is how it is reached."""
 
-    _hosted: HostedCrawl | None = None
+    _hosted: ClusterCrawl | None = None
     _cancelled = False
     _flying = 0
 
@@ -47,7 +47,7 @@ class RunningOnCluster(Running):
                 return reason
         return STOPPED
 
-    async def _opened(self) -> HostedCrawl | None:
+    async def _opened(self) -> ClusterCrawl | None:
         """The crawl, where its shards' logs end; None if it was stopped before that."""
         around, self._reopening = self._around, False
         assert around.hosts is not None
@@ -67,14 +67,14 @@ class RunningOnCluster(Running):
             request = Request(options, self._directory, resuming=True, **self._common())
         if self.stopped_at:
             return None
-        crawl = self._hosted = HostedCrawl(request, around.hosts)
+        crawl = self._hosted = ClusterCrawl(request, around.hosts)
         self.opened_at = around.clock()
         self.grow(self.budget)
         return crawl
 
-    async def _follow(self, crawl: HostedCrawl, progress: Mapping[str, Any]) -> None:
+    async def _follow(self, crawl: ClusterCrawl, progress: Mapping[str, Any]) -> None:
         """Once a second: how far it is, what people have said, and what it does just now."""
-        if progress.get("heard") == len(crawl.shards):  # else some have not told yet what they have
+        if progress.get("heard") == crawl.shards:  # else some have not told yet what they have
             self.pages, self.found = progress["pages"], progress["relevant"]
         words, asked = self.words, self.asked
         by_labels = asked is None or asked["judging"] == "labels"
