@@ -170,10 +170,9 @@ def test_nothing_that_the_policy_refuses() -> None:
 
 def test_packed_once() -> None:
     """A packed file is the file."""
-    asset = assets().get("site.css")
-    assert asset is not None
-    assert asset.content == gzip.decompress(asset.packed)
-    assert asset.packed is asset.packed
+    content, packed, _ = assets()["site.css"]
+    assert content == gzip.decompress(packed)
+    assert packed is assets()["site.css"][1]
 
 
 def _luminance(colour: str) -> float:

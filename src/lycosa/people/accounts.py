@@ -6,13 +6,12 @@ always an admin who is not disabled; what would leave none is refused.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from typing import Any
 
 from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
-from lycosa.people.database import Database, Row, Taken
+from lycosa.people.database import Database, Row, Taken, as_dict
 from lycosa.people.ids import new_id
 from lycosa.people.permissions import active, check_role
 from lycosa.people.sessions import end_all, turn_soon
@@ -177,11 +176,7 @@ def by_name(database: Database, name: str) -> Row | None:
 def preferences(database: Database, person: str) -> dict[str, Any]:
     """What a person wants or does not want; what they never said is not among it."""
     row = database.get("person", person)
-    try:
-        kept = json.loads(row["preferences"]) if row else {}
-    except ValueError:
-        return {}
-    return kept if isinstance(kept, dict) else {}
+    return as_dict(row["preferences"]) if row else {}
 
 
 def sign_in(database: Database, passwords: Passwords, name: str, password: str) -> Row | None:

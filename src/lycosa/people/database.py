@@ -6,6 +6,7 @@ or `StoreError`.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
@@ -221,6 +222,14 @@ def _equal(where: Row) -> str:
 
 def _insertion(table: str, row: Row) -> str:
     return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})"
+
+
+def as_dict(text: str) -> dict[str, Any]:
+    """Read an object of JSON from a column; empty where it is damaged."""
+    with suppress(ValueError):
+        if isinstance(read := json.loads(text), dict):
+            return read
+    return {}
 
 
 def _plain(given: Row) -> Row:

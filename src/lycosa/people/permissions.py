@@ -51,11 +51,15 @@ def active(database: Database, person: str | None) -> Row | None:
     return database.find("person", id=person, disabled=0)
 
 
+def found(row: Row | None, what: str) -> Row:
+    if row is None:
+        raise NotFound(f"no such {what}")
+    return row
+
+
 def interest_for(database: Database, person: str, interest: str, mode: Mode = "read") -> Row:
     """Return an interest that a person may go so far with, with `mode` and `owner_name`."""
-    row = database.row(f"{VISIBLE} AND i.id = :interest", person=person, interest=interest)
-    if row is None:
-        raise NotFound("no such interest")
+    row = found(database.row(f"{VISIBLE} AND i.id = :interest", person=person, interest=interest), "interest")
     if RANK[row["mode"]] < RANK[mode]:
         shared = "read only" if row["mode"] == "read" else "edit, but no more"
         raise Forbidden(f"this interest is shared with you to {shared}")
@@ -64,21 +68,16 @@ def interest_for(database: Database, person: str, interest: str, mode: Mode = "r
 
 def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") -> tuple[Row, Row]:
     """Return a crawl whose interest a person may go so far with, and that interest."""
-    row = database.get("crawl", crawl)
+    row = found(database.get("crawl", crawl), "crawl")
     try:
-        if row is not None:
-            return row, interest_for(database, person, row["interest"], mode)
+        return row, interest_for(database, person, row["interest"], mode)
     except NotFound:
-        pass
-    raise NotFound("no such crawl")
+        raise NotFound("no such crawl") from None
 
 
 def model_for(database: Database, person: str, model: str) -> Row:
     """Return a model of a person's own."""
-    row = database.find("model", id=model, owner=person)
-    if row is None:
-        raise NotFound("no such model")
-    return row
+    return found(database.find("model", id=model, owner=person), "model")
 
 
 def check_role(role: str) -> str:

@@ -49,10 +49,7 @@ class Person:
 
     def row(self, *, locked: bool = False) -> Row:
         """Their account, as it is now."""
-        row = self.site.database.get("person", self.id, locked=locked)
-        if row is None:
-            raise HTTPException(403, "sign in first")
-        return row
+        return permissions.found(self.site.database.get("person", self.id, locked=locked), "person")
 
     def record(self, action: str, subject: str = "", detail: str = "") -> None:
         site = self.site
@@ -241,9 +238,7 @@ def address_of(request: Request) -> str:
         return "unknown"
 
 
-# -- what every request may need ---------------------------------------------------------------------------
-
-# What every request may need, in one place: passed by the app, never global.
+# -- what every request may need: passed by the app, never global ------------------------------------------
 
 STREAMS = 10  # live streams of one person
 

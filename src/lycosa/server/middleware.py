@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,14 +20,6 @@ from lycosa.core.errors import LycosaError
 from lycosa.server.guards import SAFE, identify
 from lycosa.server.logs import log
 from lycosa.server.settings import Settings
-
-# -- safety ------------------------------------------------------------------------------------------------
-
-# What keeps the server safe whatever a route does: pure ASGI, so that live events pass as they come.
-#
-# Refused at the door: requests for another host, changes that another site's page asks for, bodies that are too large,
-# NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the session's cookie
-# if it has changed. (A request's id is given by `AccessLog`, around this.)
 
 LARGEST = 1_000_000  # bytes of a request's body
 CSP = (
@@ -48,7 +38,12 @@ HEADERS = {
 
 
 class Safety:
-    """The middleware."""
+    """Pure ASGI, so that live events pass as they come.
+
+    Refused at the door: requests for another host, changes that another site's page asks for, bodies that are too
+    large, NUL characters in addresses. Added to every answer: what browsers need to know to be strict, and the
+    session's cookie if it has changed. (A request's id is given by `AccessLog`, around this.)
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -63,8 +58,7 @@ class Safety:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        exchange: dict[str, Any] = {"begun": False, "cookie": ""}
-        scope["lycosa"] = exchange
+        exchange = scope["lycosa"] = {"begun": False, "cookie": ""}
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -76,7 +70,7 @@ class Safety:
         most = await _largest(scope)
         refused = self._refusal(scope, headers, most)
         if refused:
-            await _refusing(*refused)(scope, receive, answer)
+            await JSONResponse({"detail": refused[1]}, refused[0])(scope, receive, answer)
             return
         try:
             await self.app(scope, _bounded(receive, most), answer)
@@ -84,7 +78,7 @@ class Safety:
             if not exchange["begun"]:
                 number = scope.get("state", {}).get("request", "unknown")
                 said = f"something went wrong here: the server's log has it as request {number}"
-                await _refusing(500, said)(scope, receive, answer)
+                await JSONResponse({"detail": said}, 500)(scope, receive, answer)
             raise  # for the log
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> tuple[int, str] | None:
@@ -92,14 +86,13 @@ class Safety:
             return 422, "the address has a NUL character: leave it out"
         host = headers.get("host", "").lower()
         program = headers.get("authorization", "").lower().startswith("bearer ")  # no browser adds it by itself
+        origins = (self.origin,) if self.settings.url else (f"http://{host}", f"https://{host}")
         # whoever watches the server may not know its name
         if self.settings.url and host != self.host and not program and scope["path"] != "/api/v1/health":
             return 421, f"this server is {self.settings.base}: use that address"
         if scope["method"] not in SAFE and not program:
-            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, "the request came from another site"
-            origin = headers.get("origin")
-            if origin is not None and not self._ours(origin, host):
+            site = headers.get("sec-fetch-site", "same-origin")
+            if site not in ("same-origin", "none") or headers.get("origin", origins[0]) not in origins:
                 return 403, "the request came from another site"
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -107,11 +100,6 @@ class Safety:
         if int(length) > most:
             return 413, _too_large(most)
         return None
-
-    def _ours(self, origin: str, host: str) -> bool:
-        if self.settings.url:
-            return origin == self.origin
-        return origin in (f"http://{host}", f"https://{host}")
 
     def _dress(self, scope: Scope, message: Message, exchange: dict[str, Any]) -> None:
         headers = MutableHeaders(scope=message)
@@ -139,10 +127,6 @@ async def _largest(scope: Scope) -> int:
     return 65_000_000 if path.endswith("/models") else 6_000_000
 
 
-def _refusing(status: int, detail: str) -> JSONResponse:
-    return JSONResponse({"detail": detail}, status)
-
-
 def _too_large(most: int) -> str:
     return f"the request is larger than {most // 1_000_000} MB: send less at once"
 
@@ -164,17 +148,14 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
 # -- access log and metrics --------------------------------------------------------------------------------
 
-# Every request leaves a line in the log and a mark in the metrics, which Prometheus reads in its text form.
-#
-# lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
-
-UNKNOWN = "unknown"  # a route that does not exist: the metrics don't grow, whatever strangers ask for
-
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began says nothing here
 
 
 class Metrics:
-    """Requests by route and status, how long they took, and how many are under way. Safe from any thread."""
+    """Requests by route and status, how long they took, and how many are under way. Safe from any thread.
+
+    lycosa_requests_total{method="GET",route="/api/v1/interests",status="200"} 12.0
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -195,30 +176,6 @@ class Metrics:
         self.in_flight.dec()
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)
-
-    def text(self, *others: GaugeMetricFamily) -> bytes:
-        """All of it, and other gauges beside it."""
-        return generate_latest(self.registry) + generate_latest(_Families(others))
-
-
-class _Families(Collector):
-    def __init__(self, families: Iterable[GaugeMetricFamily]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        return self._families
-
-
-def gauge(name: str, meaning: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> GaugeMetricFamily:
-    """One gauge with its samples: each has labels and a value.
-
-    >>> gauge("as", "As.", [({"of": "x"}, 2)]).samples[0].labels
-    {'of': 'x'}
-    """
-    family = GaugeMetricFamily(name, meaning)
-    for labels, value in samples:
-        family.add_sample(name, dict(labels), value)
-    return family
 
 
 class AccessLog:
@@ -268,6 +225,8 @@ class AccessLog:
 
     def _route(self, scope: Any) -> str:
         """The route as it is written in the code; of an API's route FastAPI may tell only what follows the prefix."""
-        route: str = getattr(scope.get("route"), "path", None) or UNKNOWN
+        route: str | None = getattr(scope.get("route"), "path", None)
+        if not route:
+            return "unknown"  # the metrics don't grow, whatever strangers ask for
         inside = scope["path"].startswith(f"{self.prefix}/") and not route.startswith(f"{self.prefix}/")
-        return f"{self.prefix}{route}" if inside and route != UNKNOWN else route
+        return f"{self.prefix}{route}" if inside else route

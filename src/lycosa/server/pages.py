@@ -9,8 +9,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -49,14 +48,12 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-FOR_EVER = "public, max-age=31536000, immutable"
-ASK_AGAIN = "no-cache"
 
 
 @cache
 def templates() -> Environment:
     made = environment("lycosa.server", cleaned=False)
-    made.globals |= {"static": assets().link, "version": __version__, "all_scopes": SCOPES}
+    made.globals |= {"static": lambda name: f"/static/{build()}/{name}", "version": __version__, "all_scopes": SCOPES}
     made.globals |= {"shortest": SHORTEST, "longest": LONGEST}
     return made
 
@@ -112,73 +109,44 @@ def sign_in(request: Request) -> Response:
 # -- the site's own style sheets and scripts: what lies in a list, nothing else --------------------------------
 
 
-@dataclass(frozen=True)
-class Asset:
-    """One file, as it is sent."""
-
-    content: bytes
-    type: str
-
-    @cached_property
-    def tag(self) -> str:
-        return f'"{sha256(self.content).hexdigest()[:20]}"'
-
-    @cached_property
-    def packed(self) -> bytes:
-        """The same, compressed: made once, when somebody first asks."""
-        return gzip.compress(self.content, 6, mtime=0)
-
-
-class Assets:
-    """All files that may be asked for, by name.
-
-    Pages link to them under the name of the build (/static/BUILD/site.css), a digest of all of them together: so they
-    may be kept for ever, modules that import each other are always of one build, and a new version is fetched at once.
-    Without a build, or with an old one, the answer is the same file, to be asked for again each time (ETag).
-    """
-
-    def __init__(self) -> None:
-        self._assets: dict[str, Asset] = {}
-        for file in files("lycosa.server").joinpath("static").iterdir():
-            kind = TYPES.get(Path(file.name).suffix)
-            if kind is not None:
-                self._assets[file.name] = Asset(file.read_bytes(), kind)
-        digest = sha256()
-        for name in sorted(self._assets):
-            digest.update(name.encode() + self._assets[name].content)
-        self.build = digest.hexdigest()[:12]
-
-    def get(self, name: str) -> Asset | None:
-        return self._assets.get(name)
-
-    def link(self, name: str) -> str:
-        return f"/static/{self.build}/{name}"
+@cache
+def assets() -> dict[str, tuple[bytes, bytes, str]]:
+    """Return each file that may be asked for: its content, the same compressed, and its ETag."""
+    contents = {file.name: file.read_bytes() for file in files("lycosa.server").joinpath("static").iterdir()}
+    return {
+        name: (content, gzip.compress(content, 6, mtime=0), f'"{sha256(content).hexdigest()[:20]}"')
+        for name, content in sorted(contents.items())
+        if Path(name).suffix in TYPES
+    }
 
 
 @cache
-def assets() -> Assets:
-    return Assets()
+def build() -> str:
+    """Return a digest of all files together. Pages link to them under it (/static/BUILD/site.css): so they may be kept
+    for ever, modules that import each other are always of one build, and a new version is fetched at once. Without a
+    build, or with an old one, the answer is the same file, to be asked for again each time (ETag).
+    """
+    return sha256("".join(tag for *_, tag in assets().values()).encode()).hexdigest()[:12]
 
 
-def static(request: Request, name: str, build: str = "") -> Response:
+def static(request: Request, name: str, under: str = "") -> Response:
     """A file, packed for who takes that; nothing for who has it."""
-    asset = assets().get(name)
-    if asset is None:
+    if name not in assets():
         raise HTTPException(404)
+    content, packed, tag = assets()[name]
     headers = {
-        "ETag": asset.tag,
-        "Cache-Control": FOR_EVER if build == assets().build else ASK_AGAIN,
+        "ETag": tag,
+        "Cache-Control": "public, max-age=31536000, immutable" if under == build() else "no-cache",
         "Vary": "Accept-Encoding",
     }
     if name == "reader.css":  # for a document in a sandbox, which is of no origin
         headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    if asset.tag in request.headers.get("if-none-match", ""):
+    if tag in request.headers.get("if-none-match", ""):
         return Response(None, 304, headers)
-    content = asset.content
     if "gzip" in request.headers.get("accept-encoding", "") and len(content) > 1000:
-        content = asset.packed
         headers["Content-Encoding"] = "gzip"
-    return Response(content, 200, headers, asset.type)
+        content = packed
+    return Response(content, 200, headers, TYPES[Path(name).suffix])
 
 
 def favicon(request: Request) -> Response:
@@ -200,7 +168,7 @@ PAGES: dict[str, Callable[..., Response]] = {
     "/admin": page("admin", "admin"),
     "/favicon.ico": favicon,
     "/static/{name}": static,
-    "/static/{build}/{name}": static,
+    "/static/{under}/{name}": static,
 }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from lycosa.core.errors import InputError
 from lycosa.people import catalogue
+from lycosa.people.permissions import NotFound, found
 from lycosa.server.api import Body
 from lycosa.server.guards import Person, needs
 from lycosa.web.urls import check_seed
@@ -85,9 +86,7 @@ def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")
     given = body.model_dump(exclude_none=True)
     if "url" in given:
         given["url"] = _address(given["url"])
-    row = catalogue.change(person.site.database, entry, **given)
-    if row is None:
-        raise HTTPException(404, "no such entry")
+    row = found(catalogue.change(person.site.database, entry, **given), "entry")
     person.record("catalogue entry changed", row["id"], f"{row['preference']}: {row['url']}")
     return CatalogueEntry(**row)
 
@@ -96,7 +95,7 @@ def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")
 def remove_entry(entry: str, person: Person = needs("admin")) -> None:
     """Remove a seed."""
     if not person.site.database.delete("catalogue", entry):
-        raise HTTPException(404, "no such entry")
+        raise NotFound("no such entry")
     person.record("catalogue entry removed", entry)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import BaseModel
 
 from lycosa.core.errors import LycosaError
 from lycosa.people.crawls import OVER, UNDER_WAY
+from lycosa.people.database import as_dict
 from lycosa.people.migrating import revision
 from lycosa.server.guards import Person, Site, needs, open_to_all, site_of
-from lycosa.server.middleware import gauge
 from lycosa.version import __version__
 
 router = APIRouter(tags=["server"])
@@ -76,7 +75,7 @@ def health(request: Request, _: None = open_to_all()) -> Health:
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, person: Person = needs("metrics")) -> Response:
     """Counters and gauges in the text format of Prometheus."""
-    text = request.app.state.metrics.text(*_gauges(person.site))
+    text = generate_latest(request.app.state.metrics.registry) + generate_latest(_gauges(person.site))
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -97,26 +96,29 @@ def server(person: Person = needs("admin")) -> Server:
     )
 
 
-def _gauges(site: Site) -> list[GaugeMetricFamily]:
+def _gauges(site: Site) -> CollectorRegistry:
     """What the database knows: crawls, people, processes."""
-    states, processes, now = _states(site), _processes(site), site.clock()
-    sums = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")[0]
-    reported = [
-        ({"process": process.name, "what": name}, value)
-        for process in processes
-        for name, value in sorted(process.told.items())
-        if isinstance(value, int | float) and math.isfinite(value)
-    ]
-    silent = [({"process": process.name}, max(0.0, now - process.beat)) for process in processes]
-    return [
-        gauge("lycosa_crawls", "Crawls by state.", [({"state": name}, n) for name, n in sorted(states.items())]),
-        gauge("lycosa_queue_length", "Crawls that wait for their turn.", [({}, states["queued"])]),
-        gauge("lycosa_pages", "Pages of all crawls that are kept.", [({}, sums["pages"])]),
-        gauge("lycosa_found", "Relevant pages among them.", [({}, sums["found"])]),
-        gauge("lycosa_people", "Accounts.", [({}, site.database.count("person"))]),
-        gauge("lycosa_process_silent_seconds", "Seconds since a process was last heard of.", silent),
-        gauge("lycosa_process_told", "Numbers that a process gives of itself.", reported),
-    ]
+    states, processes, now, made = _states(site), _processes(site), site.clock(), CollectorRegistry()
+    [sums] = site.database.rows("SELECT COALESCE(SUM(pages), 0) AS pages, COALESCE(SUM(found), 0) AS found FROM crawl")
+
+    def gauge(name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(f"lycosa_{name}", meaning, labels, registry=made)
+
+    gauge("queue_length", "Crawls that wait for their turn.").set(states["queued"])
+    gauge("pages", "Pages of all crawls that are kept.").set(sums["pages"])
+    gauge("found", "Relevant pages among them.").set(sums["found"])
+    gauge("people", "Accounts.").set(site.database.count("person"))
+    crawls = gauge("crawls", "Crawls by state.", "state")
+    for state, number in sorted(states.items()):
+        crawls.labels(state).set(number)
+    silent = gauge("process_silent_seconds", "Seconds since a process was last heard of.", "process")
+    told = gauge("process_told", "Numbers that a process gives of itself.", "process", "what")
+    for process in processes:
+        silent.labels(process.name).set(max(0.0, now - process.beat))
+        for name, value in sorted(process.told.items()):
+            if isinstance(value, int | float) and math.isfinite(value):
+                told.labels(process.name, name).set(value)
+    return made
 
 
 def _states(site: Site) -> dict[str, int]:
@@ -126,12 +128,4 @@ def _states(site: Site) -> dict[str, int]:
 
 def _processes(site: Site) -> list[Process]:
     rows = site.database.rows("SELECT name, pid, started, beat, told FROM process ORDER BY name")
-    return [Process(**row | {"told": _numbers(row["told"])}) for row in rows]
-
-
-def _numbers(text: str) -> dict[str, Any]:
-    try:
-        numbers = json.loads(text)
-    except ValueError:
-        return {}
-    return numbers if isinstance(numbers, dict) else {}
+    return [Process(**row | {"told": as_dict(row["told"])}) for row in rows]

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field, Strict
 
 from lycosa.people import accounts, limits, models, notices, sessions, tokens
 from lycosa.people.credentials import check_password, check_text
-from lycosa.people.database import Row
+from lycosa.people.database import Row, as_dict
 from lycosa.people.erasing import erase_person, sweep
+from lycosa.people.permissions import NotFound, found
 from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body
@@ -82,10 +83,10 @@ def change(wanted: MeChange, person: Person = needs("account")) -> Me:
     database = person.site.database
     changes = wanted.preferences.model_dump(exclude_unset=True)
     with database.transaction():
-        preferences = json.loads(person.row(locked=True)["preferences"])
+        preferences = as_dict(person.row(locked=True)["preferences"])
         database.update("person", person.id, {"preferences": json.dumps({**preferences, **changes})})
         if changes.get("history") is False:
-            database.run("DELETE FROM opened WHERE person = :person", person=person.id)
+            database.delete("opened", person=person.id)
     return me(person)
 
 
@@ -111,9 +112,8 @@ def my_sessions(person: Person = needs("account")) -> list[Session]:
 @router.delete("/me/sessions/{session}", status_code=204)
 def end_session(session: str, request: Request, person: Person = needs("account")) -> None:
     """Sign out one browser."""
-    if session not in [known.id for known in my_sessions(person)]:
-        raise HTTPException(404, "no such session")
-    person.site.database.delete("session", session)
+    if not person.site.database.delete("session", id=session, person=person.id):
+        raise NotFound("no such session")
     if session == person.session:
         set_cookie(request, "")
     person.record("ended a session")
@@ -206,18 +206,14 @@ def make(wanted: NewToken, person: Person = needs("account")) -> MadeToken:
 @router.delete("/me/tokens/{token}", status_code=204)
 def revoke(token: str, person: Person = needs("account")) -> None:
     """Revoke a token: it stops working immediately."""
-    row = tokens.revoke(person.site.database, person.site.clock(), person.id, token)
-    if row is None:
-        raise HTTPException(404, "no such token")
+    row = found(tokens.revoke(person.site.database, person.site.clock(), person.id, token), "token")
     person.record("revoked a token", row["name"], row["scopes"])
 
 
 def _days(person: Person, days: float | None, now: float) -> float | None:
-    maker = person.site.database.get("token", person.token) if person.token else None
-    if maker is None or maker["expires"] is None:
-        return days
-    left = float(maker["expires"] - now) / tokens.DAY
-    return left if days is None else min(days, left)
+    maker = person.site.database.get("token", person.token)
+    left = (maker["expires"] - now) / tokens.DAY if maker and maker["expires"] is not None else None
+    return min((limit for limit in (days, left) if limit is not None), default=None)
 
 
 def _fields(row: Row) -> Row:

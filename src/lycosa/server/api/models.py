@@ -6,9 +6,7 @@ with the account.
 
 from __future__ import annotations
 
-import json
 from asyncio import Lock
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -21,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from lycosa.core.errors import InputError
 from lycosa.people import models, permissions
-from lycosa.people.database import Row
+from lycosa.people.database import Row, as_dict
 from lycosa.people.ids import new_id
 from lycosa.people.interests import check_room
 from lycosa.people.typed import line
@@ -203,7 +201,7 @@ def browse_topics(
     if access.model["kind"] == "directory":
         tree = files.web_directory(place)
     else:
-        tree = files.classes_as_topics(json.loads(access.model["about"]).get("classes", {}))
+        tree = files.classes_as_topics(as_dict(access.model["about"]).get("classes", {}))
     try:
         under, found = tree.named(under), tree.children(under)
     except InputError as error:
@@ -246,7 +244,4 @@ def _receive(source: IO[bytes], target: Path) -> None:
 
 
 def _told(row: Row) -> ModelInfo:
-    about: dict[str, Any] = {}
-    with suppress(ValueError):
-        about = json.loads(row["about"])
-    return ModelInfo(**{**row, "about": about})
+    return ModelInfo(**{**row, "about": as_dict(row["about"])})

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, Strict
 
 from lycosa.people import accounts, audit, notices
 from lycosa.people.database import Row
+from lycosa.people.permissions import found
 from lycosa.server.api import Body
 from lycosa.server.api.me import remove
 from lycosa.server.api.session import Role
@@ -98,10 +99,7 @@ def reset(person: str, by: Person = needs("admin", by_token=False)) -> Reset:
 
 
 def _row(by: Person, person: str) -> Row:
-    row = by.site.database.get("person", person)
-    if row is None:
-        raise HTTPException(404, "no such person")
-    return row
+    return found(by.site.database.get("person", person), "person")
 
 
 # -- invitations; accepting one is in `session.py`: who does is nobody yet -------------------------------------
@@ -152,11 +150,8 @@ def invite(wanted: NewInvitation, person: Person = needs("admin")) -> MadeInvita
 @router.delete("/invitations/{invitation}", status_code=204)
 def revoke(invitation: str, person: Person = needs("admin")) -> None:
     """Revoke an invitation; an account created with it stays."""
-    database = person.site.database
-    row = database.get("invitation", invitation)
-    if row is None:
-        raise HTTPException(404, "no such invitation")
-    database.delete("invitation", invitation)
+    row = found(person.site.database.get("invitation", invitation), "invitation")
+    person.site.database.delete("invitation", invitation)
     person.record("revoked an invitation", row["note"], row["role"])
 
 

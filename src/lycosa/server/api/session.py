@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
@@ -14,7 +13,7 @@ from lycosa.core.errors import InputError
 from lycosa.drawing.formats import printable
 from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
-from lycosa.people.database import Row, Taken
+from lycosa.people.database import Row, Taken, as_dict
 from lycosa.server.api import Body
 from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 
@@ -49,19 +48,15 @@ class SignIn(Body):
     password: str = Field(min_length=1, max_length=200)
 
 
-class Accept(Body):
-    """The code of an invitation, and what the new account is to be called."""
-
-    code: str = Field(min_length=1, max_length=100)
-    name: str = Field(min_length=1, max_length=100)
-    password: str = Field(min_length=1, max_length=200)
-
-
 class NewPassword(Body):
     """The code of a link for a new password, and the password."""
 
     code: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
+
+
+class Accept(SignIn, NewPassword):
+    """The code of an invitation, and what the new account is to be called."""
 
 
 class Checked(BaseModel):
@@ -175,4 +170,4 @@ def begin(request: Request, person: Row, action: str = "", detail: str = "") -> 
 
 
 def profile(row: Row) -> Profile:
-    return Profile(**{**row, "preferences": json.loads(row["preferences"])})
+    return Profile(**{**row, "preferences": as_dict(row["preferences"])})

@@ -141,15 +141,7 @@ def _suggest(site: Site, interest: Row, person: str, history: bool) -> Suggestio
     with view.lock:
         pages, scores = cached.scores(labels)
         known = [
-            Known(
-                page.node,
-                page.title,
-                page.host,
-                labels.get(page.node),
-                opened.get(page.node, 0),
-                float(score),
-                page.copy,
-            )
+            Known(page.node, page.title, page.host, labels.get(page.node), opened.get(page.node, 0), score, page.copy)
             for page, score in zip(pages, scores.tolist(), strict=True)
         ]
         starts, targets = _links(view, pages)
@@ -185,7 +177,7 @@ def _links(view: CrawlView, pages: list[PageRow]) -> tuple[NDArray[np.int64], ND
     ends = place[graph.landing()[graph.edges]] if len(graph.edges) else np.zeros(0, np.int64)
     parts = [ends[graph.starts[page.number] : graph.starts[page.number + 1]] for page in pages]
     parts = [part[part >= 0] for part in parts]
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return starts, np.concatenate([*parts, np.zeros(0, np.int64)])
 
 
@@ -202,26 +194,22 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
     if not liked:
         finds = [at for at in fresh if likings[at] > 0.0]
         mine = sorted(finds, key=lambda at: (-likings[at], -known[at].score, at))[:10]
+    others = len(fresh) - len(mine)
     with view.lock:
         size = len(view.words)
         here, every = np.zeros(size), view.word_pages[:size].astype(float)
         for ids, _ in view.words_on([pages[at].number for at in mine]):
             here[ids] += 1.0
         every = np.maximum(every, here)
-        chosen = ideas.words(here, len(mine), every - here, len(fresh) - len(mine))[: 4 * ideas.TERMS]
-        taken = {
-            stem for code in {ENGLISH, *(pages[at].language for at in mine)} for stem in stems(query, code_of(code))
-        }
+        chosen = ideas.words(here, len(mine), every - here, others)[: 4 * ideas.TERMS]
+        languages = {ENGLISH, *(pages[at].language for at in mine)}
         named = {view.words[word.term]: word for word in chosen}
+    taken = {stem for code in languages for stem in stems(query, code_of(code))}
     named = {stem: word for stem, word in named.items() if stem not in taken and len(stem) > 2 and not stem.isdigit()}
     best = sorted(mine, key=lambda at: -likings[at])[:20]
     spelled = ideas.spelled(_texts(view, [pages[at] for at in best]), named) if named else {}
     return [
-        TermIdea(
-            term=spelled[stem],
-            weight=word.weight,
-            why=ideas.because(word, len(mine), len(fresh) - len(mine), liked),
-        )
+        TermIdea(term=spelled[stem], weight=word.weight, why=ideas.because(word, len(mine), others, liked))
         for stem, word in named.items()
         if stem in spelled and spelled[stem] not in done
     ][: ideas.TERMS]
@@ -230,14 +218,10 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
 def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
     """Title and text of pages, as far as they can be read."""
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
-    try:
-        with Collection(view.path) as collection:
-            for page in pages:
-                visit = next(iter(collection.history(page.node)[-1:]), None)
-                if visit is not None:
-                    texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
-    except (LycosaError, OSError):  # no archive, or one that is being moved: titles have to do
-        pass
+    with suppress(LycosaError, OSError), Collection(view.path) as collection:  # else titles have to do
+        for page in pages:
+            for visit in collection.history(page.node)[-1:]:
+                texts.append((collection.document(visit).said, code_of(page.language, ENGLISH)))
     return texts
 
 
@@ -286,52 +270,45 @@ def _likeness(cached: CachedView) -> Likeness | None:
     what is known of all pages will do.
     """
     path = cached.view.path
-    try:
+    with suppress(LycosaError, OSError):
         options = Directory.read_options(path)
         name = parse(options.judge)[0]
         with cached.view.reading() as log:
             learned = log.setting("learned", {})
+        learned = learned.get("centroid", learned)
         if name and name not in (DEFAULT, "vector"):
-            own = make_topic(located(options, path), learned.get("centroid", learned))
+            own = make_topic(located(options, path), learned)
             return Likeness(own, f"so says the judge of this interest, {name}", reads=True)
         told = replace(options, topic=asked(options.topic).text, judge="vector", threshold=0.0)
-        topic = make_topic(told, learned.get("centroid", learned))
-        return Likeness(topic, "its words are like those of this topic")
-    except (LycosaError, OSError):
-        return None
+        return Likeness(make_topic(told, learned), "its words are like those of this topic")
+    return None
 
 
 def _judged(like: Likeness, other: CachedView, labels: Mapping[str, bool]) -> list[tuple[PageRow, float]]:
     """The best finds of another crawl, and how like the topic they are. How rare words are is taken from that crawl."""
-    with other.view.lock:
+    view = other.view
+    with view.lock:
         pages, scores = other.scores(labels)
         finds = [
-            (page, score)
+            (-score, page.place, page)
             for page, score in zip(pages, scores.tolist(), strict=True)
-            if score >= other.view.threshold
-            and not page.copy
-            and not page.foreign
-            and labels.get(page.node) is not False
+            if score >= view.threshold and not page.copy and not page.foreign and labels.get(page.node) is not False
         ]
-        finds = sorted(finds, key=lambda pair: -pair[1])[:400]
-        if not finds:
-            return []
+        best = [page for *_, page in sorted(finds)[: 50 if like.reads else 400]]  # reading archives takes long
         words = Vocabulary()
-        words.follow(other.view.words)
-        having = other.view.word_pages[: len(words.frequency)]
+        words.follow(view.words)
+        having = view.word_pages[: len(words.frequency)]
         words.frequency[: len(having)] = having
         words.pages = len(pages)
-        terms = other.view.words_on([page.number for page, _ in finds])
+        terms = view.words_on([page.number for page in best])
     if like.reads:
-        # reading archives takes long
-        return _read_again(like.topic, other.view, [page for page, _ in finds[:50]], words)
+        return _read_again(like.topic, view, best, words)
     judged = []
-    for (page, _), (ids, counts) in zip(finds, terms, strict=True):
-        reading = Reading(
-            np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, code_of(page.language, ENGLISH)
-        )
-        beta = like.topic.judge(Page("ok", title=page.title, language=page.language), reading).beta
-        judged.append((page, float(beta)))
+    for page, (ids, counts) in zip(best, terms, strict=True):
+        language = code_of(page.language, ENGLISH)
+        reading = Reading(np.zeros(0, np.int32), Terms(ids, counts), page.simhash, words, language)
+        judgement = like.topic.judge(Page("ok", title=page.title, language=page.language), reading)
+        judged.append((page, float(judgement.beta)))
     return judged
 
 
@@ -340,9 +317,8 @@ def _read_again(topic: Topic, view: CrawlView, pages: list[PageRow], words: Voca
     judged = []
     with Collection(view.path) as collection:
         for page in pages:
-            visit = next(iter(collection.history(page.node)[-1:]), None)
-            with suppress(LycosaError, OSError):
-                if visit is not None:
+            for visit in collection.history(page.node)[-1:]:
+                with suppress(LycosaError, OSError):
                     found = page_of(collection, visit)
                     judged.append((page, float(topic.judge(found, words.read(found)).beta)))
     return judged
