@@ -112,17 +112,19 @@ def test_each_detector_sees_what_it_can() -> None:
     """Checksum, tree, tree and text, digest, on a page of two paragraphs and a link, which does not change places."""
     plain = PAGE.replace('<a href="/atolls">', "").replace("</a>", "")
     seen = {}
-    for change in CHANGES:
-        old = plain if "places" in change.name else PAGE
-        new = change.make(old, Random(3))
-        assert new is not None, change.name
-        seen[change.name] = tuple(keep(old) != keep(new) for keep in DETECTORS.values())
+    for name, (_, make) in CHANGES.items():
+        old = plain if "places" in name else PAGE
+        new = make(old, Random(3))
+        assert new is not None, name
+        seen[name] = tuple(keep(old) != keep(new) for keep in DETECTORS.values())
     assert SEEN == seen
 
 
 def test_a_page_with_nothing_to_change_is_left_out() -> None:
     """No paragraph, no word, no link: only what can be done is done."""
-    possible = {change.name for change in CHANGES if change.make("<html><body></body></html>", Random(0)) is not None}
+    possible = {
+        name for name, (_, make) in CHANGES.items() if make("<html><body></body></html>", Random(0)) is not None
+    }
     assert possible == {
         "fetched again, the same",
         "a comment in the source",
@@ -134,9 +136,11 @@ def test_claims_of_change_detection_go_by_what_was_seen() -> None:
     """All hold if everything is seen and XML is half as large, none if nothing is seen but what is not there."""
     every = dict.fromkeys(DETECTORS, 10)
     none = dict.fromkeys(DETECTORS, 0)
-    kinds = [change for change in CHANGES if change.sort in ("content", "structure")]
-    good = [changes.Seen("same", "none", 10, none)] + [changes.Seen(one.name, one.sort, 10, every) for one in kinds]
-    bad = [changes.Seen("same", "none", 10, every)] + [changes.Seen(one.name, one.sort, 10, none) for one in kinds]
+    good, bad = (
+        [changes.Seen("same", "none", 10, idle)]
+        + [changes.Seen(name, sort, 10, by) for name, (sort, _) in CHANGES.items() if sort in ("content", "structure")]
+        for idle, by in ((none, every), (every, none))
+    )
     for seen, xml, verdict in ((good, 50, "holds"), (bad, 99, "does not hold")):
         claims = [*(claim(seen) for claim in changes.ON_CHANGES), changes.xml_is_smaller(100, xml)]
         assert [verdict] * 4 == [claim.verdict for claim in claims]

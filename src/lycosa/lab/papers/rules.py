@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -163,8 +163,8 @@ class Match:
     overlap: float  # %
     baseline_exclusive: float  # nan: it fetched nothing that the other did not
     rules_exclusive: float
-    same: bool = False  # both fetched the same pages
-    exhausted: bool = False  # both found the same, and hardly more in the end
+    same: bool = field(default=False, kw_only=True)  # both fetched the same pages
+    exhausted: bool = field(default=False, kw_only=True)  # both found the same, and hardly more in the end
 
     def rows(self, whose: str) -> list[list[Cell]]:
         pairs = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,7 +267,8 @@ def neighbourhood(index: Index, beta: NDArray[np.floating], alpha: NDArray[np.fl
     n = len(index)
     worth, promise = np.asarray(beta, np.float64), np.asarray(alpha, np.float64)
     parent, child = np.repeat(np.arange(n), np.diff(index.child_start)), np.asarray(index.child, np.intp)
-    sums = {
+    sums: dict[str, NDArray[Any]] = {
+        "fl_deg": np.ones(len(child)),
         "fl_n": worth[parent],
         "fl_e": promise,
         "fl_ne": worth[parent] * promise,
@@ -274,8 +276,9 @@ def neighbourhood(index: Index, beta: NDArray[np.floating], alpha: NDArray[np.fl
         "sl_e": np.bincount(parent, promise, n)[parent],
         "sl_ne": np.bincount(parent, worth[child] * promise, n)[parent],
     }
-    made: dict[str, Floats] = {"fl_deg": np.bincount(child, minlength=n).astype(np.float64)}
-    made |= {name: np.bincount(child, weights, n) for name, weights in sums.items()}
+    made: dict[str, Floats] = {
+        name: np.asarray(np.bincount(child, weights, n), np.float64) for name, weights in sums.items()
+    }
     own = {"sl_n": made["fl_deg"] * beta, "sl_e": made["fl_e"], "sl_ne": made["fl_e"] * beta}
     for name, less in own.items():
         rest = made[name] - less
@@ -313,7 +316,7 @@ def fit(
     >>> round(fit(neighbourhood(index, beta, np.ones(3)), beta)["fl_deg", "original"], 4)   # parents 0, 2, 1
     0.6547
     """
-    made = {}
+    made: dict[tuple[str, str], float] = {}
     smooth = {name: np.log1p(column) for name, column in columns.items()}
     for kind, features in zip(KINDS, (columns, smooth), strict=True):
         made |= {(name, kind): pearson(column, beta) for name, column in features.items()}
