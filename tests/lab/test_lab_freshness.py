@@ -22,7 +22,6 @@ from lycosa.lab.papers.freshness.detecting import (
     SORTS,
     Detection,
     Pair,
-    Score,
     detect,
     drawn,
     pooled,
@@ -34,11 +33,10 @@ from lycosa.lab.papers.freshness.measuring import (
     Timeline,
     common,
     count_fates,
-    fresh_spans,
     mean_age,
     measure,
     share_over_time,
-    stale_spans,
+    spans,
     timeline,
 )
 from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
@@ -100,8 +98,7 @@ def test_nothing_to_keep() -> None:
 
 def test_spans() -> None:
     """A change at the very moment of a fetch is in the copy, and several in a row make it stale but once."""
-    assert [(0.0, 4.0), (5.0, 9.0)] == fresh_spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
-    assert [(4.0, 5.0)] == stale_spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
+    assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
     assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
     assert 0.0 == mean_age([1.0], [[(5.0, 9.0)]], [[(0.0, 5.0)]])  # stale only when it does not count any more
 
@@ -158,10 +155,11 @@ def test_fates_told() -> None:
 
 def test_precision_and_recall_by_hand() -> None:
     """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
-    score = Score(hits=6, alarms=2, misses=4, passes=8)
-    assert (0.75, 0.6) == (score.precision, score.recall)
-    assert 2 * 0.75 * 0.6 / (0.75 + 0.6) == pytest.approx(score.f1)
-    assert (None, None, 0.0) == (Score().precision, Score().recall, Score().f1)
+    counts = (("", True, "text", 6), ("", False, "text", 2), ("", True, "cosmetic", 4), ("", False, "cosmetic", 8))
+    made = Detection([(what, real, kind) for what, real, kind, times in counts for _ in range(times)])
+    assert (0.75, 0.6) == (made.precision, made.recall)
+    assert 2 * 0.75 * 0.6 / (0.75 + 0.6) == pytest.approx(made.f1)
+    assert (None, None, 0.0) == (Detection([]).precision, Detection([]).recall, Detection([]).f1)
 
 
 def test_detectors_on_a_toy() -> None:
@@ -169,12 +167,12 @@ def test_detectors_on_a_toy() -> None:
     old = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>3 May 2024</footer>", "text/html")
     date = Snapshot.of("http://a.test/", b"<p>Coral reefs in the sea<footer>4 May 2024</footer>", "text/html")
     word = Snapshot.of("http://a.test/", b"<p>Coral reefs in the bay<footer>3 May 2024</footer>", "text/html")
-    found = detect([Pair(old, word, "replace", True), Pair(old, date, "stamp", False)], [Pair(old, date, "", False)])
-    assert {"replace": [1, 1, 1], "stamp": [1, 1, 0]} == found["digest"].edits
-    assert {"replace": [1, 1, 1], "stamp": [1, 0, 0]} == found["main-text"].edits
-    assert (Score(alarms=1), Score(passes=1)) == (found["digest"].drawn, found["default"].drawn)
+    found = detect([Pair(old, word, "replace", True), Pair(old, date, "stamp", False), Pair(old, date, "", False)])
+    assert [(1, 1, 1), (1, 1, 0)] == [found["digest"].counts([edit]) for edit in ("replace", "stamp")]
+    assert [(1, 1, 1), (1, 0, 0)] == [found["main-text"].counts([edit]) for edit in ("replace", "stamp")]
+    assert (1, 0) == (found["digest"].drawn(False, True), found["default"].drawn(False, True))
     twice = pooled([found, found])
-    assert (Score(alarms=2), [2, 2, 2]) == (twice["digest"].drawn, twice["digest"].edits["replace"])
+    assert (2, (2, 2, 2)) == (twice["digest"].drawn(False, True), twice["digest"].counts(["replace"]))
 
 
 def test_pairs_are_what_they_say() -> None:
@@ -185,7 +183,7 @@ def test_pairs_are_what_they_say() -> None:
     assert set(EDITS + SORTS) == {pair.what for pair in pairs}
     for pair in pairs:
         assert pair.old.body != pair.new.body, pair.what
-        assert pair.real == (pair.kind != "cosmetic")
+        assert pair.real == (pair.what in EDITS)
     some = drawn(web, 40, seed=4)
     assert {True, False} == {pair.real for pair in some}
     assert all(pair.old.body != pair.new.body for pair in some if pair.real)
@@ -297,9 +295,3 @@ def test_spreading_work() -> None:
 
 def _fail(text: str) -> float:
     raise LycosaError("no such thing")
-
-
-def test_detections_are_by_method() -> None:
-    """A detection that nothing was drawn for has no precision, and pools with others without harm."""
-    none = {name: Detection() for name in detect([], [])}
-    assert none == pooled([none])

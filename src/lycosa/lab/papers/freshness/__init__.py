@@ -8,7 +8,7 @@ were.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -16,14 +16,16 @@ import numpy as np
 
 from lycosa.core.durations import spoken
 from lycosa.lab.certainty import Difference, Interval, curve, interval, paired
-from lycosa.lab.findings import Curve, Figure, Findings, Ruling, Table, ruled, says
+from lycosa.lab.findings import Cell, Curve, Figure, Findings, Ruling, Table, ruled, says
 from lycosa.lab.papers import OURS, TOO_SMALL, Bench
-from lycosa.lab.papers.freshness.detecting import DEFAULT, REAL, SORTS, Detection, detect_world, pooled
+from lycosa.lab.papers.freshness.detecting import DEFAULT, SORTS, Detection, detect_world, pooled
 from lycosa.lab.papers.freshness.measuring import FATES, HAPPENED, LOOKED, OTHERWISE, TOLD, WRONG, Upkeep
 from lycosa.lab.papers.freshness.watching import AUTOMATIC, KNOWN, SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
+from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DEFAULT as TOGETHER
 from lycosa.refresh.rates import allocate
+from lycosa.testing.change_history import KINDS
 
 SOURCE = "docs/freshness.md"
 FIRST = 100  # seed of the first web; those below it were developed on
@@ -145,18 +147,12 @@ def table_freshness(runs: Runs) -> Table:
 def table_fates(runs: Runs) -> Table:
     """Pages that moved, vanished, came back: ours, and all schedules of a budget together."""
 
-    def cases() -> list[tuple[float, str, str, list[int]]]:
-        return [
-            (
-                every,
-                title,
-                fate,
-                np.sum([one.fates[fate] for name in names for one in runs.of(name, every)], 0).tolist(),
-            )
-            for every in runs.budgets
-            for title, names in ((AUTOMATIC, [AUTOMATIC]), ("all schedules", SCHEDULES))
-            for fate in FATES
-        ]
+    cases = [
+        (every, title, fate, np.sum([one.fates[fate] for name in names for one in runs.of(name, every)], 0).tolist())
+        for every in runs.budgets
+        for title, names in ((AUTOMATIC, [AUTOMATIC]), ("all schedules", SCHEDULES))
+        for fate in FATES
+    ]
 
     def over(part: int, whole: int) -> float | None:
         return part / whole if whole else None
@@ -178,7 +174,7 @@ def table_fates(runs: Runs) -> Table:
                 None if fate == "soft-404" else over(count[TOLD], count[TOLD] + count[WRONG])
             ),
         },
-        cases(),
+        cases,
         note="Gone: 404 or 410; soft-404: a page under status 200 that says that there is none. Both are told as "
         "vanished: what is told wrongly so is counted with gone. Returned: of pages whose absence had been told.",
     )  # fmt: skip
@@ -214,37 +210,39 @@ def figure_allocation() -> Figure:
     )  # fmt: skip
 
 
+KIND = {
+    kind: [what for what, own in KINDS.items() if own == kind] for kind in GRAVITY if kind != "cosmetic"
+}  # of real edits
+
+
 def table_detection(seen: Seen) -> Table:
     """Precision, recall and F1 on pairs drawn at any time; recall by kind on pairs with one edit."""
 
-    def recall(kind: str, one: Detection) -> float | None:
-        pairs, real, _ = one.by_kind()[kind]
+    def share(edits: Sequence[str], one: Detection) -> float | None:
+        pairs, real, _ = one.counts(edits)
         return real / pairs if pairs else None
 
-    score = next(iter(seen.values())).drawn
+    columns: dict[str, Callable[[str, Detection], Cell]] = {
+        "method": lambda name, one: name,
+        "precision": lambda name, one: one.precision,
+        "recall": lambda name, one: one.recall,
+        "F1": lambda name, one: one.f1,
+    }
+    for kind, edits in KIND.items():
+        columns[f"recall: {kind}"] = partial(lambda edits, name, one: share(edits, one), edits)
+    columns["false alarms, cosmetic"] = lambda name, one: share(SORTS, one)
+    first = next(iter(seen.values()))
+    differ = first.drawn(True, True) + first.drawn(True, False)
     return Table.of(
-        "freshness-detection", "Is it a real change? Each method alone, and the default",
-        {
-            "method": lambda name, one: name,
-            "precision": lambda name, one: one.drawn.precision,
-            "recall": lambda name, one: one.drawn.recall,
-            "F1": lambda name, one: one.drawn.f1,
-            **{f"recall: {kind}": partial(lambda kind, name, one: recall(kind, one), kind) for kind in REAL},
-            "false alarms, cosmetic": lambda name, one: (
-                sum(one.edits[sort][1] for sort in SORTS if sort in one.edits)
-                / max(1, sum(one.edits[sort][0] for sort in SORTS if sort in one.edits))
-            ),
-        },
-        seen.items(),
-        note=f"Precision, recall and F1: {score.hits + score.misses + score.alarms + score.passes:,} pairs of versions "
-        f"from an hour to a week apart, of which {score.hits + score.misses:,} differ in earnest. "
-        "Recall by kind and false alarms: pairs with just one edit between them. "
-        f"Default: {', '.join(TOGETHER)}.",
+        "freshness-detection", "Is it a real change? Each method alone, and the default", columns, seen.items(),
+        note=f"Precision, recall and F1: {differ + first.drawn(False, True) + first.drawn(False, False):,} pairs of "
+        f"versions from an hour to a week apart, of which {differ:,} differ in earnest. "
+        f"Recall by kind and false alarms: pairs with just one edit between them. Default: {', '.join(TOGETHER)}.",
     )  # fmt: skip
 
 
 def table_kinds(seen: Seen) -> Table:
-    counts = seen[DEFAULT].by_kind()
+    counts = {kind: seen[DEFAULT].counts(edits) for kind, edits in KIND.items()}
     return Table(
         "freshness-kinds", "Is the kind right? The default", ("kind", "pairs", "taken for real", "named as its kind"),
         [[kind, pairs, real / pairs, named / pairs] for kind, (pairs, real, named) in counts.items() if pairs],
@@ -289,8 +287,8 @@ def _budget(every: float) -> str:
 @says(SOURCE, "No method alone has a better F1 than the default")
 def default_is_best(seen: Seen, quick: bool) -> Ruling:
     """On pairs drawn at any time."""
-    default = seen[DEFAULT].drawn
-    better = {name: one.drawn.f1 for name, one in seen.items() if one.drawn.f1 > default.f1}
+    default = seen[DEFAULT]
+    better = {name: one.f1 for name, one in seen.items() if one.f1 > default.f1}
     evidence = [
         f"Default: precision {default.precision or 0:.3f}, recall {default.recall or 0:.3f}, F1 {default.f1:.3f}.",
         *(f"{name} has an F1 of {f1:.3f}." for name, f1 in better.items()),

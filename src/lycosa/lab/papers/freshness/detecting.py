@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from lycosa.core.types import Page, Visit
 from lycosa.lab.papers import kept
 from lycosa.lab.papers.freshness.watching import World
-from lycosa.refresh.change import KINDS as GRAVITY
 from lycosa.refresh.detectors import DETECTORS, detector, judge_change
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.change_history import COSMETICS, KINDS, Edit, Subject
@@ -25,12 +23,10 @@ from lycosa.web.html import read_body
 
 DAY, HOUR = 86_400.0, 3600.0
 COUNTER = "counter"
-SORTS = (*COSMETICS, COUNTER)  # cosmetic changes: of pages, and counters
-
 EDITS = tuple(KINDS)  # real changes
-
-# Days between two versions drawn at any time.
-_SHORTEST, _LONGEST = 1 / 24, 7.0
+SORTS = (*COSMETICS, COUNTER)  # cosmetic changes: of pages, and counters
+DEFAULT = "default"
+NAMES = (*DETECTORS, DEFAULT)
 
 
 @dataclass
@@ -41,10 +37,6 @@ class Pair:
     new: Snapshot
     what: str
     real: bool
-
-    @property
-    def kind(self) -> str:
-        return KINDS.get(self.what, "cosmetic")
 
 
 class Reader:
@@ -59,16 +51,15 @@ class Reader:
             reading = self.words.read(self._page(number, web.start)[0])
             self.words.learn(Visit(self.pages[number], "page", "ok", 1, terms=reading.terms))
 
-    def subject(self, number: int) -> Subject:
-        """The page, as its history knows it."""
-        return Subject(number, 0, self.web.history.graph.topic(number))
-
     def there(self, number: int, *times: float) -> bool:
-        """Whether the page is at its first address at all these times."""
+        """Return whether the page is at its first address at all these times."""
         return all(self.web.status(self.pages[number], t) == "there" for t in times)
 
-    def snapshot(self, number: int, t: float, fetched: int = 0) -> Snapshot:
-        """The page as it is at a time, fetched so many times before."""
+    def pair(self, number: int, before: float, after: float, what: str, real: bool) -> Pair:
+        """Fetch a page at two times."""
+        return Pair(self._snapshot(number, before, 0), self._snapshot(number, after, 1), what, real)
+
+    def _snapshot(self, number: int, t: float, fetched: int) -> Snapshot:
         url = self.pages[number]
         page, body, kind = self._page(number, t, fetched)
         about = self.web.topic(url, self.web.start) or self.web.topics[0]
@@ -83,135 +74,102 @@ class Reader:
         url = self.pages[number]
         reply = self.web.response_at(url, t, version=fetched)
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
-        document = read_body(reply.body, url, kind)
-        return document.fill(Page("ok")), reply.body, kind
+        return read_body(reply.body, url, kind).fill(Page("ok")), reply.body, kind
 
 
 def single(web: ChangingWeb, each: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Pairs with one edit between them, `each` of every sort."""
+    """Return pairs with one edit between them, `each` of every sort."""
     reader, rng = Reader(web), Random(seed)
     numbers = list(range(len(reader.pages)))
     rng.shuffle(numbers)
     by_edit: dict[str, list[Pair]] = {what: [] for what in (*EDITS, *SORTS)}
     for number in numbers:
-        for what, before, after in _between(reader, number, web.start + days * DAY, rng):
+        for what, before, after in _between(web, number, web.start + days * DAY, rng):
             if len(by_edit[what]) < each and reader.there(number, before, after):
-                old, new = reader.snapshot(number, before), reader.snapshot(number, after, 1)
-                by_edit[what].append(Pair(old, new, what, what in KINDS))
+                by_edit[what].append(reader.pair(number, before, after, what, what in KINDS))
         if all(len(pairs) >= each for pairs in by_edit.values()):
             break
     return [pair for pairs in by_edit.values() for pair in pairs]
 
 
-def _between(reader: Reader, number: int, end: float, rng: Random) -> Iterator[tuple[str, float, float]]:
-    """What happens to a page, at most two of a sort, and a time before and one after each."""
-    web, subject = reader.web, reader.subject(number)
-    process = web.history.process(*subject.key)
-    marks: list[Edit] = list(web.history.edits(subject, end))
-    times = [web.history.when(edit.at) for edit in marks]
+def _between(web: ChangingWeb, number: int, end: float, rng: Random) -> Iterator[tuple[str, float, float]]:
+    """The edits of a page, at most two of a sort, each with a time before and one after it and no other between."""
+    subject = Subject(number, 0, web.history.graph.topic(number))
+    moving = web.history.process(*subject.key).moving
+    edits: list[Edit] = list(web.history.edits(subject, end))
+    times = [web.history.when(edit.at) for edit in edits]
     taken: Counter[str] = Counter()
-    for edit, (before, after) in zip(marks, _gaps(times), strict=True):
-        if before and taken[edit.how] < 2 and not process.moving:
+    for place, (edit, at) in enumerate(zip(edits, times, strict=True)):
+        since = at - times[place - 1] if place else HOUR
+        until = times[place + 1] - at if place + 1 < len(times) else HOUR
+        if min(since, until) > 2.0 and taken[edit.how] < 2 and not moving:
             taken[edit.how] += 1
-            yield edit.how, before, after
-    calm = _calm(times, rng, web.start, end)
-    if calm and process.moving:
-        yield COUNTER, calm, calm + HOUR
-
-
-def _gaps(times: list[float]) -> Iterator[tuple[float, float]]:
-    """For each time one before and one after it, with no other between; none (0) where others are too near."""
-    for place, at in enumerate(times):
-        before = times[place - 1] if place else at - HOUR
-        after = times[place + 1] if place + 1 < len(times) else at + HOUR
-        near = min(at - before, after - at) <= 2.0
-        yield (0.0, 0.0) if near else (at - min(at - before, HOUR) / 2, at + min(after - at, HOUR) / 2)
-
-
-def _calm(times: list[float], rng: Random, start: float, end: float) -> float:
-    """A time after which nothing happens for an hour; 0 if none was found."""
-    for _ in range(5):
-        t = start + rng.random() * (end - start - HOUR)
-        if not any(t - 1.0 < at < t + HOUR + 1.0 for at in times):
-            return t
-    return 0.0
+            yield edit.how, at - min(since, HOUR) / 2, at + min(until, HOUR) / 2
+    calm = (web.start + rng.random() * (end - web.start - HOUR) for _ in range(5))
+    quiet = (t for t in calm if not any(t - 1.0 < at < t + HOUR + 1.0 for at in times))
+    if (t := next(quiet, 0.0)) and moving:
+        yield COUNTER, t, t + HOUR
 
 
 def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[Pair]:
-    """Pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
+    """Return pairs as a watch has them: any page, from an hour to a week apart, whatever came between."""
     reader, rng = Reader(web), Random(seed + 1)
 
     def draw() -> Iterator[Pair]:
         while True:
             number = rng.randrange(len(reader.pages))
-            gap = _SHORTEST * (_LONGEST / _SHORTEST) ** rng.random() * DAY
+            gap = HOUR * (7 * DAY / HOUR) ** rng.random()
             before = web.start + rng.random() * (days * DAY - gap)
             after = before + gap
-            url = reader.pages[number]
-            if not reader.there(number, before, after):
-                continue
-            real = any(change.real for change in web.changes(url, before, after))
-            yield Pair(reader.snapshot(number, before), reader.snapshot(number, after, 1), "", real)
+            if reader.there(number, before, after):
+                changes = web.changes(reader.pages[number], before, after)
+                yield reader.pair(number, before, after, "", any(change.real for change in changes))
 
     return list(islice(draw(), count))
 
 
 # -- what detectors say of them ---------------------------------------------------------------------------------------
 
-DEFAULT = "default"
-NAMES = (*DETECTORS, DEFAULT)
-REAL = tuple(kind for kind in GRAVITY if kind != "cosmetic")
-
-
-@dataclass
-class Score:
-    """Counts of pairs by what a detector said of them: true and false, positive and negative."""
-
-    hits: int = 0
-    alarms: int = 0
-    misses: int = 0
-    passes: int = 0
-
-    @property
-    def precision(self) -> float | None:
-        """Of what it took for real, what was: hits / (hits + alarms). None if it took nothing for real.
-
-        >>> Score(hits=6, alarms=2, misses=4).precision, Score(misses=1).precision
-        (0.75, None)
-        """
-        return self.hits / (self.hits + self.alarms) if self.hits + self.alarms else None
-
-    @property
-    def recall(self) -> float | None:
-        """Of what was real, what it took for it: hits / (hits + misses)."""
-        return self.hits / (self.hits + self.misses) if self.hits + self.misses else None
-
-    @property
-    def f1(self) -> float:
-        """2 hits / (2 hits + alarms + misses): the harmonic mean of the two.
-
-        >>> round(Score(hits=6, alarms=2, misses=4).f1, 4)                  # 2 * .75 * .6 / 1.35 = 12 / 18
-        0.6667
-        """
-        return 2 * self.hits / max(1, 2 * self.hits + self.alarms + self.misses)
-
 
 @dataclass
 class Detection:
-    drawn: Score = field(default_factory=Score)  # of pairs drawn at any time
-    edits: dict[str, list[int]] = field(default_factory=dict)
-    """By what was done, real or cosmetic: how many pairs, how many were taken for real, and how many for its kind."""
+    """What a detector said of pairs: for each what was done (empty: drawn at any time), if it was real, and the kind.
 
-    def by_kind(self) -> dict[str, list[int]]:
-        """The counts of real edits by the kind that they are of."""
-        counts: dict[str, list[int]] = {kind: [0, 0, 0] for kind in REAL}
-        for what in EDITS:
-            counts[KINDS[what]] = _added(counts[KINDS[what]], self.edits.get(what))
-        return counts
+    The kind that it saw is cosmetic where it saw nothing that matters. Of drawn pairs by hand, 2 real, 1 cosmetic:
 
+    >>> one = Detection([("", True, "text"), ("", True, "cosmetic"), ("", False, "text"), ("stamp", False, "cosmetic")])
+    >>> one.precision, one.recall, one.f1, one.counts(["stamp"])
+    (0.5, 0.5, 0.5, (1, 0, 0))
+    """
 
-def _added(count: list[int], more: list[int] | None) -> list[int]:
-    return [a + b for a, b in zip(count, more or [0, 0, 0], strict=True)]
+    said: list[tuple[str, bool, str]]
+
+    def drawn(self, real: bool, seen: bool) -> int:
+        return sum(not what and was == real and (kind != "cosmetic") == seen for what, was, kind in self.said)
+
+    @property
+    def precision(self) -> float | None:
+        """hits / (hits + alarms); None if it took nothing for real."""
+        hits, alarms = self.drawn(True, True), self.drawn(False, True)
+        return hits / (hits + alarms) if hits + alarms else None
+
+    @property
+    def recall(self) -> float | None:
+        """hits / (hits + misses)."""
+        hits, misses = self.drawn(True, True), self.drawn(True, False)
+        return hits / (hits + misses) if hits + misses else None
+
+    @property
+    def f1(self) -> float:
+        """2 hits / (2 hits + alarms + misses): the harmonic mean of the two."""
+        hits, wrong = self.drawn(True, True), self.drawn(False, True) + self.drawn(True, False)
+        return 2 * hits / max(1, 2 * hits + wrong)
+
+    def counts(self, edits: Sequence[str]) -> tuple[int, int, int]:
+        """Of pairs with one of these edits: how many, how many taken for real, and how many for their kind."""
+        kinds = [(KINDS.get(what, "cosmetic"), kind) for what, _, kind in self.said if what in edits]
+        real = [(own, kind) for own, kind in kinds if kind != "cosmetic"]
+        return len(kinds), len(real), sum(own == kind for own, kind in real)
 
 
 def says(name: str, old: Snapshot, new: Snapshot) -> str:
@@ -223,47 +181,25 @@ def says(name: str, old: Snapshot, new: Snapshot) -> str:
     return verdict.kind if verdict is not None and verdict.changed else "cosmetic"
 
 
-def detect(pairs: Sequence[Pair], of_drawn: Sequence[Pair]) -> dict[str, Detection]:
+def detect(pairs: Sequence[Pair]) -> dict[str, Detection]:
     """Let every detector judge all pairs."""
-    made: dict[str, Detection] = {}
-    for name in NAMES:
-        one = made[name] = Detection()
-        for pair in (*pairs, *of_drawn):
-            kind = says(name, pair.old, pair.new)
-            real = kind != "cosmetic"
-            if pair.what:
-                count = one.edits.setdefault(pair.what, [0, 0, 0])
-                count[0] += 1
-                count[1] += real
-                count[2] += real and kind == pair.kind
-            else:
-                score = one.drawn
-                score.hits += pair.real and real
-                score.alarms += real and not pair.real
-                score.misses += pair.real and not real
-                score.passes += not pair.real and not real
-    return made
+    return {
+        name: Detection([(pair.what, pair.real, says(name, pair.old, pair.new)) for pair in pairs]) for name in NAMES
+    }
 
 
 def detect_world(world: World, each: int, count: int, out: Path) -> dict[str, Detection]:
     """Draw pairs of a web and let all detectors judge them; what was judged before is read."""
 
-    def judge() -> dict[str, Any]:
+    def judge() -> dict[str, list[tuple[str, bool, str]]]:
         web = world.grow()
-        pairs = single(web, each, world.seed, world.days), drawn(web, count, world.seed, world.days)
-        return {name: asdict(one) for name, one in detect(*pairs).items()}
+        pairs = [*single(web, each, world.seed, world.days), *drawn(web, count, world.seed, world.days)]
+        return {name: one.said for name, one in detect(pairs).items()}
 
     made = kept(out / "detections" / f"{world.key}-{each}-{count}.json", {"software": SOFTWARE}, judge)
-    return {name: Detection(Score(**one["drawn"]), one["edits"]) for name, one in made.items()}
+    return {name: Detection([(what, real, kind) for what, real, kind in said]) for name, said in made.items()}
 
 
 def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
-    """Several webs as one: counts are added."""
-    made: dict[str, Detection] = {}
-    for name in NAMES:
-        every = [webs[name] for webs in by_web]
-        one = made[name] = Detection(Score(*map(sum, zip(*(astuple(each.drawn) for each in every), strict=True))))
-        for each in every:
-            for what, count in each.edits.items():
-                one.edits[what] = _added(count, one.edits.get(what))
-    return made
+    """Put several webs together."""
+    return {name: Detection([pair for web in by_web for pair in web[name].said]) for name in NAMES}

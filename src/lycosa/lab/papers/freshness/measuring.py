@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -41,34 +42,23 @@ def timeline(web: ChangingWeb, url: str, weight: float, fetched: float, start: f
     return Timeline(url, weight, fetched, tuple(change.time for change in made), counts)
 
 
-def fresh_spans(copies: Sequence[float], changes: Sequence[float], end: float) -> list[Span]:
-    """When the copy is as the page is: from each fetch of the page itself until it really changes.
+def spans(copies: Sequence[float], changes: Sequence[float], end: float) -> tuple[list[Span], list[Span]]:
+    """Return when the copy is as the page is, from each fetch of the page until it really changes; and when it is not.
 
-    Fetched at 0 and 5, changed at 2 and 6, until 10: fresh from 0 to 2, and from 5 to 6.
+    Fetched at 0 and 5, changed at 2 and 6, until 10:
 
-    >>> fresh_spans([0.0, 5.0], [2.0, 6.0], 10.0)
-    [(0.0, 2.0), (5.0, 6.0)]
+    >>> spans([0.0, 5.0], [2.0, 6.0], 10.0)
+    ([(0.0, 2.0), (5.0, 6.0)], [(2.0, 5.0), (6.0, 10.0)])
     """
-    return [(begin, stale) for begin, stale, _ in _cycles(copies, changes, end) if stale > begin]
-
-
-def stale_spans(copies: Sequence[float], changes: Sequence[float], end: float) -> list[Span]:
-    """When it is not: from a real change until the next fetch.
-
-    >>> stale_spans([0.0, 5.0], [2.0, 6.0], 10.0)
-    [(2.0, 5.0), (6.0, 10.0)]
-    """
-    return [(stale, until) for _, stale, until in _cycles(copies, changes, end) if until > stale]
-
-
-def _cycles(copies: Sequence[float], changes: Sequence[float], end: float) -> Iterable[tuple[float, float, float]]:
-    """For each copy: when it was fetched, when it is out of date, when the next one comes."""
+    fresh, stale = [], []
     left = iter(changes)
-    change = next(left, float("inf"))
+    change = next(left, math.inf)
     for begin, until in pairwise([*copies, end]):
         while change <= begin:
-            change = next(left, float("inf"))
-        yield begin, min(change, until), until
+            change = next(left, math.inf)
+        fresh.append((begin, min(change, until)))
+        stale.append((min(change, until), until))
+    return [(a, b) for a, b in fresh if b > a], [(a, b) for a, b in stale if b > a]
 
 
 def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
@@ -198,8 +188,9 @@ def measure(
     copies = [
         [page.fetched, *(look.at for look in own if look.brought)] for page, own in zip(pages, looks, strict=True)
     ]
-    stale = [stale_spans(own, page.changes, end) for page, own in zip(pages, copies, strict=True)]
-    fresh = [common(fresh_spans(own, page.changes, end), page.counts) for page, own in zip(pages, copies, strict=True)]
+    every = [spans(own, page.changes, end) for page, own in zip(pages, copies, strict=True)]
+    fresh = [common(own, page.counts) for page, (own, _) in zip(pages, every, strict=True)]
+    stale = [own for _, own in every]
     mean, days = share_over_time(weights, fresh, counts, start, end)
     plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
     denials = [[look.at for look in own if look.status == 304] for own in looks]
