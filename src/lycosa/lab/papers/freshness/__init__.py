@@ -258,9 +258,7 @@ def table_kinds(seen: Seen) -> Table:
 def ahead_of_all(runs: Runs, quick: bool) -> Ruling:
     """The mean difference to each of them is above 0 at each budget."""
     ahead = {(every, name): runs.ahead(AUTOMATIC, name, every) for every in runs.budgets for name in OTHERS}
-    evidence = [
-        f"{_budget(every)}: automatic less {name} {one}, p = {one.p:.3f}." for (every, name), one in ahead.items()
-    ]
+    evidence = [f"{_budget(every)}: automatic less {name} {one}." for (every, name), one in ahead.items()]
     return ruled(all(one.mean > 0 for one in ahead.values()), evidence, TOO_SMALL if quick else "")
 
 

@@ -12,37 +12,9 @@ from dataclasses import replace
 
 from lycosa.lab.findings import INDEPENDENT, Claim, Figure, Findings, Table, on
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten import claims
-from lycosa.lab.papers.gouriten.claims import LONG_RUN
-from lycosa.lab.papers.gouriten.graphs import (
-    CORPUS,
-    GENERATED,
-    Crawls,
-    crawl,
-    generated,
-    keywords_of,
-    seeds_for,
-    table_1,
-)
-from lycosa.lab.papers.gouriten.measured import (
-    BATCHES,
-    BEYOND,
-    CHEAP,
-    LEADERS,
-    ORIGINAL,
-    PLAYERS,
-    Altered,
-    Fits,
-    Forced,
-    beyond,
-    degradation,
-    figures_3,
-    table_2,
-    table_6,
-    table_7,
-    table_7_large,
-    table_beyond,
-)
+from lycosa.lab.papers.gouriten import claims, graphs, measured
+from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, Crawls, crawl, generated, seeds_for
+from lycosa.lab.papers.gouriten.measured import BEYOND, LEADERS, PLAYERS, Altered, Fits, Forced
 
 # Seed sets: of the paper, of crawls of 100,000 steps, of quick runs and altered greedy.
 SETS, LARGE_SETS, QUICK_SETS = 10, 3, 2
@@ -53,41 +25,41 @@ def findings(bench: Bench) -> Findings:
     bench = replace(bench, out=bench.out / "gouriten", workers=1 if bench.quick else bench.workers)
     bench.out.mkdir(parents=True, exist_ok=True)
     remarks: list[str] = []
-    of_corpus, made = list(keywords_of(bench, remarks)), list(generated(bench))
-    graphs = [*of_corpus, *made]
+    of_corpus, like = list(graphs.keywords_of(bench, remarks)), list(generated(bench))
+    every = [*of_corpus, *like]
     sets, made_sets = (QUICK_SETS, 1) if bench.quick else (SETS, SETS)
-    altered = Altered(bench, graphs, 1)
-    strategies = [*LEADERS.values(), *PLAYERS.values(), *BATCHES.values(), *ORIGINAL.values()]
+    altered = Altered(bench, every, 1)
+    strategies = [*LEADERS.values(), *PLAYERS.values(), *measured.BATCHES.values(), *measured.ORIGINAL.values()]
     crawls = crawl(bench, of_corpus, [*strategies, *BEYOND.values()], sets=sets)
-    crawls.results |= crawl(bench, made, strategies, sets=made_sets).results
-    labelled = crawl(bench, [g for g in graphs if g.labels], list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
-    fits = Fits({graph.name: graph.guide for graph in graphs}, bench.random_seed)
+    crawls.results |= crawl(bench, like, strategies, sets=made_sets).results
+    labelled = crawl(bench, every, list(LEADERS.values()), sets=sets, mode=INDEPENDENT)
+    fits = Fits({graph.name: graph.guide for graph in every}, bench.random_seed)
     forced = Forced(bench, crawls)
     parts: list[Table | Figure] = [
-        table_1(graphs), *altered.figures(), table_2(crawls), *fits.tables(), forced.table_5(), *forced.figures_2(),
-        table_6(crawls), *figures_3(crawls), table_7(crawls), table_beyond(crawls),
+        graphs.table_1(every), *altered.figures(), measured.table_2(crawls), *fits.tables(), forced.table_5(),
+        *forced.figures_2(), measured.table_6(crawls), *measured.figures_3(crawls), measured.table_7(crawls),
+        measured.table_beyond(crawls),
     ]  # fmt: skip
     if labelled.results:
-        parts += [*figures_3(labelled), table_7(labelled)]
+        parts += [*measured.figures_3(labelled), measured.table_7(labelled)]
     if bench.large:
-        large = crawl(
-            bench, generated(bench, large=True), list(CHEAP.values()), sets=min(made_sets, LARGE_SETS), part="large"
-        )
-        parts.append(table_7_large(large))
+        made, cheap = generated(bench, large=True), list(measured.CHEAP.values())
+        large = crawl(bench, made, cheap, sets=min(made_sets, LARGE_SETS), part="large")
+        parts.append(measured.table_7_large(large))
         remarks += large.remarks()
     return bench.findings(
         "gouriten", parts, list(all_claims(altered, crawls, fits, forced)),
-        f"Estimators of what a node not yet fetched is worth, on {len(graphs)} graphs: "
-        f"{', '.join(graph.name for graph in graphs)}. The paper's own graphs "
+        f"Estimators of what a node not yet fetched is worth, on {len(every)} graphs: "
+        f"{', '.join(graph.name for graph in every)}. The paper's own graphs "
         "are no longer available. Those in capitals are keywords on this corpus, the others were generated. What "
         "counts, and decides about claims, is the guide's own score, as published; where the corpus has labels, table "
-        "7 and figure 3 stand a second time, by these. What the "
-        f"paper says of the long run is tested where a crawl has {LONG_RUN:,} steps or more; here the longest has "
-        f"{max(step for graph in graphs for step in graph.steps):,}.",
+        "7 and figure 3 stand a second time, by these. What the paper says of the long run is tested where a crawl "
+        f"has {claims.LONG_RUN:,} steps or more; here the longest has "
+        f"{max(step for graph in every for step in graph.steps):,}.",
         {
             "random_seed": bench.random_seed, "seed_sets": {CORPUS: sets, GENERATED: made_sets},
             "graphs": {
-                graph.name: {"steps": list(graph.steps), "seeds": seeds_for(graph.subject)} for graph in graphs
+                graph.name: {"steps": list(graph.steps), "seeds": seeds_for(graph.subject)} for graph in every
             },
             "strategies": {**LEADERS, **PLAYERS, **BEYOND},
         },
@@ -102,7 +74,7 @@ def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> 
     )
     for group in crawls.groups:
         steps = altered.by_group[group].steps(group)
-        scores, costs = altered.scores(group, steps[-1]), degradation(crawls, group)
+        scores, costs = altered.scores(group, steps[-1]), measured.degradation(crawls, group)
         gains = {step: altered.gains(group, step) for step in steps if step < 1_000}
         yield from on(
             ON[group],
@@ -138,7 +110,7 @@ def _of_leading(crawls: Crawls, group: str) -> Iterator[Claim]:
     yield claims.steadier({**leaders, **bandits}, tuple(bandits))
     for rule in claims.ON_TABLE_7:
         yield rule(leaders)
-    beside = {**leaders, **crawls.global_scores(group, beyond(group))}
+    beside = {**leaders, **crawls.global_scores(group, measured.beyond(group))}
     yield claims.original_no_better(beside, {"opic, original": "opic"})
     if group == CORPUS:
         yield claims.second_level_no_better(beside, {"sl_n": "n", "sl_e": "e", "sl_ne": "ne", "lr_sl": "lr_fl"})

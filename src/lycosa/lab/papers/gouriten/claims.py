@@ -63,27 +63,27 @@ def no_long_run(steps: int) -> str:
     return f"the long run begins at {LONG_RUN:,} steps, crawls here have {steps:,}" if steps < LONG_RUN else ""
 
 
-def one_of(numbers: Sequence[float]) -> str:
+def columns(scores: Scores, names: Sequence[str] = ()) -> dict[int, dict[str, float]]:
+    """Return the scores by step, at the steps that all have."""
+    of = {name: scores[name] for name in names or scores}
+    return {step: {name: of[name][step] for name in of} for step in sorted(set.intersection(*map(set, of.values())))}
+
+
+def indistinct(scores: Scores, names: Sequence[str] = ()) -> str:
     """Return why scores relative to greedy cannot be told apart; empty where they can."""
-    if len(set(numbers)) == 1:
-        return "all are the same"
-    return "all are at the ceiling" if min(numbers) >= CEILING and max(numbers) <= 1 else ""
-
-
-def column(scores: Scores, step: int) -> dict[str, float]:
-    return {name: of[step] for name, of in scores.items() if step in of}
-
-
-def steps_of(scores: Scores) -> list[int]:
-    return sorted(set.intersection(*(set(of) for of in scores.values()))) if scores else []
+    steps = [list(here.values()) for here in columns(scores, names).values()]
+    if all(len(set(here)) == 1 for here in steps):
+        return "all are the same at every step"
+    at_ceiling = all(CEILING <= score <= 1 for here in steps for score in here)
+    return "all are at the ceiling" if at_ceiling else ""
 
 
 def early_and_late(scores: Scores, holds: Callable[[Means, Means], bool]) -> Ruling:
-    """What holds of the numbers of the first step and of the last, if that is a long run."""
-    steps = steps_of(scores)
-    first, last = column(scores, steps[0]), column(scores, steps[-1])
-    evidence = f"at step {steps[0]:,}: {listed(first)}; at step {steps[-1]:,}: {listed(last)}"
-    return ruled(holds(first, last), evidence, no_long_run(steps[-1] if len(steps) > 1 else 0))
+    """Rule on the numbers of the first step and of the last, if that is a long run."""
+    steps = columns(scores)
+    first, last = min(steps), max(steps)
+    evidence = f"at step {first:,}: {listed(steps[first])}; at step {last:,}: {listed(steps[last])}"
+    return ruled(holds(steps[first], steps[last]), evidence, no_long_run(last if last > first else 0))
 
 
 # ---- sections 3 and 6: steering
@@ -283,24 +283,21 @@ def no_winner(best: Mapping[str, Sequence[str]]) -> Ruling:
 @says("8.2", "The bandits are comparable with each other")
 def bandits_alike(scores: Scores) -> Ruling:
     """At every step the best bandit is less than a quarter above the worst."""
-    columns = {step: column(scores, step).values() for step in steps_of(scores)}
-    spread = {step: over(max(numbers), min(numbers)) for step, numbers in columns.items()}
-    unless = one_of([number for numbers in columns.values() for number in numbers])
-    return ruled(max(spread.values()) <= 1.25, f"best over worst: {by_step(spread)}", unless)
+    spread = {step: over(max(here.values()), min(here.values())) for step, here in columns(scores).items()}
+    return ruled(max(spread.values()) <= 1.25, f"best over worst: {by_step(spread)}", indistinct(scores))
 
 
 @says("8.2", "The bandits' scores are stable over the steps, unlike those of the other estimators")
 def steadier(scores: Scores, steady: Sequence[str], others: Sequence[str] = (*HEURISTICS, "lr_fl")) -> Ruling:
     """Over the steps each of `steady` varies less (largest over smallest) than each of `others`."""
-    steps = steps_of(scores)
-    varies = {
-        name: over(max(scores[name][step] for step in steps), min(scores[name][step] for step in steps))
-        for name in (*steady, *others)
-    }
+    steps = columns(scores)
+    every = {name: [here[name] for here in steps.values()] for name in (*steady, *others)}
+    varies = {name: over(max(numbers), min(numbers)) for name, numbers in every.items()}
+    first, last = min(steps), max(steps)
     return ruled(
         max(varies[name] for name in steady) < min(varies[name] for name in others),
-        f"largest over smallest, {steps[0]:,} to {steps[-1]:,} steps: {listed(varies, 2)}",
-        no_long_run(steps[-1] if len(steps) > 1 else 0),
+        f"largest over smallest, {first:,} to {last:,} steps: {listed(varies, 2)}",
+        no_long_run(last if last > first else 0),
     )
 
 
@@ -308,8 +305,7 @@ def steadier(scores: Scores, steady: Sequence[str], others: Sequence[str] = (*HE
 def bfs_and_opic_worst(scores: Scores) -> Ruling:
     """At every step both are below all others."""
     worst, evidence = True, []
-    for step in steps_of(scores):
-        here = column(scores, step)
+    for step, here in columns(scores).items():
         bfs, opic = here.pop("bfs"), here.pop("opic")
         lowest = min(here, key=lambda name: here[name])
         worst &= max(bfs, opic) < here[lowest]
@@ -331,10 +327,9 @@ def n_comes_late(scores: Scores) -> Ruling:
 @says("8.2", "e and ne are almost equivalent")
 def e_and_ne_alike(scores: Scores) -> Ruling:
     """At every step they differ by a tenth at most."""
-    apart = {step: 1 - over(*sorted((scores["ne"][step], scores["e"][step]))) for step in steps_of(scores)}
-    every = [scores[name][step] for name in ("e", "ne") for step in steps_of(scores)]
-    unless = "they are the same at every step" if not any(apart.values()) else one_of(every)
-    return ruled(max(apart.values()) <= 0.1, f"apart, as a share of the larger: {by_step(apart, 3)}", unless)
+    apart = {step: 1 - over(*sorted(here.values())) for step, here in columns(scores, ("e", "ne")).items()}
+    evidence = f"apart, as a share of the larger: {by_step(apart, 3)}"
+    return ruled(max(apart.values()) <= 0.1, evidence, indistinct(scores, ("e", "ne")))
 
 
 @says("8.2", "e and ne lead at the beginning, but not towards the end")
@@ -363,18 +358,18 @@ def regression_late(scores: Scores) -> Ruling:
 @says("8.2", "mab_var does well all along the crawl")
 def bandit_steady(scores: Scores) -> Ruling:
     """At every step mab_var is among the best four of the seven and has 70 % of the best one's score, or more."""
-    columns = {step: column(scores, step) for step in steps_of(scores)}
-    places = [1 + sum(score > here[BANDIT] for score in here.values()) for here in columns.values()]
-    shares = {step: over(here[BANDIT], max(here.values())) for step, here in columns.items()}
+    here = columns(scores)
+    places = [1 + sum(score > of[BANDIT] for score in of.values()) for of in here.values()]
+    shares = {step: over(of[BANDIT], max(of.values())) for step, of in here.items()}
     evidence = f"place {', '.join(map(str, places))} of {len(scores)}; score over that of the best: {by_step(shares)}"
     return ruled(max(places) <= 4 and min(shares.values()) >= 0.7, evidence)
 
 
 def at_most_two_percent(scores: Scores, pairs: Mapping[str, str]) -> Ruling:
     """At the last step no first one of the pairs is more than 2 % above the second."""
-    step = steps_of(scores)[-1]
-    ratio = {f"{one} / {other}": over(scores[one][step], scores[other][step]) for one, other in pairs.items()}
-    unless = one_of([scores[name][step] for pair in pairs.items() for name in pair])
+    step, last = max(columns(scores).items())
+    ratio = {f"{name} / {other}": over(last[name], last[other]) for name, other in pairs.items()}
+    unless = indistinct({name: {step: last[name]} for pair in pairs.items() for name in pair})
     return ruled(max(ratio.values()) <= 1.02, f"at step {step:,}: {listed(ratio)}", unless)
 
 
