@@ -20,7 +20,7 @@ from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Expected, Figure, Fin
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.weighing import FOUND, PICTURE, Comparison, Measure, grid, how_weighed, size, worth
+from lycosa.lab.papers.weighing import FOUND, PICTURE, Comparison, Measure, grid, how_weighed, remarks_of, size, worth
 from lycosa.lab.results import Outcome, Results
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.wordnet import find_wordnet
@@ -71,7 +71,7 @@ def findings(bench: Bench) -> Findings:
             "Left out: Ehrig, SSRM and synset expansion, for want of WordNet ('lycosa wordnet --fetch' gets it)."
         )
     words, learned = bench.run(plan), bench.run(browsing)
-    remarks += [f"{one.experiment.name}: {remark}" for one in (words, learned) for remark in one.remarks]
+    remarks += remarks_of([words, learned])
     evaluator = Evaluator(bench.index, bench.random_seed)
     classic, semantic, learning = groups = [
         Comparison.of(labels, [results], grid(plan.budget), (FOUND, evaluator.above, evaluator.similarity))

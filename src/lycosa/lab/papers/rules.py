@@ -32,7 +32,7 @@ from lycosa.lab.findings import (
 )
 from lycosa.lab.measures import exclusive, exhausted, harvest, harvest_curve, overlap, steps_to
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.weighing import Comparison, Measure, complete
+from lycosa.lab.papers.weighing import Comparison, Measure, complete, remarks_of
 from lycosa.lab.results import Results
 from lycosa.lab.subjects import Subject, subjects_of
 
@@ -75,15 +75,15 @@ class Crawled:
     table: Results
     figure: Results
     tunnel: Results | None
-    small: int  # budget: a twentieth of the corpus
+
+    @property
+    def small(self) -> int:
+        """The first budget: a twentieth of the corpus."""
+        return self.table.experiment.budgets[0]
 
     @property
     def budget(self) -> int:
         return self.table.experiment.budget
-
-    @property
-    def every(self) -> list[Results]:
-        return [self.table, self.figure, *([self.tunnel] if self.tunnel else [])]
 
 
 def findings(bench: Bench) -> Findings:
@@ -91,28 +91,21 @@ def findings(bench: Bench) -> Findings:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
     crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
     table, figure = crawled.table, crawled.figure
-    steps = steps_to(crawled.budget).tolist()
-    figures = [_figure_6(Comparison.of(CRAWLERS, [figure], steps, HARVESTS.values()), figure, mode) for mode in JUDGES]
-    notes = [note for results in crawled.every for subject in results.subjects.values() for note in subject.notes]
-    remarks = [
-        line if line in notes else f"{results.experiment.name}: {line}"
-        for results in crawled.every
-        for line in results.remarks
-    ]
-    if crawled.tunnel is None:
-        remarks.append("Left out: crawls from seeds off the topic; none is far enough from it.")
-    curves = {mode: dict(zip(CRAWLERS, one.curves, strict=False)) for mode, one in zip(JUDGES, figures, strict=True)}
+    crawls = Comparison.of(CRAWLERS, [figure], steps_to(crawled.budget).tolist(), HARVESTS.values())
+    figures = {mode: _figure_6(crawls, figure, mode) for mode in JUDGES}
+    runs = [table, figure, *([crawled.tunnel] if crawled.tunnel else [])]
+    off = [] if crawled.tunnel else ["Left out: crawls from seeds off the topic; none is far enough from it."]
     return bench.findings(
         "rules",
-        [*(table_3(crawled, mode) for mode in JUDGES), *figures, _family(crawled)],
-        list(claims_of(crawled, curves, len(bench.index))),
+        [*(table_3(crawled, mode) for mode in JUDGES), *figures.values(), _family(crawled)],
+        list(claims_of(crawled, figures, len(bench.index))),
         f"Rules between classes against soft focus on {len(table.subjects)} topics, two seed sets each, "
         f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier.",
         {
             "topics": list(table.subjects), "table": table.experiment.as_dict(),
             "figure": figure.experiment.as_dict(),
         },
-        list(dict.fromkeys(remarks + notes)),
+        remarks_of(runs) + off,
     )  # fmt: skip
 
 
@@ -140,7 +133,7 @@ def crawl(bench: Bench) -> Crawled:
         tunnel = bench.run(off, "rules", subjects=hunted, part=off.name)
     except InputError:
         tunnel = None
-    return Crawled(table, figure, tunnel, small)
+    return Crawled(table, figure, tunnel)
 
 
 def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
@@ -271,30 +264,30 @@ PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
-def claims_of(crawled: Crawled, curves: Mapping[Mode, Mapping[str, Curve]], pages: int) -> Iterator[Claim]:
+def claims_of(crawled: Crawled, figures: Mapping[Mode, Figure], pages: int) -> Iterator[Claim]:
     """Decide what the paper says, by both judges where they differ."""
-    budget, small, results = crawled.budget, crawled.small, (crawled.table, crawled.figure)
+    budget, small = crawled.budget, crawled.small
     relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
-    counts = results[0].experiment.seed_count, results[1].experiment.seed_count
+    counts = crawled.table.experiment.seed_count, crawled.figure.experiment.seed_count
     for mode, judge in JUDGES.items():
-        spent = [row.exhausted for row in matches(crawled.figure, mode, budget)]
-        unless = f"in {sum(spent)} of {len(spent)} trials the topic is exhausted" if 2 * sum(spent) > len(spent) else ""
+        by_label = {curve.label: curve for curve in figures[mode].curves}
+        curves = {name: by_label[CRAWLERS[name]] for name in (BASELINE, RULES)}
+        by_budget = {step: matches(crawled.table, mode, step) for step in (budget, small)}
+        wide = matches(crawled.figure, mode, budget)
+        spent = sum(row.exhausted for row in wide)
+        unless = f"in {spent} of {len(wide)} trials the topic is exhausted" if 2 * spent > len(wide) else ""
+        same_topics = [row for row in by_budget[budget] if row.topic in crawled.figure.subjects]
         few, many = (
-            {name: float(np.mean([harvest(of.gains(one, mode), budget) for one in of.select(name)
-                                  if one.subject in crawled.figure.subjects]))
-             for name in (BASELINE, RULES)}
-            for of in results
-        )  # fmt: skip
+            dict(zip((BASELINE, RULES), np.mean([(row.baseline, row.rules) for row in rows], 0).tolist(), strict=True))
+            for rows in (same_topics, wide)
+        )
         yield from on(
             judge,
             [
-                higher_harvest({step: matches(crawled.table, mode, step) for step in (budget, small)}),
-                better_exclusives(matches(crawled.table, mode, budget)),
-                keep_finding(curves[mode], relevant),
-                ahead_later(curves[mode], unless),
-                seeds_matter_little(few, many, counts, unless),
+                higher_harvest(by_budget), better_exclusives(by_budget[budget]), keep_finding(curves, relevant),
+                ahead_later(curves, unless), seeds_matter_little(few, many, counts, unless),
             ],
-        )
+        )  # fmt: skip
     yield different_pages(matches(crawled.table, AS_PUBLISHED, small), small, pages)
     if crawled.tunnel is not None:
         yield can_tunnel(matches(crawled.tunnel, INDEPENDENT, budget))
@@ -352,20 +345,16 @@ def different_pages(rows: Sequence[Match], budget: int, pages: int) -> Ruling:
 @says(f"{WHERE}, figure 6", "Rules are ahead after the first few hundred pages")
 def ahead_later(curves: Mapping[str, Curve], unless: str = "") -> Ruling:
     """After 300 pages the mean harvest of rules is never below that of the baseline; where both are one, none is."""
-    steps = [int(step) for step in curves[RULES].x]
-    apart = {
-        step: ours - base
-        for step, ours, base in zip(steps, curves[RULES].y, curves[BASELINE].y, strict=True)
-        if step >= FEW_HUNDRED
-    }
-    if not apart or steps[-1] < 2 * FEW_HUNDRED:
+    steps = np.array(curves[RULES].x)
+    late = steps >= FEW_HUNDRED
+    if steps[-1] < 2 * FEW_HUNDRED:
         return ruled(False, f"crawls here have {steps[-1]:,}", f"a few hundred pages are {FEW_HUNDRED}")
-    worst = min(apart, key=lambda step: apart[step])
+    apart = np.subtract(curves[RULES].y, curves[BASELINE].y)[late]
     return ruled(
-        apart[worst] >= -EPSILON,
-        f"rules ahead at {sum(value > EPSILON for value in apart.values())} of {len(apart)} points; least "
-        f"{apart[worst]:+.3f} at {worst:,}, at the end {apart[steps[-1]]:+.3f}",
-        "both are the same at every point" if max(map(abs, apart.values())) <= EPSILON else unless,
+        apart.min() >= -EPSILON,
+        f"rules ahead at {np.count_nonzero(apart > EPSILON)} of {len(apart)} points; least {apart.min():+.3f} at "
+        f"{steps[late][apart.argmin()]:,}, at the end {apart[-1]:+.3f}",
+        "both are the same at every point" if abs(apart).max() <= EPSILON else unless,
     )
 
 

@@ -63,6 +63,11 @@ def how_weighed(subjects: int, topics: int = 0) -> list[str]:
     return [WEIGHED, *([short] if topics > subjects else [])]
 
 
+def remarks_of(runs: Iterable[Results]) -> list[str]:
+    """Return the remarks of several runs, each once, with the name of its run."""
+    return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
+
+
 # -- measures --------------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,18 @@ from lycosa.lab.index import Index
 from lycosa.lab.measures import harvest
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.personalized import changes
-from lycosa.lab.papers.weighing import HARVEST, PAGES, RECALL, Comparison, Measure, grid, how_weighed, size, worth
+from lycosa.lab.papers.weighing import (
+    HARVEST,
+    PAGES,
+    RECALL,
+    Comparison,
+    Measure,
+    grid,
+    how_weighed,
+    remarks_of,
+    size,
+    worth,
+)
 from lycosa.lab.subjects import Subject, chance
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.topics.counting import WordFrequency
@@ -98,8 +109,7 @@ def findings(bench: Bench) -> Findings:
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
         {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings},
-        how_weighed(len(subjects), bench.topics)
-        + [f"{one.experiment.name}: {remark}" for one in runs for remark in one.remarks],
+        how_weighed(len(subjects), bench.topics) + remarks_of(runs),
     )  # fmt: skip
 
 
