@@ -67,7 +67,7 @@ def here(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_learned_is_told(here: Path, command: Command) -> None:
-    """States, moves between them, clusters with their words, how well it recognises, and the command to go on with."""
+    """States, moves between them, clusters with their words, and the command to go on with."""
     words = ("train", "browse", "record.jsonl", "--pages", "crawl", "--out", "a, b.browsing")
     told = command.out(*words).splitlines()
     browsing = Browsing.load(here / "a, b.browsing")
@@ -103,7 +103,6 @@ def test_the_facts_as_json(here: Path, command: Command) -> None:
     assert (len(browsing), len(browsing.steps)) == (sum(told["states"]), sum(map(sum, told["transitions"])))
     assert 5 == len(told["clusters"]["kmeans"])
     assert told["relevant"] == told["clusters"]["kmeans"][-1]["relevant"]
-    assert told["recognised"]["right"] > 0.8 * told["recognised"]["relevant"]
 
 
 def test_quiet_means_quiet(here: Path, command: Command) -> None:

@@ -14,12 +14,9 @@ from lycosa.core.errors import DamagedError, InputError
 from lycosa.core.options import Options
 from lycosa.core.types import Label, Links, Page, Setting, Terms, Visit
 from lycosa.store.directory import Directory
-from lycosa.text.bags import Bags
 from lycosa.text.browsing import Browsing
 from lycosa.training.browse import Browsed, trail_of, train_browse
-from lycosa.training.clusters import Points
 from lycosa.training.corpus import Account
-from lycosa.training.quality import recognise
 from lycosa.training.record import Record, Visited
 from lycosa.training.sources import Tell
 
@@ -419,19 +416,3 @@ def test_crawls_that_are_none(tmp_path: Path) -> None:
 
 
 # -- recognising -----------------------------------------------------------------------------------------------
-
-
-def test_relevant_pages_are_recognised_by_their_neighbours(tmp_path: Path) -> None:
-    """Left out in turn, each page is judged by the nearest others; too few pages say nothing."""
-    seen = trained(tmp_path, *many(12, 9)).recognised
-    assert (30, 12, 12, 12) == seen
-    assert trained(tmp_path, *many(4, 4)).recognised is None
-
-
-def test_copies_do_not_vouch_for_each_other() -> None:
-    """Twenty copies of a relevant page and twenty others: without its copies nothing is like the page."""
-    bags = Bags.of([([0], [1])] * 20 + [([1 + n, 2 + n], [1, 1]) for n in range(20)])
-    points, relevant = Points.of(bags, 22), np.arange(40) < 20
-    assert (40, 20, 20, 20) == recognise(points, relevant, np.arange(40))
-    groups = np.where(relevant, 0, np.arange(40))
-    assert (40, 20, 0, 0) == recognise(points, relevant, groups)

@@ -1,4 +1,4 @@
-"""Reading browsing records: lines of JSON, exports, labels."""
+"""Reading browsing records: lines of JSON, labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_line_has_a_page_its_label_and_where_it_came_from(tmp_path: Path) -> N
         lines(
             tmp_path / "r.jsonl",
             {"url": "HTTP://A.test", "relevant": False, "referrer": None, "time": 1_700_000_000},
-            {"url": B + "#part", "label": "relevant", "referer": A, "time": "2023-11-14T22:14:20Z"},
+            {"url": B + "#part", "relevant": "relevant", "referrer": A, "time": "2023-11-14T22:14:20Z"},
             {"url": C},
         )
     )
@@ -54,58 +54,28 @@ def test_a_line_has_a_page_its_label_and_where_it_came_from(tmp_path: Path) -> N
         ("unknown", None),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("key", ["relevant", "label"])
-def test_labels_in_all_their_forms(tmp_path: Path, key: str, said: Any, means: bool | None) -> None:
+def test_labels_in_all_their_forms(tmp_path: Path, said: Any, means: bool | None) -> None:
     """A label is a truth value, a number or a word; null and nothing are no label."""
-    assert means is read_record(lines(tmp_path / "r.jsonl", {"url": A, key: said})).visits[0].relevant
+    assert means is read_record(lines(tmp_path / "r.jsonl", {"url": A, "relevant": said})).visits[0].relevant
 
 
-def test_content_in_the_record_or_beside_it(tmp_path: Path) -> None:
-    """Title and text, HTML, or a file named relative to the record; a title alone is no content."""
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages" / "d.html").write_text("<title>Reefs</title><p>lagoon")
-    (tmp_path / "pages" / "e.txt").write_text("sponge")
+def test_content_in_the_record(tmp_path: Path) -> None:
+    """Title and text, or HTML; a title alone is no content."""
     record = read_record(
         lines(
             tmp_path / "r.jsonl",
             {"url": A, "title": "Corals", "text": "bleaching"},
             {"url": B, "html": "<p>atoll <script>nothing()</script>"},
             {"url": C, "title": "alone"},
-            {"url": "http://d.test/", "file": "pages/d.html"},
-            {"url": "http://e.test/", "file": "pages/e.txt"},
-            {"url": "http://f.test/", "file": "pages/none.html"},
             {"url": "http://g.test/", "text": " "},
             {"url": A, "text": "another time"},
         )
     )
     assert {"coral", "bleach"} == words(record, A)
     assert {"atol"} == words(record, B)
-    assert {"reef", "lagoon"} == words(record, "http://d.test/")
-    assert {"spong"} == words(record, "http://e.test/")
-    assert {A, B, "http://d.test/", "http://e.test/"} == set(record.row_of)
-    assert {"files that can't be read": 1, "pages without text": 1} == dict(record.left_out)
-    assert 8 == len(record.visits)
-
-
-def test_files_elsewhere_are_left_alone(tmp_path: Path) -> None:
-    """A record may come from anyone: no file outside of its directory is read, however the path leads there."""
-    (tmp_path / "private.txt").write_text("password")
-    (tmp_path / "record").mkdir()
-    (tmp_path / "record" / "link.txt").symlink_to(tmp_path / "private.txt")
-    (tmp_path / "record" / "loop").symlink_to("loop")
-    (tmp_path / "record" / "near.txt").write_text("sponge")
-    names = [
-        "../private.txt",
-        str(tmp_path / "private.txt"),
-        "link.txt",
-        "loop",
-        "a\0b",
-        str(tmp_path / "record/near.txt"),
-    ]
-    visits = [{"url": f"http://{number}.test/", "file": name} for number, name in enumerate(names)]
-    record = read_record(lines(tmp_path / "record" / "r.jsonl", *visits))
-    assert ["http://5.test/"] == list(record.row_of)
-    assert {"files outside of the record's directory": 3, "files that can't be read": 2} == dict(record.left_out)
+    assert {A, B} == set(record.row_of)
+    assert {"pages without text": 1} == dict(record.left_out)
+    assert 5 == len(record.visits)
 
 
 @pytest.mark.parametrize("label", ["9" * 4000, "[" * 985 + "]" * 985, "NaN", "1e999", "{}"])
@@ -117,10 +87,9 @@ def test_labels_that_are_none(tmp_path: Path, label: str) -> None:
 
 
 def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """Neither as the record, nor as a page, nor as labels."""
+    """Neither as the record, nor as labels."""
     os.mkfifo(tmp_path / "pipe")
-    record = read_record(lines(tmp_path / "r.jsonl", {"url": A, "file": "pipe"}))
-    assert {"files that can't be read": 1} == dict(record.left_out)
+    record = read_record(lines(tmp_path / "r.jsonl", {"url": A}))
     with pytest.raises(InputError, match=r"the record .*pipe is a pipe or a device: save it as a file first"):
         read_record(tmp_path / "pipe")
     with pytest.raises(InputError, match=r"the labels .*pipe is a pipe or a device"):
@@ -155,14 +124,13 @@ def test_a_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is not a browsing record|has no visits in it"),
+        (b"", "has no visits in it"),
         (
             b"{broken}\n{broken}\n",
             "all of its 2 lines are broken, the first as it is not JSON. Write one page per line",
         ),
         (b'{"url": 5}\n', "all of its 1 lines are broken, the first as it has no url"),
-        (b"[1, 2", "is broken JSON"),
-        (b"just some words\n", "no column 'url' in its first line"),
+        (b"just some words\n", "all of its 1 lines are broken, the first as it is not JSON"),
         (b"\x00\x01\x02", "is neither UTF-8 text nor a browser's history"),
         (b"\xff\xfe{\x00", "is neither UTF-8 text"),
         (b"[3]", "all of its 1 lines are broken"),
@@ -182,28 +150,26 @@ def test_addresses_of_other_kinds_are_left_out(tmp_path: Path) -> None:
     assert {"addresses that are not of the web": 2} == dict(record.left_out)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        '[{"URL": "http://a.test/", "time_usec": 1700000000000000, "Referrer": ""}, {"url": "http://b.test/"}]',
-        '{"Browser History": [\n{"url": "http://a.test/", "time": 1700000000000},\n{"url": "http://b.test/"}\n]}',
-        '{"visits": [{"url": "http://a.test/", "date": 1700000000}, {"url": "http://b.test/"}]}',
-        "url,title,visit time\nhttp://a.test/,\"A, or\nnot\",2023-11-14 22:13:20\nhttp://b.test/,B,\n",
-        "\ufefftitle\tURL\tdate\nA\thttp://a.test/\t1700000000\nB\thttp://b.test/\tlong ago\n",
-        "url;lastVisitTime\nhttp://a.test/;13344473600000000\nhttp://b.test/;\n",
-    ],
-)  # fmt: skip
-def test_exports(tmp_path: Path, content: str) -> None:
-    """Lists of JSON, and tables with commas, tabs or semicolons, whatever clock their times are of."""
-    (tmp_path / "export").write_text(content, encoding="utf-8")
-    visits = read_record(tmp_path / "export").visits
-    assert [Visited(A, None, "", 1_700_000_000.0), Visited(B)] == visits
-
-
 @pytest.mark.parametrize("value", [True, "", "nan", "inf", 1e300, None, [], "2023-13-45"])
 def test_times_that_are_none(value: Any) -> None:
     """What is no time is no error."""
     assert seconds(value) is None
+
+
+def test_labels_after_the_visits(tmp_path: Path) -> None:
+    """A line with `"visit": false` says something of a page, and is no step of the way."""
+    lines = [
+        {"url": "http://a.example/", "relevant": None},
+        {"url": "http://b.example/", "referrer": "http://a.example/"},
+        {"url": "http://b.example/", "relevant": False, "visit": False},
+        {"url": "http://b.example/", "relevant": True, "visit": False},
+        {"url": "http://c.example/", "relevant": True, "visit": False},
+    ]
+    path = tmp_path / "record.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    record = read_record(path)
+    assert [None, True] == [visit.relevant for visit in record.visits]
+    assert {"labelled, but never visited": 1} == dict(record.left_out)
 
 
 # -- labels ----------------------------------------------------------------------------------------------------

@@ -100,31 +100,14 @@ def test_of_large_topics_some_pages_are_kept_but_all_are_counted(tmp_path: Path)
     "table",
     [
         "http://one.example/\tTop/Science/Physics\n",
-        "url\ttitle\tcategory\nhttp://one.example/\tOne\tScience/Physics\n",
-        'url,uid,label,lang\n"http://one.example/",7,"Science/Physics",en\n',
-        '"http://one.example/","Top/Science/Physics"\n',
+        "url\tclass\nhttp://one.example/\tScience/Physics\n",
+        "\ufeffurl\tclass\tlang\r\nhttp://one.example/\tScience/Physics\ten\r\n\r\n",
     ],
 )
 def test_tables_of_addresses_and_topics(tmp_path: Path, table: str) -> None:
-    """With tabs or commas, with titles or without."""
+    """With titles or without."""
     directory = read_web_directory([written(tmp_path / "table", table)])
     assert {"Science/Physics": ["http://one.example/"]} == directory.pages
-
-
-def test_tables_may_have_long_columns(tmp_path: Path) -> None:
-    """The text of a page, between commas: more than readers of such tables take unless told so."""
-    table = f'url,text,topic\nhttp://a.example/,"{"reef " * 40_000}",Art\n'
-    assert {"Art": ["http://a.example/"]} == read_web_directory([written(tmp_path / "dump", table)]).pages
-
-
-def test_tables_with_numbers_of_topics(tmp_path: Path) -> None:
-    """Pages in one, with the number of their topic at the end; numbers and paths in the other, whichever is first."""
-    pages = written(tmp_path / "c.tsv", "http://one.example/\tOne\tA page\t12\nhttp://lost.example/\tLost\t\t99\n")
-    topics = written(tmp_path / "s.tsv", "12\tScience/Physics\tPhysics\n13\tScience/Biology\tBiology\n")
-    for files in ([pages, topics], [topics, pages]):
-        directory = read_web_directory(files, entries=4)
-        assert {"Science/Physics": ["http://one.example/"], "Science/Biology": []} == directory.pages
-        assert {"pages without a topic": 1} == directory.left_out
 
 
 def test_topics_are_marked_written_and_read_again(tmp_path: Path) -> None:
@@ -168,11 +151,11 @@ def test_characters_that_xml_must_not_have_are_passed_over(tmp_path: Path) -> No
         ('<!DOCTYPE RDF SYSTEM "file:///etc/passwd"><RDF/>', "has a DOCTYPE"),
         ("<RDF>" + "<a>" * 30, "more than 20 elements in each other"),
         ("<RDF/>", "has no topics in it"),
-        ("", "neither RDF nor a table"),
+        ("", "has no topics in it"),
         ("12\n", "neither RDF nor a table"),
-        ("1\tArt\n", "topics only: give the file with the pages"),
+        ("1\tArt\n", "neither RDF nor a table"),
         ("a\0b", "not UTF-8 text"),
-        ("url,topic\nhttp://a.example/,Art\rMusic\n", "a line that no table has"),
+        ("url,class\nhttp://a.example/,Art\n", "neither RDF nor a table"),
     ],
 )
 def test_what_is_no_dump_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:

@@ -31,9 +31,8 @@ def browse(
         Path,
         typer.Argument(
             metavar="RECORD",
-            help="A file with one visited page per line as JSON (url, relevant, referrer), a HAR file, a browser's "
-            "history (Firefox's places.sqlite, Chromium's History, or an export as JSON or CSV), or a "
-            "crawl's directory.",
+            help="A file with one visited page per line as JSON (url, relevant, referrer), a browser's history "
+            "(Firefox's places.sqlite, Chromium's History), or a crawl's directory.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write the model to.")],
@@ -112,7 +111,6 @@ def _facts(done: Browsed) -> dict[str, Any]:
         "states": np.bincount(browsing.state, minlength=browsing.states).tolist(),
         "transitions": done.transitions.tolist(),
         "clusters": done.clusters,
-        "recognised": done.recognised._asdict() if done.recognised else None,
         "left_out": done.left_out,
         "notes": done.notes,
     }
@@ -128,12 +126,6 @@ def report(done: Browsed) -> None:
     _states(console, done)
     for name, title in NAMES.items():
         _clusters(console, title, done.clusters[name])
-    seen = done.recognised
-    if seen:
-        console.print(
-            f"Left out in turn, {seen.right} of {seen.relevant} relevant pages are recognised by the pages nearest to "
-            f"them, and {seen.taken - seen.right} of {seen.pages - seen.relevant} others are taken for relevant."
-        )
     tell_rest(done.left_out, done.notes)
     strategy = shlex.quote(spell("hmm", {"file": str(done.out)}))
     print(f"Crawl with it: lycosa crawl --strategy {strategy} --seed URL")

@@ -16,10 +16,9 @@ from lycosa.core.telling import Tell, silent
 from lycosa.store.directory import CONFIG
 from lycosa.text.bags import Bags
 from lycosa.text.browsing import FORMAT, MOST_STATES, Browsing, distances
-from lycosa.training.clusters import KINDS, clusters_of, described, points_of
+from lycosa.training.clusters import KINDS, clusters_of, described
 from lycosa.training.corpus import COMMON, MOST_TERMS, Corpus
 from lycosa.training.pages import check_out
-from lycosa.training.quality import Recognised, recognise
 from lycosa.training.record import Record, Visited, add_labels, is_history, read_crawl, read_history, read_record
 from lycosa.training.sources import Look
 
@@ -35,7 +34,6 @@ class Browsed:
     notes: list[str]
     # of each clustering: pages, relevant pages and words per cluster
     clusters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    recognised: Recognised | None = None
 
     @property
     def transitions(self) -> NDArray[np.intp]:
@@ -129,9 +127,6 @@ def train_browse(
     browsing.save(out)  # 6
     done = Browsed(browsing, out, record.left_out, record.notes)
     done.clusters = {kind: described(browsing, kind) for kind in KINDS}
-    record.corpus.pages = [record.corpus.pages[place] for place in places.tolist()]
-    points = points_of(browsing, "kmeans").take(np.flatnonzero(worded))
-    done.recognised = recognise(points, relevant[worded], record.corpus.groups(), seed)
     record.notes.extend(_remarks(done, trail, distance[rows], worded, wordless))
     return done
 

@@ -155,7 +155,7 @@ def _in_order(labels: NDArray[np.intp], squares: NDArray[np.float64]) -> Cluster
     return Clustering(number[inverse.reshape(-1)], squares)
 
 
-def bic(sizes: NDArray[np.intp], squares: float, dimensions: int, *, literal: bool = False) -> float:
+def bic(sizes: NDArray[np.intp], squares: float, dimensions: int) -> float:
     """The Bayesian information criterion of K clusters: how well they explain the pages, less what they cost.
 
     BIC = l - p/2 log R, with R pages in M dimensions, R_n of them in cluster n, and p = K - 1 + M K + 1 parameters
@@ -172,17 +172,16 @@ def bic(sizes: NDArray[np.intp], squares: float, dimensions: int, *, literal: bo
     -13.654
 
     Paper: Pelleg, Moore 2000, 3.2. It prints s2 without M, 2 pi to the power of 1/2 rather than M/2, and (R - K) / 2:
-    right for M = 1 only. `literal` keeps that.
+    right for M = 1 only.
     """
     pages, k, m = int(sizes.sum()), len(sizes), dimensions
-    each = 1 if literal else m
-    variance = max(squares / (each * (pages - k)), 1e-12)  # all pages may be the same
+    variance = max(squares / (m * (pages - k)), 1e-12)  # all pages may be the same
     likelihood = float((sizes * np.log(sizes / pages)).sum())
-    likelihood -= pages / 2 * (each * math.log(2 * math.pi) + m * math.log(variance)) + each * (pages - k) / 2
+    likelihood -= pages / 2 * (m * math.log(2 * math.pi) + m * math.log(variance)) + m * (pages - k) / 2
     return likelihood - (k - 1 + m * k + 1) / 2 * math.log(pages)
 
 
-def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50, literal: bool = False) -> Clustering:
+def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50) -> Clustering:
     """Clusters by K-Means, each split in two for as long as two explain its pages better than one (`bic`).
 
     1. K-Means with `fewest` clusters. 2. Each cluster is split by K-Means with two; the split stays if its BIC, on the
@@ -201,14 +200,14 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50, li
     clustering = kmeans(points, fewest, seed)
     if not len(points):
         return clustering
-    best, best_bic = clustering, _bic(clustering, points, literal)
+    best, best_bic = clustering, _bic(clustering, points)
     whole: set[bytes] = set()
     while clustering.count < most:
-        centres = _split(points, clustering, most, seed, literal, whole)
+        centres = _split(points, clustering, most, seed, whole)
         if len(centres) == clustering.count:
             break
         before, clustering = clustering.count, improved(points, centres)
-        value = _bic(clustering, points, literal)
+        value = _bic(clustering, points)
         if value > best_bic:
             best, best_bic = clustering, value
         if clustering.count <= before:  # copies of a page can't be apart
@@ -216,9 +215,7 @@ def xmeans(points: Points, seed: int = 0, *, fewest: int = 2, most: int = 50, li
     return best
 
 
-def _split(
-    points: Points, clustering: Clustering, most: int, seed: int, literal: bool, whole: set[bytes]
-) -> NDArray[np.float64]:
+def _split(points: Points, clustering: Clustering, most: int, seed: int, whole: set[bytes]) -> NDArray[np.float64]:
     """The centres of all clusters, those that are better off as two twice; the clearest splits if not all have room.
 
     `whole` remembers which clusters are better off as one, so that nobody tries again.
@@ -231,7 +228,7 @@ def _split(
             continue
         mine = points.take(rows)
         together, apart = kmeans(mine, 1), kmeans(mine, 2, seed, restarts=4)
-        gain = _bic(apart, mine, literal) - _bic(together, mine, literal)
+        gain = _bic(apart, mine) - _bic(together, mine)
         if apart.count == 2 and gain > 0:
             splits.append((gain, cluster, mine.means(apart.labels, 2)))
         else:
@@ -241,12 +238,12 @@ def _split(
     return np.concatenate([halves.get(cluster, means[[cluster]]) for cluster in range(clustering.count)])
 
 
-def _bic(clustering: Clustering, points: Points, literal: bool) -> float:
+def _bic(clustering: Clustering, points: Points) -> float:
     """Minus infinity where each page is a cluster of its own: nothing is left to estimate a variance with."""
     sizes = np.bincount(clustering.labels)
     if len(points) <= len(sizes):
         return -math.inf
-    return bic(sizes, float(clustering.squares.sum()), points.dimensions, literal=literal)
+    return bic(sizes, float(clustering.squares.sum()), points.dimensions)
 
 
 def points_of(browsing: Browsing, kind: Clusters) -> Points:

@@ -1,22 +1,18 @@
-"""How good a classifier is, measured on pages that it has not seen; and whether pages are known by those like them."""
+"""How good a classifier is, measured on pages that it has not seen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.text.folds import log_loss
-from lycosa.training.clusters import Points
 
 TABLE = 8  # classes up to which all confusions are shown; beyond, the worst
 WORST = 10
-
-NEIGHBOURS = 5
-_AT_ONCE = 50
 
 
 @dataclass
@@ -137,40 +133,3 @@ def _first_level(told: NDArray[np.float64], labels: NDArray[np.intp], classes: S
         "accuracy": float((together.argmax(axis=1) == truth).mean()),
         "majority": float(np.bincount(truth).max() / len(truth)),
     }
-
-
-# -- neighbours -------------------------------------------------------------------------------------------------
-
-
-class Recognised(NamedTuple):
-    """Of some pages, how many are relevant, are taken for relevant, and both."""
-
-    pages: int
-    relevant: int
-    taken: int
-    right: int
-
-
-def recognise(
-    points: Points, relevant: NDArray[np.bool_], groups: NDArray[np.intp], seed: int = 0
-) -> Recognised | None:
-    """Ask the five nearest other pages, by cosine, whether a page is relevant; the majority decides.
-
-    Copies of a page (`groups`) are not asked: they would be praised for what they have seen. None where there are too
-    few pages, or only one kind.
-    """
-    if len(points) < 20 or relevant.all() or not relevant.any():  # too few pages for a figure
-        return None
-    # pages left out in turn, drawn at random
-    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(points))[:300])
-    taken = np.zeros(len(rows), np.bool_)
-    for first in range(0, len(rows), _AT_ONCE):
-        mine = rows[first : first + _AT_ONCE]
-        vectors = points.take(mine).means(np.arange(len(mine)), len(mine))
-        near = points.bags.times(points.values, np.ascontiguousarray(vectors.T, np.float32))
-        near[groups[:, None] == groups[mine]] = -1.0
-        best = np.argsort(-near, axis=0, kind="stable")[:NEIGHBOURS]
-        votes = relevant[best] & (np.take_along_axis(near, best, axis=0) > 0)
-        taken[first : first + len(mine)] = votes.sum(axis=0) > NEIGHBOURS / 2
-    good = relevant[rows]
-    return Recognised(len(rows), int(good.sum()), int(taken.sum()), int((taken & good).sum()))

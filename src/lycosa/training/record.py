@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import csv
-import io
 import json
-import math
-import os
-import re
 import shutil
 import sqlite3
 import stat
@@ -24,32 +17,21 @@ from typing import Any, NamedTuple
 
 from lycosa.collection.reading import INFLATED
 from lycosa.core.errors import InputError
-from lycosa.core.files import read_whole
 from lycosa.core.telling import Tell
 from lycosa.core.types import Label, Page, Setting, Visit
-from lycosa.replay.trail import Trail
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training.corpus import Corpus
-from lycosa.training.sources import HTML, end_of, events_of, page_of, read_table
+from lycosa.training.sources import end_of, events_of, page_of, read_table
 from lycosa.web.html import extract, plain
-from lycosa.web.inflate import charset_of, decode
 from lycosa.web.urls import canonical
 
 MOST_RECORD = 2_000_000_000  # bytes of a record of lines, which may hold whole pages
 MOST_LINE = 20_000_000
-MOST_EXPORT = 200_000_000  # bytes of an export that is parsed as a whole: JSON or CSV
 MOST_VISITS = 2_000_000
 SHOWN = 5  # broken lines whose numbers are shown
 YES = frozenset(("yes", "y", "true", "1", "relevant", "positive", "+"))
 NO = frozenset(("no", "n", "false", "0", "irrelevant", "not relevant", "non-relevant", "negative", "-"))
 UNSAID = frozenset(("", "null", "none", "?", "unknown", "unlabelled", "unlabeled"))
-
-_URL = ("url", "uri", "address", "href", "link", "page_url")
-_REFERRER = ("referrer", "referer", "from_url", "referring_url")
-_TIME = ("time", "timestamp", "time_usec", "visit_time", "visittime", "last_visit_time", "lastvisittime", "visit_date",
-         "visited", "datetime", "date")  # fmt: skip
-
-_WEBKIT = 11_644_473_600  # seconds from 1601, the start of Chromium's clock, to 1970
 
 
 class BadLine(Exception):
@@ -109,7 +91,7 @@ def check_file(path: Path, what: str) -> None:
 
 
 def read_record(path: Path, language: str = "en") -> Record:
-    """The visits of a file of lines of JSON, of a JSON export, or of a table (CSV or TSV) with titles."""
+    """The visits of a file of lines of JSON."""
     check_file(path, "the record")
     record = Record(Corpus(Vocabulary(language)))
     broken: list[int] = []
@@ -119,7 +101,7 @@ def read_record(path: Path, language: str = "en") -> Record:
         for number, entry in _entries(path):
             entries += 1
             try:
-                _take(record, entry, path.parent)
+                _take(record, entry)
             except BadLine as error:
                 bad, first = bad + 1, first or error
                 broken += [number] if len(broken) < SHOWN else []
@@ -139,39 +121,12 @@ def read_record(path: Path, language: str = "en") -> Record:
     return record
 
 
-# -- forms of records ------------------------------------------------------------------------------------------
-
-
 def _entries(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
-    """What each line or entry says, with its number from 1."""
-    with open(path, "rb") as file:
-        start = file.read(65536)
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in start:
-        raise InputError(f"{path} is neither UTF-8 text nor a browser's history: save it as UTF-8, or name another")
-    lines = [line.strip() for line in start.removeprefix(b"\xef\xbb\xbf").splitlines()]
-    lines = [line for line in lines if line][:20]
-    objects = [line.startswith(b"{") and line.endswith(b"}") for line in lines]
-    if path.suffix in (".jsonl", ".ndjson") or (any(objects) and objects[0] and not _is_export(lines[0])):
-        return _json_lines(path)
-    if lines and lines[0][:1] in (b"[", b"{"):
-        return _json(path)
-    return _json_lines(path) if any(objects) else _table(path)
-
-
-def _is_export(line: bytes) -> bool:
-    """Whether a line of JSON is no visit, but has a list of them."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if is_har(data):
-        return True
-    return isinstance(data, dict) and not data.keys() & set(_URL) and any(isinstance(v, list) for v in data.values())
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
+    """What each line says, with its number from 1."""
     size = number = 0
     with open(path, "rb") as file:
+        if b"\0" in file.peek(2):
+            raise InputError(f"{path} is neither UTF-8 text nor a browser's history: save it as UTF-8, or name another")
         while line := file.readline(MOST_LINE + 1):
             number += 1
             size += len(line)
@@ -194,83 +149,26 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]
             yield number, data if isinstance(data, dict) else BadLine("it is not an object in braces")
 
 
-def _json(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
-    """A list of entries, or an object that has one."""
-    try:
-        data = json.loads(read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is broken JSON ({error}): export it again") from error
-    if is_har(data):
-        yield from visits(data)
-        return
-    if isinstance(data, dict):
-        data = next((part for part in data.values() if isinstance(part, list)), [data])
-    if not isinstance(data, list):
-        raise InputError(f"{path} has no list of visits in it: write a list of objects with a url each")
-    for number, entry in enumerate(data, 1):
-        yield number, entry if isinstance(entry, dict) else BadLine("it is not an object in braces")
-
-
-def _table(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | BadLine]]:
-    text = read_whole(path, MOST_EXPORT).decode("utf-8-sig", "replace")
-    first = text.lstrip("\n\r").partition("\n")[0]
-    separator = max("\t,;", key=first.count)
-    csv.field_size_limit(MOST_LINE)
-    rows = csv.reader(io.StringIO(text), delimiter=separator)
-    titles: list[str] = []
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield rows.line_num, BadLine(f"it is not a row of a table ({error})")
-            continue
-        if not titles and any(row):
-            titles = [_name(title) for title in row]
-            if not any(title in _URL for title in titles):
-                raise InputError(
-                    f"{path} is not a browsing record: it has no lines of JSON, and as a table no column 'url' in its "
-                    "first line"
-                )
-        elif any(row):
-            yield rows.line_num, dict(zip(titles, row, strict=False))
-
-
-def _name(title: str) -> str:
-    """A key as we look for it.
-
-    >>> _name(" Visit Time ")
-    'visit_time'
-    """
-    return title.strip().casefold().replace(" ", "_")
-
-
 # -- one entry -------------------------------------------------------------------------------------------------
 
 
-def _take(record: Record, entry: Mapping[str, Any] | BadLine, folder: Path) -> None:
+def _take(record: Record, entry: Mapping[str, Any] | BadLine) -> None:
     if isinstance(entry, BadLine):
         raise entry
-    values = {_name(str(key)): value for key, value in entry.items()}
-    written = next((values[name] for name in _URL if values.get(name)), None)
+    written, came_from = entry.get("url"), entry.get("referrer")
     if not isinstance(written, str):
         raise BadLine("it has no url")
-    relevant = _label(values.get("relevant"))
-    if relevant is None:
-        relevant = _label(values.get("label"))
+    relevant = _label(entry.get("relevant"))
     url = canonical(written.strip())
     if url is None:
         record.left_out["addresses that are not of the web"] += 1
         return
-    if values.get("visit") is False:  # a label that came after the visit
+    if entry.get("visit") is False:  # a label that came after the visit
         record.labels |= {} if relevant is None else {url: relevant}
         return
-    page = _page(values, url, folder, record)
-    referrer = next((values[name] for name in _REFERRER if values.get(name)), "")
-    time = next((values[name] for name in _TIME if values.get(name) not in (None, "")), None)
-    came_from = canonical(referrer.strip()) if isinstance(referrer, str) else None
-    record.add(Visited(url, relevant, came_from or "", seconds(time)))
+    page = _page(entry, url, record)
+    referrer = canonical(came_from.strip()) if isinstance(came_from, str) else None
+    record.add(Visited(url, relevant, referrer or "", seconds(entry.get("time"))))
     if page is not None:
         record.take(url, page)
 
@@ -289,22 +187,17 @@ def _label(value: Any) -> bool | None:
     raise BadLine(f"its label is {str(value)[:40]!r}, not true, false or null")
 
 
-def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> Page | None:
-    """The content that an entry has, or names; None if it has none."""
+def _page(known: Mapping[str, Any], url: str, record: Record) -> Page | None:
+    """The content that an entry has; None if it has none."""
     if url in record.row_of:
         return None
-    html, text, file = known.get("html"), known.get("text"), known.get("file")
+    html, text = known.get("html"), known.get("text")
     if isinstance(html, str) and html:
         page = page_of(extract(html.encode("utf-8", "replace")[:INFLATED], url, "utf-8"))
     elif isinstance(text, str) and text:
         title = known.get("title")
         page = page_of(plain(text.encode("utf-8", "replace")[:INFLATED]))
         page.title = title if isinstance(title, str) else ""
-    elif isinstance(file, str) and file:
-        content = _file(folder, file, url, record)
-        if content is None:
-            return None
-        page = content
     else:
         return None
     language = known.get("language")
@@ -313,46 +206,21 @@ def _page(known: Mapping[str, Any], url: str, folder: Path, record: Record) -> P
     return page
 
 
-def _file(folder: Path, name: str, url: str, record: Record) -> Page | None:
-    """A page that lies with the record. No other file: what was learned has its words, and may be passed on."""
-    path = folder / name
-    try:
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-            record.left_out["files outside of the record's directory"] += 1
-            return None
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError
-        with open(path, "rb") as opened:
-            body = opened.read(INFLATED)
-    except (OSError, ValueError):
-        record.left_out["files that can't be read"] += 1
-        return None
-    is_html = path.suffix.lower() in HTML or body.lstrip()[:1] == b"<"
-    return page_of(extract(body, url) if is_html else plain(body))
-
-
 def seconds(value: Any) -> float | None:
-    """A time as seconds since 1970: a date in words, or seconds, milliseconds or microseconds (also Chromium's).
+    """A time as seconds since 1970: a date in words, or seconds; None for what is no time.
 
-    >>> seconds("1970-01-01T00:01:00Z"), seconds(60), seconds("60000000000000"), seconds(13_400_000_000_000_000)
-    (60.0, 60.0, 60000000.0, 1755526400.0)
+    >>> seconds("1970-01-01T00:01:00Z"), seconds(60)
+    (60.0, 60.0)
     >>> seconds("yesterday")
     """
     if isinstance(value, str):
-        text = value.strip()
         try:
-            value = float(text)
-        except ValueError:
-            try:
-                when = datetime.fromisoformat(text)
-                return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-            except (ValueError, OverflowError):
-                return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18 or math.isnan(value):
-        return None
-    if value > 5e15:
-        return value / 1e6 - _WEBKIT
-    return float(value / 1e6 if value > 1e13 else value / 1e3 if value > 1e11 else value)
+            when = datetime.fromisoformat(value.strip())
+            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e11
+    return float(value) if number else None
 
 
 # -- labels ----------------------------------------------------------------------------------------------------
@@ -431,80 +299,6 @@ def read_crawl(path: Path, language: str, tell: Tell) -> Record:
         f"{labelled:,} pages are labelled by a person, of the others those with {threshold:g} or more count as relevant"
     )
     return record
-
-
-# -- HAR files ---------------------------------------------------------------------------------------------
-
-# HAR files (HTTP Archive 1.2), as browsers' developer tools save them: the pages that someone opened, as visits.
-
-_LOAD = re.compile(r"page_\d+")
-
-
-def is_har(data: Any) -> bool:
-    return isinstance(data, dict) and isinstance(data.get("log"), dict) and isinstance(data["log"].get("entries"), list)
-
-
-def visits(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The pages among its requests, in the form of a record's lines, each with its number from 1.
-
-    A page is an answer of HTML or text (200, or 304 where the browser had it) to a GET for a document, not for a frame.
-    What a request was for its Sec-Fetch-Dest says; where that is not sent (without TLS it is not), the first document
-    of each page load of Chromium or Firefox counts (`page_1`, ...), as the others are its frames. What the file does
-    not say, does not count against an entry.
-
-    >>> asked = {"method": "GET", "url": "http://b.example/", "headers": [{"name": "Referer", "value": "http://a.example/"}]}
-    >>> got = {"status": 200, "content": {"mimeType": "text/html; charset=utf-8", "text": "<p>Reefs"}}
-    >>> for _, visit in visits({"log": {"entries": [{"request": asked, "response": got}]}}):
-    ...     print(visit)
-    {'url': 'http://b.example/', 'referrer': 'http://a.example/', 'time': None, 'html': '<p>Reefs'}
-    """
-    trail, opened = Trail(), set[str]()
-    for number, entry in enumerate(data["log"]["entries"], 1):
-        if not isinstance(entry, dict):
-            continue
-        asked, got = _part(entry, "request"), _part(entry, "response")
-        kind = str(_part(got, "content").get("mimeType", "")).lower()
-        if not _is_document(entry, asked, got, kind):
-            continue
-        url, headers, load = str(asked.get("url", "")), _headers(asked), str(entry.get("pageref", ""))
-        if load in opened and "sec-fetch-dest" not in headers and _LOAD.fullmatch(load):
-            continue
-        opened.add(load)
-        referrer = trail.step(url, headers.get("referer", ""))
-        visit = {"url": url, "referrer": referrer, "time": entry.get("startedDateTime")}
-        if text := _text(_part(got, "content"), kind):
-            visit["text" if kind.startswith("text/plain") else "html"] = text
-        yield number, visit
-
-
-def _is_document(entry: Mapping[str, Any], asked: Mapping[str, Any], got: Mapping[str, Any], kind: str) -> bool:
-    meant = _headers(asked).get("sec-fetch-dest") or entry.get("_resourceType") or "document"
-    answered = asked.get("method") == "GET" and got.get("status") in (200, 304)
-    return answered and kind.startswith(("text/html", "application/xhtml+xml", "text/plain")) and meant == "document"
-
-
-def _text(content: Mapping[str, Any], kind: str) -> str:
-    """What a page says; empty if the file has not kept it, or not whole."""
-    text = content.get("text")
-    if not isinstance(text, str):
-        return ""
-    if content.get("encoding") != "base64":
-        return text[:INFLATED]
-    try:
-        return decode(base64.b64decode(text[: INFLATED // 3 * 4], validate=True), charset_of(kind))
-    except (binascii.Error, ValueError):
-        return ""
-
-
-def _headers(asked: Mapping[str, Any]) -> dict[str, str]:
-    headers = asked.get("headers")
-    pairs = [each for each in headers if isinstance(each, dict)] if isinstance(headers, list) else []
-    return {str(each.get("name", "")).lower(): str(each.get("value", "")) for each in pairs}
-
-
-def _part(whole: Any, name: str) -> Mapping[str, Any]:
-    part = whole.get(name) if isinstance(whole, dict) else None
-    return part if isinstance(part, dict) else {}
 
 
 # -- what browsers keep ------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from such a directory; users browse it and mark one or more topics as the target
 from __future__ import annotations
 
 import codecs
-import csv
 import gzip
 import io
 import random
@@ -19,10 +18,10 @@ import re
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
@@ -48,8 +47,6 @@ ROOT = "Top"  # root of the paths of most dumps
 COLUMNS = ("url", "class", MARKED)  # titles of the output table
 Bytes: TypeAlias = "io.BufferedReader[Any]"
 
-_PAGE = ("url", "uri", "address", "link", "href")
-_TOPIC = ("class", "category", "topic", "label", "path", "category path")
 _CHUNK = 1 << 18
 # characters that XML forbids: old dumps have them, and a parser would stop at the first
 _UNFIT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])
@@ -165,10 +162,7 @@ def read_web_directory(
 
     - RDF, as `content.rdf.u8` (topics with links, and pages with their topic) and `structure.rdf.u8` (topics and what
       is narrower, without pages);
-    - a table, with tabs or commas, of addresses and paths of topics in the columns that its titles call so (`url`;
-      `class`, `category`, `topic`, `label` or `path`), or without titles in the first and second column; also what
-      `WebDirectory.write` has written;
-    - a pair of tables: pages with the number of their topic in the last column, and topics, number and path.
+    - a table with an address, a tab and the path of its topic a line, as `WebDirectory.write` writes it.
 
     `below`: only this branch. `most`: addresses kept for each topic, drawn by chance where there are more (the paper
     had about 150; 0: all). `entries`: topics and pages that are read at most (0: as many as any directory has had). The
@@ -204,8 +198,6 @@ class _Gathered:
         self.pages: dict[str, list[str]] = {}
         self.listed: Counter[str] = Counter()
         self.marked: dict[str, None] = {}
-        self.numbered: dict[str, list[str]] = {}  # addresses of topics known by their number only, so far
-        self.path_of_number: dict[str, str] = {}
         self.kept = 0
         self._spelt: dict[str, str] = {}
 
@@ -260,11 +252,6 @@ class _Gathered:
         urls.append(address)
 
     def directory(self) -> WebDirectory:
-        self.entries -= sum(map(len, self.numbered.values()))  # which are counted again
-        for number, urls in self.numbered.items():
-            path = self.path_of_number.get(number, "")
-            for url in urls:
-                self.page(url, path)
         if not any(self.pages.values()):
             why = self.account.why() or "topics only: give the file with the pages, too"
             raise InputError(f"no page could be had{f' of {self.below}' if self.below else ''}: {why}")
@@ -400,82 +387,26 @@ class _Rdf:
 
 
 def _read_table(file: Bytes, path: Path, gathered: _Gathered, tell: Tell) -> None:
-    rows = _rows(file, path)
-    first = next(rows, [])
-    titles = [cell.strip().casefold() for cell in first]
-    url = next((place for place, title in enumerate(titles) if title in _PAGE), -1)
-    topic = next((titles.index(title) for title in _TOPIC if title in titles), -1)
-    take: Callable[[list[str]], None]
-    if url >= 0 and topic >= 0:
-        mark = titles.index(MARKED) if MARKED in titles else len(titles)
-        take = partial(_listed, gathered, url, topic, mark)
-    else:
-        take = _untitled(first, path, gathered)
-        take(first)
-    for number, row in enumerate(rows, 2):
-        take(row)
-        if not number % 10_000:
-            tell(f"reading {path.name}", number, 0)
-
-
-def _untitled(first: list[str], path: Path, gathered: _Gathered) -> Callable[[list[str]], None]:
-    """What to do with the rows of a table without titles, by its first one."""
-    cells = [cell.strip() for cell in first]
-    if len(cells) > 1 and cells[0].isdecimal():
-        return partial(_numbered_topic, gathered)
-    if len(cells) > 1 and canonical(cells[0]) is not None:
-        by_number = len(cells) > 2 and cells[-1].isdecimal()
-        return partial(_numbered_page, gathered) if by_number else partial(_listed, gathered, 0, 1, len(cells))
-    raise InputError(
-        f"{path} is neither RDF nor a table of addresses and topics: its first line is to have the titles "
-        f"{' and '.join(COLUMNS[:2])}, or an address and a topic"
-    )
-
-
-def _listed(gathered: _Gathered, url: int, topic: int, mark: int, row: list[str]) -> None:
-    """A row with an address and the path of its topic, and perhaps the marked one that this is part of."""
-    if max(url, topic) >= len(row):
-        gathered.account.left_out["rows that are too short"] += 1
-        return
-    gathered.page(row[url], row[topic])
-    if mark < len(row) and (marked := gathered.path(row[mark])):
-        gathered.marked[marked] = None
-
-
-def _numbered_page(gathered: _Gathered, row: list[str]) -> None:
-    """A row with an address first and the number of its topic last."""
-    gathered.count()
-    if gathered.entries > MOST_KEPT:
-        raise InputError(f"there are more than {MOST_KEPT:,} rows: take a part of it")
-    gathered.numbered.setdefault(row[-1].strip(), []).append(row[0])
-
-
-def _numbered_topic(gathered: _Gathered, row: list[str]) -> None:
-    """A row with the number of a topic and its path."""
-    path = row[1] if len(row) > 1 else ""
-    gathered.topic(path)
-    gathered.path_of_number[row[0].strip()] = path
-
-
-def _rows(file: Bytes, path: Path) -> Iterator[list[str]]:
-    """The columns of each line, between tabs or, if the first line has none, between commas."""
-    size, separator = 0, ""
-    while True:
-        line = file.readline(MOST_TOKEN + 1)
-        size += len(line)
+    """Read an address, a tab and the path of its topic from each line; the first line may be titles."""
+    size = number = mark = 0
+    while line := file.readline(MOST_TOKEN + 1):
+        number, size = number + 1, size + len(line)
         if len(line) > MOST_TOKEN or size > MOST_BYTES:
             raise InputError(f"{path} has a line of more than {MOST_TOKEN:,} bytes, or too many: is it a table?")
-        if not line:
-            return
-        text = line.decode("utf-8-sig" if size == len(line) else "utf-8", "replace").rstrip("\r\n")
-        separator = separator or ("\t" if "\t" in text else ",")
-        if text.strip():
-            yield text.split("\t") if separator == "\t" else _commas(text, path)
-
-
-def _commas(text: str, path: Path) -> list[str]:
-    csv.field_size_limit(MOST_TOKEN)  # some tables have the text of the pages, too
-    try:
-        return next(csv.reader([text]), [])
-    except csv.Error as error:
-        raise InputError(f"{path} has a line that no table has ({error}): is it one?") from error
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n")
+        row = text.split("\t")
+        if number == 1 and (len(row) < 2 or canonical(row[0].strip()) is None):
+            if tuple(row[:2]) != COLUMNS[:2]:
+                raise InputError(
+                    f"{path} is neither RDF nor a table of addresses and topics: its first line is to have an address, "
+                    f"a tab and a topic, or the titles {' and '.join(COLUMNS[:2])}"
+                )
+            mark = row.index(MARKED) if MARKED in row else 0
+        elif len(row) > 1:
+            gathered.page(row[0], row[1])
+            if 0 < mark < len(row) and (marked := gathered.path(row[mark])):
+                gathered.marked[marked] = None
+        elif text.strip():
+            gathered.account.left_out["rows that are too short"] += 1
+        if not number % 10_000:
+            tell(f"reading {path.name}", number, 0)
