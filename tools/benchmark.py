@@ -12,8 +12,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+from lycosa.drawing.figure import Curve, Figure
+from lycosa.drawing.svg import svg
+from lycosa.lab.report import BADGE
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -21,24 +26,39 @@ REGION = re.compile(r"(<!-- measured: ([^\n]+?) -->\n)(.*?)(<!-- end -->)", re.D
 
 def regions(report: Path) -> dict[str, str]:
     """By name what stands in each region."""
-    (found,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["findings"]
-    told = json.loads((report / "times.json").read_text(encoding="utf-8"))
-    timed: list[dict[str, Any]] = [part for part in told["parts"] if isinstance(part, dict)]
-    named = " ".join(Path(word).name if "/" in word else word for word in told["command"].split())
+    found = json.loads((report / "report.json").read_text(encoding="utf-8"))
     made = {
         "summary": found["summary"],
-        "made": f"*{told['made']}: `{named}`*",  # not where it was on this machine
-        "claims": "\n".join(
-            f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
-            for claim in found["claims"]
-        ),
+        "made": when(found),
+        "claims": claims(found),
         "remarks": "\n".join(f"- {' '.join(line.split())}" for line in found["remarks"]) or "Nothing was left out.",
     }
-    for part in [*found["parts"], *timed]:
+    for part in found["parts"]:
         if part.get("columns"):
             rows = table(part["columns"], part["rows"])
             made[part["key"]] = "\n".join([f"**{part['title']}**", "", *rows, "", part["note"]])
     return made
+
+
+def when(found: dict[str, Any]) -> str:
+    """When and by which command a report was made, without where it was on this machine."""
+    named = " ".join(Path(word).name if "/" in word else word for word in found["command"].split())
+    return f"*{found['made']}: `{named}`*"
+
+
+def claims(found: dict[str, Any]) -> str:
+    """Claims with their verdicts and evidence."""
+    return "\n".join(
+        f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
+        for claim in found["claims"]
+    )
+
+
+def picture(part: dict[str, Any]) -> str:
+    """A figure of a report as SVG."""
+    told = {item.name: part[item.name] for item in fields(Figure) if item.init and item.name in part}
+    figure = Figure(**{**told, "curves": [Curve(**curve) for curve in part["curves"]]})
+    return svg(figure, alone=True, badge=BADGE if part["mode"] == "as-published" else "")
 
 
 def table(columns: list[str], rows: list[list[Any]]) -> list[str]:

@@ -7,7 +7,7 @@ REPORT is what `lycosa lab paper freshness --out REPORT` wrote. Only what stands
 
     summary, claims, made                the report's own words, and the command that makes it again
     freshness-schedules ...              a table by its key
-    freshness-figure-allocation ...      a figure by its key; its picture is copied to docs/freshness/
+    freshness-figure-allocation ...      a figure by its key; its picture goes to docs/freshness/
 
 Without docs/freshness.md one is begun, with all there is.
 """
@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from benchmark import REGION, table
+from benchmark import REGION, claims, picture, table, when
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PICTURES = "freshness"
@@ -32,25 +31,15 @@ class Report:
 
     def __init__(self, place: Path) -> None:
         self.place = place / "freshness" if (place / "freshness" / "report.json").is_file() else place
-        (self.found,) = json.loads((self.place / "report.json").read_text(encoding="utf-8"))["findings"]
-        self.told = json.loads((self.place / "times.json").read_text(encoding="utf-8"))
-        timed = {part["key"]: part for part in _parts_in(self.told)}
-        self.parts: dict[str, dict[str, Any]] = {
-            part["key"]: timed.get(part["key"], part) for part in self.found["parts"]
-        }
+        self.found = json.loads((self.place / "report.json").read_text(encoding="utf-8"))
+        self.parts: dict[str, dict[str, Any]] = {part["key"]: part for part in self.found["parts"]}
 
     def region(self, key: str, docs: Path) -> str:
         """What stands in a region."""
         if key == "summary":
             return str(self.found["summary"])
-        if key == "made":
-            named = " ".join(Path(word).name if "/" in word else word for word in self.told["command"].split())
-            return f"*{self.told['made']}: `{named}`*"  # not where it was on this machine
-        if key == "claims":
-            return "\n".join(
-                f"- **{claim['verdict']}**: {claim['text'].rstrip('.')}. {' '.join(claim['evidence'].split())}"
-                for claim in self.found["claims"]
-            )
+        if key in ("made", "claims"):
+            return when(self.found) if key == "made" else claims(self.found)
         if key not in self.parts:
             raise SystemExit(f"the report has no {key}; it has {', '.join(self.parts)}")
         part = self.parts[key]
@@ -58,7 +47,7 @@ class Report:
             return "\n".join([f"**{part['title']}**", "", *table(part["columns"], part["rows"]), "", part["note"]])
         name = f"{key.removeprefix('freshness-figure-')}.svg"
         (docs / PICTURES).mkdir(exist_ok=True)
-        shutil.copy(self.place / "figures" / f"{key}.svg", docs / PICTURES / name)
+        (docs / PICTURES / name).write_text(picture(part), encoding="utf-8")
         return f"![{part['title']}]({PICTURES}/{name})"
 
 
@@ -86,14 +75,6 @@ def begun(report: Report) -> str:
     for name in ("summary", "claims", *report.parts, "made"):
         lines += [f"<!-- measured: {name} -->", "<!-- end -->", ""]
     return "\n".join(lines)
-
-
-def _parts_in(told: Any) -> list[dict[str, Any]]:
-    """The parts that were timed, wherever they stand."""
-    if isinstance(told, dict):
-        own = [told] if "key" in told and ("rows" in told or "curves" in told) else []
-        return own + [part for value in told.values() for part in _parts_in(value)]
-    return [part for value in told for part in _parts_in(value)] if isinstance(told, list) else []
 
 
 if __name__ == "__main__":

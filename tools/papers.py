@@ -10,10 +10,11 @@ of papers go to docs/papers/.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
+
+from benchmark import picture, when
 
 from lycosa.lab.papers import PAPERS
 
@@ -62,7 +63,7 @@ def main() -> None:
 
 
 def _papers(places: dict[str, str]) -> list[str]:
-    """The page on the papers; its pictures are copied on the way, those that it does not show are removed."""
+    """The page on the papers; its pictures are drawn on the way, those that it does not show are removed."""
     lines = [INTRODUCTION]
     pictures = ROOT / "docs" / "papers"
     pictures.mkdir(exist_ok=True)
@@ -77,24 +78,23 @@ def _papers(places: dict[str, str]) -> list[str]:
             if not (report / "report.json").is_file():
                 lines += [f"## {heading}", kept[heading]] if heading in kept else []
                 continue
-            found, told = _read(report)
+            found = _read(report)
             lines += [f"## {heading}", "", found["summary"], ""]
-            lines += _claims(found["claims"] + [part for part in told["parts"] if part["is"] == "claim"])
-            parts = {part["key"]: part for part in found["parts"] + told["parts"] if "key" in part}
+            lines += _claims(found["claims"])
+            parts = {part["key"]: part for part in found["parts"]}
             for key in TABLES.get(paper, []):
                 if key in parts and parts[key].get("rows"):
                     lines += _table(parts[key])
             for key in FIGURES.get(paper, []):
-                picture = report / "figures" / f"{key}.svg"
-                if picture.is_file():
-                    shutil.copy(picture, pictures / f"{corpus.lower()}-{key}.svg")
+                if key in parts:
+                    (pictures / f"{corpus.lower()}-{key}.svg").write_text(picture(parts[key]), encoding="utf-8")
                     lines += [f"![{parts[key]['title']}](papers/{corpus.lower()}-{key}.svg)", ""]
-            lines += [f"*{told['made']}: `{told['command']}`*", ""]
+            lines += [when(found), ""]
     if quick or QUICK in kept:
         lines += [f"## {QUICK}", *(["", QUICK_INTRODUCTION, *_verdicts(quick)] if quick else [kept[QUICK]])]
-    for picture in pictures.iterdir():
-        if not any(f"(papers/{picture.name})" in line for line in lines):
-            picture.unlink()
+    for file in pictures.iterdir():
+        if not any(f"(papers/{file.name})" in line for line in lines):
+            file.unlink()
     return lines
 
 
@@ -105,17 +105,15 @@ def _verdicts(places: dict[str, Path]) -> list[str]:
         for paper, title in PAPERS.items():
             if not (place / paper / "report.json").is_file():
                 continue
-            found, told = _read(place / paper)
-            claims = found["claims"] + [part for part in told["parts"] if part["is"] == "claim"]
-            counts = [str(sum(claim["verdict"] == verdict for claim in claims)) for verdict in ORDER]
-            lines.append(f"| {corpus} | {title.partition(':')[0]} | {' | '.join(counts)} | {told['made']} |")
+            found = _read(place / paper)
+            counts = [str(sum(claim["verdict"] == verdict for claim in found["claims"])) for verdict in ORDER]
+            lines.append(f"| {corpus} | {title.partition(':')[0]} | {' | '.join(counts)} | {found['made']} |")
     return [*lines, ""]
 
 
-def _read(report: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The findings, and what differs from run to run: date, command, times."""
-    (found,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["findings"]
-    return found, json.loads((report / "times.json").read_text(encoding="utf-8"))
+def _read(report: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    return found
 
 
 def _claims(claims: list[dict[str, Any]]) -> list[str]:

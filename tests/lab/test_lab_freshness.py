@@ -41,7 +41,7 @@ from lycosa.lab.papers.freshness.measuring import (
 )
 from lycosa.lab.papers.freshness.watching import SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
-from lycosa.lab.report.writing import write_report
+from lycosa.lab.report import write_report
 from lycosa.refresh.snapshot import Snapshot
 from lycosa.testing.changing import START, ChangingWeb
 from lycosa.testing.web import Web

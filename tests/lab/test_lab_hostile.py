@@ -17,7 +17,7 @@ from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import Recorded, write_index
 from lycosa.lab.keeping import load
-from lycosa.lab.report.writing import write_report
+from lycosa.lab.report import write_report
 from lycosa.lab.running import run
 
 NAMES = [f"http://a.example/{number}" for number in range(4)]

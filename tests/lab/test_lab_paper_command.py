@@ -11,13 +11,14 @@ import pytest
 
 from commands import run
 from lycosa.core.errors import InputError
+from lycosa.lab import report
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.findings import Claim, Findings, Table
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.papers import PAPERS, Bench
 from lycosa.lab.papers.weighing import size
-from lycosa.lab.report import publishing, writing
+from lycosa.lab.report import publishing
 
 
 @pytest.fixture
@@ -70,7 +71,10 @@ def test_one_paper(
     assert (True, 30, 3, 1) == (bench.quick, bench.topics, bench.random_seed, bench.workers)
     assert tmp_path / "o/otie/work" == bench.out
     page = (tmp_path / "o/otie/index.html").read_text("utf-8")
-    assert f"lycosa lab paper otie --corpus {corpus} --quick --topics 30 --random-seed 3 --out {tmp_path}/o" in page
+    assert (
+        f"lycosa lab paper otie --corpus {corpus} --quick --topics 30 --random-seed 3 --workers 1 --out {tmp_path}/o"
+        in page
+    )
     assert not (tmp_path / "o/index.html").exists()
 
 
@@ -135,14 +139,14 @@ def test_without_a_corpus(papers: list[Bench], tmp_path: Path, monkeypatch: pyte
     """The embedded web is indexed once and kept; a damaged one is made again. Progress is told by the paper."""
     monkeypatch.setattr(publishing, "EMBEDDED", 60)
     heard: list[tuple[str, int, int]] = []
-    publishing.publish(["rules"], tmp_path, tell=lambda *told: heard.append(told))
+    publishing.publish(["rules"], tmp_path, "", tell=lambda *told: heard.append(told))
     assert ("rules: crawling", 1, 2) == heard[-1]
     (kept,) = (tmp_path / "cache").iterdir()
     made = (kept / "index.json").stat().st_mtime_ns
-    publishing.publish(["rules"], tmp_path)
+    publishing.publish(["rules"], tmp_path, "")
     assert made == (kept / "index.json").stat().st_mtime_ns
     (kept / "child.npy").unlink()
-    publishing.publish(["rules"], tmp_path)
+    publishing.publish(["rules"], tmp_path, "")
     assert papers[0].index.fingerprint == papers[2].index.fingerprint == Index.open(kept).fingerprint
 
 
@@ -170,7 +174,7 @@ def test_what_cannot_be_made(
 
 def test_a_missing_extra_is_said_first(papers: list[Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who lacks pyarrow hears so before hours of experiments."""
-    monkeypatch.setattr(writing, "find_spec", lambda name: None if name == "pyarrow" else sys)
+    monkeypatch.setattr(report, "find_spec", lambda name: None if name == "pyarrow" else sys)
     with pytest.raises(InputError, match=r"need pyarrow: pip install 'lycosa\[lab\]'"):
-        publishing.publish(["otie"], tmp_path)
+        publishing.publish(["otie"], tmp_path, "")
     assert [] == papers

@@ -28,6 +28,38 @@ Cell = str | float | int | None
 P = ParamSpec("P")
 
 
+class Link(str):
+    """A text cell that leads somewhere."""
+
+    href: str
+
+    def __new__(cls, text: str, href: str = "") -> Link:
+        made = super().__new__(cls, text)
+        made.href = href
+        return made
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: no arrays, no sets, no numbers that are none.
+
+    >>> plain({"a": np.float32(0.5), 1: (np.int64(2), float("nan"), {"y", "x"}), "p": Link("x", "y")})
+    {'a': 0.5, '1': [2, None, ['x', 'y']], 'p': 'x'}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(held) for key, held in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((plain(held) for held in value), key=str)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(held) for held in value]
+    return str(value)
+
+
 @dataclass
 class Table:
     """Rows of cells under titles. A cell is a text, a number (drawn with `digits` places) or None (nothing to tell)."""
@@ -39,7 +71,7 @@ class Table:
     mode: Mode = INDEPENDENT
     digits: int = 3
     note: str = ""  # for the reader: units, intervals, what was left out
-    timed: bool = False  # holds times, which differ from run to run: goes to times.json
+    timed: bool = False  # holds times, which differ from run to run
 
     @classmethod
     def of(
@@ -76,7 +108,7 @@ class Claim:
     source: str  # where it is said: Gouriten et al. 2014, 8.2
     verdict: Verdict
     evidence: str
-    timed: bool = False  # decided by times, which differ from run to run: goes to times.json
+    timed: bool = False  # decided by times, which differ from run to run
 
 
 class Ruling(NamedTuple):

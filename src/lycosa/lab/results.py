@@ -35,6 +35,7 @@ from lycosa.lab.findings import (
     Ruling,
     Table,
     compare,
+    plain,
 )  # fmt: skip
 from lycosa.lab.guides import Guide, guide_for
 from lycosa.lab.hunters import ORACLE, ahead_of, given, label, wants
@@ -525,11 +526,6 @@ def _units(rows: Iterable[Row], column: str) -> dict[Unit, float]:
     for row in rows:
         several.setdefault((row["subject"], row["seed_set"]), []).append(row[column])
     return {unit: float(np.mean(values)) for unit, values in several.items()}
-
-
-def plain(value: Cell) -> Cell:
-    """A number that is none is nothing to tell."""
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def write_run(path: Path, trace: Trace) -> None:

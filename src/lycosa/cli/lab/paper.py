@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lycosa.cli.commands import one_line
 from lycosa.cli.parameters import Json, Quiet, Workers
+from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
+from lycosa.lab.findings import Findings, plain
 from lycosa.lab.papers import PAPERS, QUICK
-from lycosa.lab.report.page import tally
-from lycosa.lab.report.publishing import Paper, command, publish, write_front
-from lycosa.lab.report.storing import dumped, plain
+from lycosa.lab.report import PAGE, VERDICTS, tally
+from lycosa.lab.report.publishing import publish, write_front
 
 ALL = "all"
 
@@ -71,41 +74,40 @@ def paper(
     """
     names = list(PAPERS) if name == ALL else [name]
     wanted = {"quick": quick, "large": large, "topics": topics, "random_seed": random_seed}
+    again = shlex.join(["lycosa", *sys.argv[1:]])
     with progress(quiet or json) as tell:
-        made = publish(names, out, corpus=corpus, workers=workers, tell=tell, **wanted)
-    front = write_front(made, out, command(ALL, out, corpus, **wanted), quick=quick) if name == ALL else None
+        made = publish(names, out, again, corpus=corpus, workers=workers, tell=tell, **wanted)
+    front = write_front(made, out, again, quick=quick) if name == ALL else None
     if json:
-        _print_json(made, out, front)
+        print_json({"papers": [_as_dict(key, found, out) for key, found in made.items()], "page": front}, indent=1)
     else:
         _print(made, out, front, quiet=quiet)
         if quick and not quiet:
             print(QUICK)
-    if any(paper.failure for paper in made):
+    if any(isinstance(found, str) for found in made.values()):
         raise typer.Exit(2)
 
 
-def _print_json(made: list[Paper], out: Path, front: Path | None) -> None:
-    told = [
-        {
-            "paper": paper.key,
-            "failure": paper.failure or None,
-            "page": str(out / paper.href) if paper.findings else None,
-            "verdicts": paper.verdicts if paper.findings else None,
-            "claims": [asdict(claim) for claim in paper.findings.claims] if paper.findings else [],
-        }
-        for paper in made
-    ]
-    print(dumped(plain({"papers": told, "page": str(front) if front else None})), end="")
+def _as_dict(key: str, found: Findings | str, out: Path) -> dict[str, Any]:
+    if isinstance(found, str):
+        return {"paper": key, "failure": found, "page": None, "verdicts": None, "claims": []}
+    count = Counter(claim.verdict for claim in found.claims)
+    return {
+        "paper": key, "failure": None, "page": out / key / PAGE, "verdicts": {one: count[one] for one in VERDICTS},
+        "claims": [plain(asdict(claim)) for claim in found.claims],
+    }  # fmt: skip
 
 
-def _print(made: list[Paper], out: Path, front: Path | None, *, quiet: bool) -> None:
-    for paper in made:
-        if paper.failure:
-            print(f"lycosa: {paper.key} failed: {one_line(paper.failure)}", file=sys.stderr)
-        elif not quiet:
-            claims = paper.findings.claims if paper.findings else []
+def _print(made: dict[str, Findings | str], out: Path, front: Path | None, *, quiet: bool) -> None:
+    pages = [front] if front else []
+    for key, found in made.items():
+        if isinstance(found, str):
+            print(f"lycosa: {key} failed: {one_line(found)}", file=sys.stderr)
+            continue
+        pages.append(out / key / PAGE)
+        if not quiet:
+            claims = found.claims
             fare = f"of {many(len(claims), 'claim')} {tally(claims)}" if claims else "no claims"
-            print(f"{paper.key}: {fare}; {out / paper.href}")
-    if not quiet and (front or any(paper.findings for paper in made)):
-        page = front or out / next(paper.href for paper in made if paper.findings)
-        print(f"{page}: open it in a browser, {page.resolve().as_uri()}")
+            print(f"{key}: {fare}; {pages[-1]}")
+    if pages and not quiet:
+        print(f"{pages[0]}: open it in a browser, {pages[0].resolve().as_uri()}")

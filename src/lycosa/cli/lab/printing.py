@@ -14,7 +14,7 @@ from rich.table import Column
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import listing, output
 from lycosa.lab.findings import Findings, Table
-from lycosa.lab.report.page import filled, in_figures, shown
+from lycosa.lab.report import in_figures, shown
 
 
 def show(found: Findings, *keys: str) -> None:
@@ -35,7 +35,7 @@ def show_table(part: Table) -> None:
         Column(escape(title), justify="right" if figures else "left", overflow="fold")
         for title, figures in zip(part.columns, in_figures(part), strict=True)
     ]
-    rows = ([one_line(shown(cell, part.digits)) for cell in filled(row, len(columns))] for row in part.rows)
+    rows = ([one_line(shown(cell, part.digits)) for cell in row] for row in part.rows)
     output().print(listing(columns, rows, title=escape(one_line(part.title)), show_edge=True, pad_edge=False))
 
 

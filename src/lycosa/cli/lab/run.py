@@ -20,11 +20,11 @@ from lycosa.drawing.formats import many
 from lycosa.lab import running
 from lycosa.lab.certainty import Difference
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Findings
+from lycosa.lab.findings import Findings, plain
 from lycosa.lab.index import Index
 from lycosa.lab.keeping import corpus_mark
 from lycosa.lab.report import write_report
-from lycosa.lab.results import Results, plain, read_rows
+from lycosa.lab.results import Results, read_rows
 
 
 def _settings() -> list[inspect.Parameter]:

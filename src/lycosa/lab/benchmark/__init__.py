@@ -23,12 +23,12 @@ from lycosa.lab.benchmark.corpora import Place
 from lycosa.lab.benchmark.entrants import SCENT, is_rival, kind
 from lycosa.lab.certainty import Difference, Interval, against, curve, holm, interval, paired
 from lycosa.lab.experiments import Experiment
-from lycosa.lab.findings import Cell, Claim, Curve, Figure, Findings, Ruling, Table, compare, joined, says
+from lycosa.lab.findings import Cell, Claim, Curve, Figure, Findings, Ruling, Table, compare, joined, plain, says
 from lycosa.lab.hunters import AHEAD, ORACLE, label
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, found, polite
 from lycosa.lab.papers import Bench
-from lycosa.lab.results import Results, Row, plain
+from lycosa.lab.results import Results, Row
 from lycosa.lab.subjects import Subject, subjects_of
 from lycosa.topics import DEFAULT
 from lycosa.version import __version__
@@ -142,7 +142,8 @@ class Measured:
 
     def mean(self, entrant: str, budget: int, value: str, units: Sequence[Unit]) -> Cell:
         values, groups = self.column(entrant, budget, value, units), [(unit.corpus, unit.topic) for unit in units]
-        return plain(interval(values, draws=1, groups=groups).mean)
+        mean: Cell = plain(interval(values, draws=1, groups=groups).mean)
+        return mean
 
 
 def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Sequence[str]) -> Measured:

@@ -1,9 +1,150 @@
-"""Reports of experiments: a page, pictures, tables.
+"""Reports: findings as index.html, a page that loads nothing and runs no script, and as report.json with all of it."""
 
-`write_report` writes a directory: index.html (one page that needs nothing but itself), figures/KEY.svg and .csv,
-tables/KEY.csv, report.json (all that a rerun gives again, to the byte) and times.json (what it does not).
-"""
+from __future__ import annotations
 
-from lycosa.lab.report.writing import need, write_report
+import json
+import math
+import platform
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
-__all__ = ["need", "write_report"]
+from lycosa.core.errors import InputError, StoreError
+from lycosa.core.files import replacing
+from lycosa.drawing.formats import clip
+from lycosa.drawing.pages import environment, source
+from lycosa.drawing.svg import style
+from lycosa.lab.findings import (
+    AS_PUBLISHED,
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    Claim,
+    Figure,
+    Findings,
+    Table,
+    Verdict,
+    plain,
+)
+from lycosa.version import __version__
+
+PAGE, REPORT = "index.html", "report.json"
+WARNING = "WARNING: "  # such remarks stand at the head of the page
+BADGE = "as published: judged by the guide itself"  # of tables and pictures
+
+# A class, and a sign for those who see no colours.
+VERDICTS: dict[Verdict, tuple[str, str]] = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), UNTESTED: ("open", "?")}
+
+
+def need(*packages: str) -> None:
+    """Ask for what a report needs before its experiments are run, not after hours of them."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise InputError(f"the lab's reports need {package}: pip install 'lycosa[lab]'")
+
+
+def write_report(findings: Findings, out: Path, command: str) -> Path:
+    """Write findings into a directory, each file whole or not at all; return the page. `command` makes it again."""
+    if (out / PAGE).exists() and not (out / REPORT).exists():
+        raise StoreError(f"{out / PAGE} is there already and is of no report: choose another place with --out")
+    made = {
+        "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"), "command": command, "versions": _versions(),
+    }  # fmt: skip
+    known = json.dumps(plain({**made, **findings.as_dict()}), indent=1, allow_nan=False)
+    templates = environment("lycosa.lab.report", shown, in_figures, tally, flat, described)
+    page = templates.get_template("report.html").render(
+        {"AS_PUBLISHED": AS_PUBLISHED, "BADGE": BADGE, "VERDICTS": VERDICTS, "WARNING": WARNING},
+        found=findings, style=style() + source(templates, "style.css"), **made,
+    )  # fmt: skip
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in ((REPORT, known + "\n"), (PAGE, page)):
+            with replacing(out / name) as file:
+                file.write(text.encode())
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the report {error.filename or out}: {error.strerror}; choose another place with --out"
+        ) from error
+    return out / PAGE
+
+
+def _versions() -> dict[str, str]:
+    """With what it was made, without the name of the machine."""
+    known = {"lycosa": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scikit-learn"):
+        with suppress(PackageNotFoundError):
+            known[package] = version(package)
+    return known | {"platform": f"{platform.system()} {platform.machine()}"}
+
+
+def tally(claims: Iterable[Claim]) -> str:
+    """How claims fare, in words.
+
+    >>> tally([Claim("a", "", "holds", ""), Claim("b", "", "cannot be tested here", "")])
+    '1 holds, 1 cannot be tested here'
+    """
+    count = Counter(claim.verdict for claim in claims)
+    several: dict[Verdict, str] = {HOLDS: "hold", FAILS: "do not hold", UNTESTED: UNTESTED}
+    return ", ".join(f"{count[one]} {one if count[one] == 1 else many}" for one, many in several.items() if count[one])
+
+
+def flat(values: Any) -> list[tuple[str, str]]:
+    """Settings as names and texts, exactly.
+
+    >>> flat({"a": {"b": 1}, "c": [1, 2], "d": None, "e": "it"})
+    [('a', '{"b": 1}'), ('c', '1, 2'), ('d', '–'), ('e', 'it')]
+    """
+
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else shown(None) if value is None else json.dumps(value)
+
+    return [
+        (name, ", ".join(map(text, value)) if isinstance(value, list) else text(value))
+        for name, value in plain(values).items()
+    ]
+
+
+def described(figure: Figure) -> str:
+    """A figure in a sentence, for those who do not see it."""
+    names = ", ".join(curve.label for curve in figure.curves)
+    return clip(f"{'Bars' if figure.bars else 'Curves'} of {figure.y_label} by {figure.x_label}: {names}.", 600)
+
+
+def shown(cell: Any, digits: int = 3) -> str:
+    """A cell as people read it.
+
+    >>> shown(-0.004, 1)
+    '0.0'
+    >>> [shown(cell) for cell in (None, True, 1234, 0.5, 0.00004, float("nan"), -0.0001, "0.5 (0.4 to 0.6)")]
+    ['–', 'yes', '1,234', '0.500', '4.0e-05', '–', '-1.0e-04', '0.5 (0.4 to 0.6)']
+    """
+    cell = cell.item() if hasattr(cell, "item") else cell
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if cell is None or cell != cell:
+        return "–"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if not isinstance(cell, float):
+        return str(cell)
+    if math.isinf(cell):
+        return "∞" if cell > 0 else "-∞"
+    text = f"{cell:,.{digits}f}"
+    if cell and not text.strip("-0.,"):  # a p-value, say; with few digits, nothing worth telling
+        return f"{cell:.1e}" if digits >= 3 else text.lstrip("-")
+    return text
+
+
+def in_figures(table: Table) -> list[bool]:
+    """Of each column whether it holds figures, and so stands at the right: a number or nothing in each row.
+
+    >>> in_figures(Table("t", "T", ["name", "n"], [["a", 1], ["b", None]]))
+    [False, True]
+    """
+    kinds = [{type(plain(row[at])) for row in table.rows} for at in range(len(table.columns))]
+    return [bool(kind & {int, float}) and kind <= {int, float, type(None)} for kind in kinds]
