@@ -68,7 +68,7 @@ def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
         "neither HTML nor text": 1,
         "robots.txt": 1,
         "pages recorded more than once": 1,
-        "with an address that is not of the web": 1,
+        "answers to no GET of the web": 1,
         "with a body that can't be unpacked": 1,
     } == left_out(index)
     assert [] == index.facts["notes"]

@@ -11,7 +11,6 @@ import pytest
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.types import Links, Page
 from lycosa.lab.corpora.graph import write_graph
-from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.findings import Findings
 from lycosa.lab.index import Index
@@ -57,13 +56,6 @@ def test_a_score_that_no_column_can_hold_is_refused(tmp_path: Path) -> None:
     (tmp_path / "links.tsv").write_text("a\tb\t1e300\n")
     with pytest.raises(InputError, match="infinite"):
         write_graph(tmp_path / "links.tsv", None, tmp_path / "g", "test")
-
-
-@pytest.mark.parametrize("pages", [-5, 10**11])
-def test_an_embedded_web_of_a_senseless_size_is_refused_at_once(pages: int) -> None:
-    """Not when its first page is asked for, as by then nobody expects it."""
-    with pytest.raises(ValueError, match="pages"):
-        embedded(pages=pages)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Make an index: read pages once, number them, resolve their links, count their words, write it all down.
 
-While pages are read, memory holds their addresses, 8 bytes a link, and the vocabulary; words and texts go to disk.
+While pages are read, memory holds their addresses, 8 bytes a link, 6 a word, and the vocabulary; texts go to disk.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -24,12 +24,10 @@ from lycosa import zstd
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page
-from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index, mapped
+from lycosa.lab.index import COLUMNS, FACTS, FORMAT, NAMES, STEMS, TEXTS, Index
 from lycosa.store.codec import pack_paths
 from lycosa.text.vocabulary import Vocabulary
 from lycosa.training import corpus
-
-_SPOOLED = ("term", "count")  # columns written while pages are read: larger than all others together
 
 
 @dataclass
@@ -93,18 +91,16 @@ def write_index(
     account = account or Account()
     out = Path(out)
     with unfinished(out) as beside:
-        with ExitStack() as files:
-            texts = files.enter_context(open(beside / TEXTS, "wb"))
-            spools = [files.enter_context(open(beside / f"{name}.spool", "wb")) for name in _SPOOLED]
-            read = _read(pages, texts, spools, labels or {}, account, tell)
+        with open(beside / TEXTS, "wb") as texts:
+            read = _read(pages, texts, labels or {}, account, tell)
         columns, links = _linked(read, tell)
         columns |= {
             "text_start": np.frombuffer(read.text_start, np.int64),
             "term_start": np.frombuffer(read.term_start, np.int64),
+            "term": np.frombuffer(read.term, np.uint32),
+            "count": np.frombuffer(read.count, np.uint16),
             "simhash": np.frombuffer(read.simhash, np.uint64),
         }
-        for name in _SPOOLED:
-            columns[name] = mapped(beside / f"{name}.spool", COLUMNS[name].kind)
         classes = _classes(read, columns)
         facts = {
             "source": source,
@@ -130,7 +126,7 @@ class _Read:
         self.words = Vocabulary()
         self.link, self.link_start = array("Q"), array("q", [0])
         self.text_start, self.term_start = array("q", [0]), array("q", [0])
-        self.simhash = array("Q")
+        self.term, self.count, self.simhash = array("I"), array("H"), array("Q")
         self.digest = xxhash.xxh3_128()
         """Of the texts, as they were before they were packed: the same whatever packs them."""
         self.classes: list[Sequence[str]] = []
@@ -139,13 +135,11 @@ class _Read:
 def _read(
     pages: Iterable[Recorded],
     texts: IO[bytes],
-    spools: Sequence[IO[bytes]],
     labels: Mapping[str, Sequence[str]],
     account: Account,
     tell: Tell,
 ) -> _Read:
     read, known = _Read(), 0
-    terms, counts = spools
     for recorded in pages:
         number = _hash(recorded.url)
         page = recorded.page
@@ -170,9 +164,9 @@ def _read(
         texts.write(packed)
         read.text_start.append(read.text_start[-1] + len(packed))
         reading = read.words.read(page)
-        terms.write(reading.terms.ids.astype(np.uint32).tobytes())
-        counts.write(reading.terms.counts.astype(np.uint16).tobytes())
-        read.term_start.append(read.term_start[-1] + len(reading.terms.ids))
+        read.term.frombytes(reading.terms.ids.astype(np.uint32).tobytes())
+        read.count.frombytes(reading.terms.counts.astype(np.uint16).tobytes())
+        read.term_start.append(len(read.term))
         read.simhash.append(reading.simhash)
         given = labels.get(recorded.url, ())
         known += bool(given)

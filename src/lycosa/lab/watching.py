@@ -1,7 +1,7 @@
 """Forced sequence: several estimators watch one crawl, and say at each step what they would have fetched.
 
-They see the same pages in the same order, so what they say differs by nothing but themselves: precision and time can be
-compared step by step (Gouriten et al. 2014, section 8.1). What they say changes nothing.
+They see the same pages in the same order, so that precision and time can be compared step by step (Gouriten et al.
+2014, section 8.1). What they say changes nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from time import perf_counter
 
 import numpy as np
@@ -126,7 +125,6 @@ def watch(
         watchers.append(_Watcher(strategy, frontier, most, np.full(steps, math.nan), np.full(steps, math.nan)))
     by_name = dict(zip(estimators, watchers, strict=True))
     best = np.full(steps, math.nan)
-    richest = _Richest(table, worth)
     for node in sequence[:seeds].tolist():
         row = table.seed(node)
         for one in watchers:
@@ -134,7 +132,8 @@ def watch(
     for number, node in enumerate(sequence.tolist()):
         at = number - seeds
         if at >= 0:
-            best[at] = richest.worth()
+            open_rows = np.flatnonzero(table.state[: len(table)] == OPEN)
+            best[at] = worth[table.node_at[open_rows]].max() if len(open_rows) else math.nan
             watchers = [one for one in watchers if one.until > at]
             for one in watchers:
                 one.pick(at, number + 1, table, worth, guide)
@@ -144,32 +143,9 @@ def watch(
                 f"no crawl can fetch {index.names[node]} at step {at + 1}: nothing fetched before links to it"
             )
         step = table.visited(guide.visit(node, number + 1), row, guide.alphas(node))
-        richest.look()
         for one in watchers:
             one.learn(step, table)
         tell("watching", max(0, at + 1), steps)
     return Watched(
         best, {name: one.picked for name, one in by_name.items()}, {name: one.seconds for name, one in by_name.items()}
     )
-
-
-class _Richest:
-    """The highest true score among the open rows."""
-
-    def __init__(self, table: IndexedTable, worth: Floats) -> None:
-        self.table, self.of, self.seen = table, worth, 0
-        self.heap: list[tuple[float, int]] = []
-
-    def look(self) -> None:
-        """Take in the rows that are new; those that are worth nothing are not needed to find the best."""
-        nodes = self.table.node_at[self.seen : len(self.table)]
-        worth = self.of[nodes]
-        for place in np.flatnonzero(worth > 0).tolist():
-            heappush(self.heap, (-float(worth[place]), self.seen + place))
-        self.seen = len(self.table)
-
-    def worth(self) -> float:
-        """Nan where nothing is open."""
-        while self.heap and self.table.state[self.heap[0][1]] != OPEN:
-            heappop(self.heap)
-        return -self.heap[0][0] if self.heap else 0.0 if self.table.open_rows else math.nan

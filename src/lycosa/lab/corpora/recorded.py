@@ -12,7 +12,7 @@ import numpy as np
 
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import InputError, StoreError
-from lycosa.core.telling import Tell
+from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Visit
 from lycosa.lab.indexing import Account, Recorded
 from lycosa.replay.captures import RESPONSE
@@ -27,13 +27,11 @@ from lycosa.training.looking import page_in
 from lycosa.training.sources import HTML, IRRELEVANT, RELEVANT, TEXT, files_below, page_of, read_file
 from lycosa.web import html
 from lycosa.web.inflate import BadEncoding
-from lycosa.web.urls import canonical, is_http, resolve
+from lycosa.web.urls import canonical, resolve
 
 DAMAGED, TORN = "damaged records", "records cut off at the end of a file"
 
 BASE = "http://files.invalid/"  # no such host, so that no link to the web can be meant
-
-MOST_EMBEDDED = 10_000_000
 
 Keep = Callable[[str], bool]  # whether to take the page of a URL
 
@@ -43,7 +41,7 @@ _KINDS = frozenset({""}) | html.HTML | web.TEXT
 # -- WARC files ------------------------------------------------------------------------------------------------
 
 
-def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = lambda *_: None) -> Iterator[Recorded]:
+def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = silent) -> Iterator[Recorded]:
     """The pages and redirects of WARC files and directories of them, in the order of the files, whoever wrote them.
 
     What can't be read is stepped over and counted: records that are damaged, cut off at the end of a file, of another
@@ -56,7 +54,7 @@ def archive(paths: Sequence[Path], account: Account, keep: Keep, tell: Tell = la
         for held in recording.archives:
             account.expected += len(held.index)
         for held in recording.archives:
-            _state_rest(held, account)
+            _count_rest(held, account)
             for row in np.argsort(held.index.columns["offset"], kind="stable").tolist():
                 account.read += 1
                 try:
@@ -100,43 +98,32 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None
         return None
 
 
-def _state_rest(held: Archive, account: Account) -> None:
-    """Count what the file has beside captures: what is damaged, what has no web address, what is cut off."""
+def _count_rest(held: Archive, account: Account) -> None:
+    """Count what a file has beside captures: damaged or cut off records, answers that no crawl would have."""
     columns, whole = held.index.columns, held.index.facts["end"]
     if not whole:  # a WACZ: other things lie in between, and a zip knows its own length
         return
     order = np.argsort(columns["offset"], kind="stable")
     starts = [*columns["offset"][order].tolist(), whole]
     ends = [0, *(columns["offset"] + columns["length"])[order].tolist()]
-    try:
-        with open(held.path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            before = dictionary(file.fileno(), 0)
-            for begin, end in zip(ends, starts, strict=True):
-                if end > begin:
-                    prefix = before if begin else b""
-                    gap = os.pread(file.fileno(), min(end - begin, 64_000_000), begin)
-                    _look_through(prefix + gap, account)
-    except OSError as error:
-        raise InputError(f"cannot read {held.path}: {error.strerror or error}") from error
+    with open(held.path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        before = dictionary(file.fileno(), 0)
+        for begin, end in zip(ends, starts, strict=True):
+            data = (before if begin else b"") + os.pread(file.fileno(), min(max(0, end - begin), 64_000_000), begin)
+            if end <= begin:
+                continue
+            try:
+                kinds = [int(record.record_type) for record in ArchiveIterator(io.BytesIO(data), parse_http=False)]
+            except (OSError, ValueError):
+                kinds = []
+            if other := kinds.count(RESPONSE):
+                account.left_out["answers to no GET of the web"] += other
+            if not kinds and data.strip():
+                account.left_out[DAMAGED] += 1
     if size > whole:
         account.left_out[TORN] += 1
         account.notes.append(f"{held.path.name}: its last {size - whole:,} bytes are no whole record")
-
-
-def _look_through(data: bytes, account: Account) -> None:
-    records = 0
-    try:
-        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
-            records += 1
-            url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
-            if int(record.record_type) == RESPONSE:
-                account.left_out["answers to no GET" if is_http(url) else "with an address that is not of the web"] += 1
-    except (OSError, ValueError):
-        account.left_out[DAMAGED] += 1
-        return
-    if not records and data.strip():
-        account.left_out[DAMAGED] += 1
 
 
 # -- crawls, trees of files, the embedded web -------------------------------------------------------------------
@@ -225,18 +212,14 @@ def _renamed(page: Page) -> Page:
 
 
 def embedded(random_seed: int = 7, pages: int = 3000, hosts: int = 40, *, tunnels: bool = False) -> Iterator[Recorded]:
-    """All pages of a web without traps, with the topics that they are truly about as their classes."""
-    if pages > MOST_EMBEDDED:
-        raise ValueError(f"pages is {pages:,}: {MOST_EMBEDDED:,} are the most, they are made in memory")
-    return _pages_of(Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels))
-
-
-def _pages_of(web: Web) -> Iterator[Recorded]:
+    """Return all pages of a web without traps, with the topics that they are truly about as their classes."""
+    web = Web(random_seed, pages=pages, hosts=hosts, traps=(), tunnels=tunnels)
     classes: dict[str, list[str]] = {}
     for topic in web.topics:
         for url in web.relevant(topic):
             classes.setdefault(url, []).append(topic)
-    for url in web.urls():
-        if web.canonical(url) == url:
-            page = page_of(html.extract(web.response(url).body, url))
-            yield Recorded(url, page, classes=classes.get(url, ()))
+    return (
+        Recorded(url, page_of(html.extract(web.response(url).body, url)), classes=classes.get(url, ()))
+        for url in web.urls()
+        if web.canonical(url) == url
+    )
