@@ -176,8 +176,12 @@ def test_claims_of_ranking_go_by_average_precision() -> None:
     spread = np.linspace(0, 0.01, 6)
     names = [*paper.measures_of(Subject("sea", np.zeros(1, np.float32), "coral")), paper.CHANCE]
     means = dict.fromkeys(names, 0.5) | {paper.CHANCE: 0.1, paper.TITLES[0]: 0.7}
-    good = paper.Ranked({name: (mean + spread).tolist() for name, mean in means.items()}, {})
-    flat = paper.Ranked({name: spread.tolist() for name in names}, {})
+    good, flat = (
+        Comparison(
+            {}, [0], list("abcdef"), {paper.AVERAGE: {name: (mean + spread)[:, None] for name, mean in of.items()}}
+        )
+        for of in (means, dict.fromkeys(names, 0.0))
+    )
     assert ["holds", "holds"] == [claim(good).verdict for claim in paper.ON_RANKING]
     assert ["does not hold"] * 2 == [claim(flat).verdict for claim in paper.ON_RANKING]
 

@@ -24,24 +24,15 @@ PAPERS = {
     "gouriten": "Gouriten, Maniu, Senellart 2014: generic, scalable, adaptive focused crawling",
     "rules": "Altingovde, Ulusoy 2004: rules between classes",
 }
-# Not of `all`: they are no papers.
-OURS = {
-    "freshness": "Freshness: changes detected, and schedules under the same budget",
-}
-
+# Not of `all`: our own, on a web that it makes itself.
+OURS = {"freshness": "Freshness: changes detected, and schedules under the same budget"}
 EXPERIMENTS = PAPERS | OURS
-
-NO_CORPUS = frozenset({"freshness"})  # experiments that make their own web
-
-# Files that a run writes beside its crawls.
-TABLES = ("experiment.toml", "results.csv", "results.parquet")
+NO_CORPUS = frozenset(OURS)
+BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
 TOO_SMALL = "A quick run is too small to tell."  # verdict of our own claims there
-
 # On every page of a quick run.
 QUICK = "A quick run: small budgets, few topics and seeds. Too small for a verdict that counts: leave out --quick."
-
-BY_TOPICS = ("otie", "batsakis", "personalized")  # experiments with any number of topics
 
 
 @dataclass
@@ -63,7 +54,7 @@ class Bench:
         return Experiment(name=name, strategies=list(strategies), **given)
 
     def subjects(self, plan: Experiment) -> list[Subject]:
-        """What is hunted in it: classes of the corpus, drawn by chance."""
+        """Draw its topics: classes of the corpus, by chance."""
         return subjects_of(
             self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
         )
@@ -71,25 +62,21 @@ class Bench:
     def run(
         self,
         plan: Experiment,
-        place: str = "",
+        work: str = "",
         *,
         index: Index | None = None,
         subjects: Sequence[Subject] | None = None,
         part: str = "",
         title: str = "",
     ) -> Results:
-        """Run what is missing of an experiment, in a directory of its name or another.
+        """Run what is missing of an experiment; those that share `work` share crawls and what was prepared for them.
 
-        Runs that share a directory share what was prepared: the tables of each are named by its `part`. `title` stands
-        before what is told of its progress.
+        Its tables are in a directory of that one, its `part`. `title` stands before messages of its progress.
         """
-        out = self.out / (place or plan.name)
+        place = self.out / (work or plan.name)
+        index = index or self.index
         tell: Tell = (lambda what, *count: self.tell(f"{title}: {what}", *count)) if title else self.tell
-        results = run(plan, out, index=index or self.index, subjects=subjects, workers=self.workers, tell=tell)
-        for name in TABLES if part else ():
-            if (out / name).exists():
-                (out / name).replace(out / f"{part}-{name}")
-        return results
+        return run(plan, place / part, work=place, index=index, subjects=subjects, workers=self.workers, tell=tell)
 
     def findings(
         self,
@@ -101,14 +88,14 @@ class Bench:
         remarks: Sequence[str],
     ) -> Findings:
         """Put together what an experiment on the corpus found."""
-        configuration = {**configuration, "quick": self.quick}
         return Findings(
-            key, PAPERS[key], list(parts), list(claims), summary, configuration, self.index.about, list(remarks)
-        )
+            key, PAPERS[key], list(parts), list(claims), summary, {**configuration, "quick": self.quick},
+            self.index.about, list(remarks),
+        )  # fmt: skip
 
 
 def kept(path: Path, of: Mapping[str, Any], make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-    """What was made before `of` the same, from a file; else it is made, and written there. Plain values, as JSON."""
+    """Return what was made before `of` the same, from a file; else make it and write it there (plain values)."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if before.get("of") != of:
         text = json.dumps({"of": of, "made": make()})

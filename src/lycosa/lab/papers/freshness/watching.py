@@ -6,10 +6,10 @@ import asyncio
 import shutil
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,19 +82,18 @@ class Trial:
         return self.schedule
 
 
-@dataclass
-class Crawled:
-    """What the crawl found and a watch keeps fresh: for each page when it was fetched, and its weight."""
+class Crawled(NamedTuple):
+    """Pages to keep fresh: when each was fetched, and its weight."""
 
     ended: float  # virtual seconds
-    pages: dict[str, tuple[float, float]] = field(default_factory=dict)
+    pages: dict[str, tuple[float, float]]
 
 
 def crawl_world(world: World, out: Path) -> Crawled:
     """Crawl a web once; what is there already is read."""
     place = out / "crawls" / world.key
-    made = kept(place / "watched.json", {"world": asdict(world)}, lambda: asdict(_crawl(world, place / "crawl")))
-    return Crawled(made["ended"], {url: (at, weight) for url, (at, weight) in made["pages"].items()})
+    made = kept(place / "watched.json", {"world": asdict(world)}, lambda: _crawl(world, place / "crawl")._asdict())
+    return Crawled(**made)
 
 
 def _crawl(world: World, place: Path) -> Crawled:
@@ -103,9 +102,9 @@ def _crawl(world: World, place: Path) -> Crawled:
     web = world.grow()
     topic = max(web.topics, key=lambda name: sum(1 for _ in web.relevant(name)))
     seeds = web.seeds(topic, 3)
-    made = Crawled(0.0)
+    pages: dict[str, tuple[float, float]] = {}
 
-    async def run() -> None:
+    async def run() -> float:
         going = crawl(
             web.query(topic), seeds, out=place, space=world.space(web), clock=clock, budget=world.crawled,
             strategy="best-first", sitemaps=False,
@@ -115,11 +114,10 @@ def _crawl(world: World, place: Path) -> Crawled:
             least = going.engine.topic.threshold
             if visit.is_page and (visit.node in seeds or visit.is_find(least)):  # as the keeper chooses and weighs
                 weight = max(visit.beta, least) if visit.node in seeds else visit.beta
-                made.pages[visit.node] = visit.started, max(weight, 1e-3)
-        made.ended = asyncio.get_running_loop().time()
+                pages[visit.node] = visit.started, max(weight, 1e-3)
+        return asyncio.get_running_loop().time()
 
-    run_virtual(run())
-    return made
+    return Crawled(run_virtual(run()), pages)
 
 
 class TrueRates(Known):

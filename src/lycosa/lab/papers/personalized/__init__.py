@@ -7,8 +7,8 @@ scores, and its two ways to detect changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.core.types import Links
 from lycosa.lab.certainty import interval
-from lycosa.lab.findings import AS_PUBLISHED, Cell, Claim, Findings, Ruling, Table, says
+from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Ruling, Table, says
 from lycosa.lab.index import Index
 from lycosa.lab.measures import harvest
 from lycosa.lab.papers import Bench
@@ -69,26 +69,24 @@ def findings(bench: Bench) -> Findings:
     index = bench.index
     if not index.has_text:
         raise InputError("the paper is about pages with words: this corpus is a graph without text")
-    plans = [
+    plan, by_score = (
         bench.plan(f"personalized-{name}", crawlers, judge=judge, **size(bench))
         for name, crawlers, judge in (
             ("string", BY_STRING, "word-frequency"), ("score", BY_SCORE, "weighted-content"),
         )
-    ]  # fmt: skip
-    plan = plans[0]
+    )  # fmt: skip
     subjects = bench.subjects(plan)
     strings = {subject.name: search_string(subject) for subject in subjects}
     ranks = ranked(index, subjects, 500 if bench.quick else 0, bench.random_seed)
     bench.tell("ranking pages", 1, 1)
     searched = [replace(subject, words=strings[subject.name]) for subject in subjects]
-    runs = [bench.run(plan, subjects=hunted) for plan, hunted in zip(plans, (searched, subjects), strict=True)]
+    runs = [bench.run(plan, subjects=searched), bench.run(by_score, subjects=subjects)]
     crawls = Comparison.of({**BY_STRING, **BY_SCORE}, runs, grid(plan.budget), (HARVEST, RECALL, PAGES, GUIDE))
     tables, detected = changes.study(index, 40 if bench.quick else 300, bench.random_seed)
-    claims = [*(claim(ranks) for claim in ON_RANKING), *(claim(crawls) for claim in ON_CRAWLS), *detected]
     return bench.findings(
         "personalized",
         [
-            table_ranking(ranks, list(strings.values())),
+            table_ranking(ranks, strings.values()),
             crawls.figure(
                 "personalized-crawl", "Crawls judged by their own guide: harvest rate", "harvest rate", GUIDE,
                 AS_PUBLISHED,
@@ -105,10 +103,10 @@ def findings(bench: Bench) -> Findings:
             ),
             *tables,
         ],
-        claims,
+        [*(claim(ranks) for claim in ON_RANKING), *(claim(crawls) for claim in ON_CRAWLS), *detected],
         f"The paper has no measurements. What it says was measured on {len(subjects)} topics, in crawls of "
         f"{plan.budget:,} pages, and on changed versions of pages.",
-        {"by string": plan.as_dict(), "by score": plans[1].as_dict(), "strings": strings},
+        {"by string": plan.as_dict(), "by score": by_score.as_dict(), "strings": strings},
         how_weighed(len(subjects), bench.topics) + remarks_of(runs),
     )  # fmt: skip
 
@@ -144,7 +142,8 @@ ON_CRAWLS: list[Callable[[Comparison], Claim]] = [
 CHANCE = "by chance"
 BEST = 10
 TITLES = ("weighted content, title 2", "weighted content, title 1")
-AVERAGE = Measure("average precision", lambda *_: np.zeros(0))  # of rankings: there is no crawl to read off
+# Of rankings: there is no crawl to read off.
+AVERAGE, FIRST = (Measure(name, lambda *_: np.zeros(0)) for name in ("average precision", "first precision"))
 
 
 def search_string(subject: Subject) -> str:
@@ -173,21 +172,6 @@ def measures_of(subject: Subject) -> dict[str, Any]:
     }
 
 
-@dataclass
-class Ranked:
-    """Average precision, and the precision of the first ten, of each measure on each subject."""
-
-    average: dict[str, list[float]]
-    first: dict[str, list[float]]
-
-    @property
-    def compared(self) -> Comparison:
-        """The measures compared by average precision."""
-        values = {measure: np.array(numbers)[:, None] for measure, numbers in self.average.items()}
-        topics = [str(number) for number in range(len(self.average[CHANCE]))]
-        return Comparison({CHANCE: "a random order"}, [0], topics, {AVERAGE: values})
-
-
 def _hits(scores: NDArray[np.float64], true: NDArray[np.bool_], order: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return whether each page is relevant, best scores first; equal scores stand in the given order."""
     return true[order][np.argsort(-scores[order], kind="stable")]
@@ -203,7 +187,7 @@ def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_], orde
     return float(np.mean(np.arange(1, 1 + len(places)) / places)) if len(places) else 0.0
 
 
-def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: int) -> Ranked:
+def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: int) -> Comparison:
     """Rank the relevant pages of each subject among up to `others` pages that are not (0: all); seen ones left out."""
     judges = {subject.name: measures_of(subject) for subject in subjects}
     chosen = {subject.name: _pages(subject, others, random_seed) for subject in subjects}
@@ -217,16 +201,21 @@ def ranked(index: Index, subjects: Sequence[Subject], others: int, random_seed: 
             for place in np.flatnonzero(nodes == node):
                 for measure, judge in judges[name].items():
                     scores[name][measure][place] = judge.judge(page, reading).beta
-    ranks = Ranked({}, {})
+    average: dict[str, list[float]] = {}
+    first: dict[str, list[float]] = {}
     for subject in subjects:
         nodes = chosen[subject.name]
         true = subject.truth[nodes] > 0
         order = chance(random_seed, "ties", subject.name).permutation(len(nodes))
         for measure, own in {**scores[subject.name], CHANCE: np.zeros(len(nodes))}.items():
-            ranks.average.setdefault(measure, []).append(average_precision(own, true, order))
-            first = true if measure == CHANCE else _hits(own, true, order)[:BEST]
-            ranks.first.setdefault(measure, []).append(float(first.mean()))
-    return ranks
+            average.setdefault(measure, []).append(average_precision(own, true, order))
+            best = true if measure == CHANCE else _hits(own, true, order)[:BEST]
+            first.setdefault(measure, []).append(float(best.mean()))
+    values = {
+        by: {name: np.array(numbers)[:, None] for name, numbers in of.items()}
+        for by, of in ((AVERAGE, average), (FIRST, first))
+    }
+    return Comparison({CHANCE: "a random order"}, [0], [subject.name for subject in subjects], values)
 
 
 def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]:
@@ -236,30 +225,32 @@ def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]
     return np.sort(np.concatenate([relevant, rest]))
 
 
-def table_ranking(ranks: Ranked, strings: Sequence[str]) -> Table:
+def table_ranking(ranks: Comparison, strings: Collection[str]) -> Table:
     """All measures, the best first."""
-    rows: list[list[Cell]] = []
-    for measure in sorted(ranks.average, key=lambda name: -float(np.mean(ranks.average[name]))):
-        rows.append([measure, str(interval(ranks.average[measure])), float(np.mean(ranks.first[measure]))])
-    return Table(
+    average, first = ranks.values[AVERAGE], ranks.values[FIRST]
+    return Table.of(
         "personalized-ranking", "Ranking by the paper's measures of relevance",
-        ["measure", "average precision", f"of the first {BEST} relevant"], rows,
+        {
+            "measure": lambda name: name,
+            "average precision": lambda name: str(interval(average[name])),
+            f"of the first {BEST} relevant": lambda name: float(first[name].mean()),
+        },
+        [(name,) for name in sorted(average, key=lambda name: -float(average[name].mean()))],
         note=f"By labels, over {len(strings)} topics (95 % interval over topics), pages that words were taken from "
         f"left out, equal scores in random order. The paper has no numbers. Search strings: {', '.join(strings)}.",
     )  # fmt: skip
 
 
-ON_RANKING: list[Callable[[Ranked], Claim]] = [
+ON_RANKING: list[Callable[[Comparison], Claim]] = [
     says(
         f"{SOURCE}, III, Relevance Calculation",
         "The number of times a search string is on a page says how relevant the page is.",
     )(
-        lambda ranks: ranks.compared.ahead(
-            [("word frequency", CHANCE)], [AVERAGE],
-            more=[ranks.compared.difference((TITLES[0], "word frequency"), AVERAGE)],
+        lambda ranks: ranks.ahead(
+            [("word frequency", CHANCE)], [AVERAGE], more=[ranks.difference((TITLES[0], "word frequency"), AVERAGE)],
         )
     ),
     says(
         f"{SOURCE}, II, Relevance Calculation, 1)", "Words of the title should weigh more than those of the text."
-    )(lambda ranks: ranks.compared.ahead([TITLES], [AVERAGE])),
+    )(lambda ranks: ranks.ahead([TITLES], [AVERAGE])),
 ]  # fmt: skip
