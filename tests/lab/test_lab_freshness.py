@@ -33,7 +33,6 @@ from lycosa.lab.papers.freshness.measuring import (
     Timeline,
     common,
     count_fates,
-    mean_age,
     measure,
     share_over_time,
     spans,
@@ -100,7 +99,8 @@ def test_spans() -> None:
     """A change at the very moment of a fetch is in the copy, and several in a row make it stale but once."""
     assert ([(0.0, 4.0), (5.0, 9.0)], [(4.0, 5.0)]) == spans([0.0, 5.0], [0.0, 4.0, 4.5], 9.0)
     assert [] == common([(0.0, 1.0)], [(1.0, 2.0)])
-    assert 0.0 == mean_age([1.0], [[(5.0, 9.0)]], [[(0.0, 5.0)]])  # stale only when it does not count any more
+    made = measure([page(1.0, (5.0,), (0.0, 5.0))], [[Look(6.0, "unchanged", 304)]], 0.0, 9.0)
+    assert (0.0, 0.0) == (made.age, made.lied)  # stale only when it does not count any more
 
 
 def test_the_integral_is_what_sampling_gives() -> None:

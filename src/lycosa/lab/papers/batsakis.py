@@ -189,9 +189,14 @@ class Evaluator:
     def __init__(self, index: Index, random_seed: int = 0) -> None:
         self.index, self.random_seed = index, random_seed
         self.known: dict[str, Floats] = {}
-        self.rows: dict[str, list[tuple[float, float, float]]] = {}
-        self.above: Measure = Measure(f"similarity above {THRESHOLD}", self._above, 1, math.inf)
-        self.similarity: Measure = Measure("average similarity", self._similarity)
+        self.agreements: dict[str, Floats] = {}
+        self.above: Measure = Measure(
+            f"similarity above {THRESHOLD}",
+            lambda one, results, budgets: harvest_ratio(self.worth(one, results), budgets, THRESHOLD)[0], 1, math.inf,
+        )  # fmt: skip
+        self.similarity: Measure = Measure(
+            "average similarity", lambda one, results, budgets: average_similarity(self.worth(one, results), budgets)
+        )
 
     def of(self, subject: Subject) -> Floats:
         """How like the subject's relevant pages each page of the corpus is."""
@@ -199,7 +204,7 @@ class Evaluator:
         if key not in self.known:
             relevant = self.chosen(subject)
             self.known[key] = nearest_in(self.index, relevant)
-            self.rows.setdefault(subject.name, self._agreement(subject, relevant, self.known[key]))
+            self.agreements.setdefault(subject.name, self._agreement(subject, relevant, self.known[key]))
         return self.known[key]
 
     def chosen(self, subject: Subject) -> list[int]:
@@ -209,38 +214,26 @@ class Evaluator:
         some: list[int] = np.sort(nodes[: min(MOST, (len(nodes) + 1) // 2)]).tolist()
         return some
 
-    def _above(self, outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-        like = self.of(results.subjects[outcome.subject])
-        return harvest_ratio(worth(outcome, results, like), budgets, THRESHOLD)[0]
+    def worth(self, outcome: Outcome, results: Results) -> Floats:
+        return worth(outcome, results, self.of(results.subjects[outcome.subject]))
 
-    def _similarity(self, outcome: Outcome, results: Results, budgets: Sequence[int]) -> Floats:
-        like = self.of(results.subjects[outcome.subject])
-        return average_similarity(worth(outcome, results, like), budgets)
-
-    def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> list[tuple[float, float, float]]:
+    def _agreement(self, subject: Subject, relevant: Sequence[int], like: Floats) -> Floats:
         """At each threshold: pages above it, which share of them is relevant, which share of relevant ones is above."""
         rest = subject.unseen
         rest[list(relevant)] = False
         true, above = subject.truth[rest] > 0, like[rest, None] > np.array(THRESHOLDS)
-        hits = (above & true[:, None]).sum(axis=0)
-        return [
-            (float(many), float(hit / many) if many else float("nan"), float(hit / max(1, true.sum())))
-            for many, hit in zip(above.sum(axis=0).tolist(), hits.tolist(), strict=True)
-        ]
+        hits, many = (above & true[:, None]).sum(axis=0), above.sum(axis=0)
+        right = np.divide(hits, many, out=np.full(len(many), math.nan), where=many > 0)
+        return np.column_stack([many, right, hits / max(1, true.sum())])
 
     def table(self) -> Table:
         """How far the evaluator agrees with labels, over all pages of the corpus that it was not given."""
-        topics = np.array(list(self.rows.values())).reshape(-1, len(THRESHOLDS), 3)
+        topics = list(self.agreements.values())
         rows: list[list[Cell]] = []
-        for place, threshold in enumerate(THRESHOLDS):
-            many, right, recalled = topics[:, place].T
-            right = right[~np.isnan(right)]
-            rows.append(
-                [
-                    threshold, round(many.mean()) if len(many) else None,
-                    *(float(share.mean()) if len(share) else None for share in (right, recalled)),
-                ]
-            )  # fmt: skip
+        for threshold, (many, right, recalled) in zip(THRESHOLDS, np.stack(topics, axis=2), strict=True):
+            known = right[~np.isnan(right)]
+            mean = float(known.mean()) if len(known) else None
+            rows.append([threshold, round(many.mean()), mean, float(recalled.mean())])
         return Table(
             "batsakis-evaluator", "The thesis's evaluator against labels",
             ["similarity above", "pages above it", "of which relevant", "of the relevant pages"], rows,

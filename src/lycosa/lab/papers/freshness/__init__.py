@@ -19,7 +19,7 @@ from lycosa.lab.certainty import Difference, Interval, curve, interval, paired
 from lycosa.lab.findings import Cell, Curve, Figure, Findings, Ruling, Table, ruled, says
 from lycosa.lab.papers import OURS, TOO_SMALL, Bench
 from lycosa.lab.papers.freshness.detecting import DEFAULT, SORTS, Detection, detect_world, pooled
-from lycosa.lab.papers.freshness.measuring import FATES, HAPPENED, LOOKED, OTHERWISE, TOLD, WRONG, Upkeep
+from lycosa.lab.papers.freshness.measuring import FATES, Upkeep
 from lycosa.lab.papers.freshness.watching import AUTOMATIC, KNOWN, SCHEDULES, Trial, World, crawl_world, watch_world
 from lycosa.lab.pool import spread
 from lycosa.refresh.change import KINDS as GRAVITY
@@ -147,34 +147,25 @@ def table_freshness(runs: Runs) -> Table:
 def table_fates(runs: Runs) -> Table:
     """Pages that moved, vanished, came back: ours, and all schedules of a budget together."""
 
-    cases = [
-        (every, title, fate, np.sum([one.fates[fate] for name in names for one in runs.of(name, every)], 0).tolist())
-        for every in runs.budgets
-        for title, names in ((AUTOMATIC, [AUTOMATIC]), ("all schedules", SCHEDULES))
-        for fate in FATES
-    ]
-
     def over(part: int, whole: int) -> float | None:
         return part / whole if whole else None
 
-    return Table.of(
+    rows: list[list[Cell]] = []
+    for every in runs.budgets:
+        for title, names in ((AUTOMATIC, [AUTOMATIC]), ("all schedules", SCHEDULES)):
+            for fate in FATES:
+                count = np.sum([one.fates[fate] for name in names for one in runs.of(name, every)], 0).tolist()
+                happened, looked, told, otherwise, wrong = count
+                alarms = [None, None] if fate == "soft-404" else [wrong, over(told, told + wrong)]
+                shares = [over(told, looked), over(told, happened)]
+                rows.append([spoken(every), title, fate, happened, looked, told, otherwise, *shares, *alarms])
+    return Table(
         "freshness-fates", "Pages that moved, vanished, came back",
-        {
-            "a look every": lambda every, title, fate, count: spoken(every),
-            "schedule": lambda every, title, fate, count: title,
-            "what happened": lambda every, title, fate, count: fate,
-            "pages": lambda every, title, fate, count: count[HAPPENED],
-            "looked at since": lambda every, title, fate, count: count[LOOKED],
-            "told as such": lambda every, title, fate, count: count[TOLD],
-            "told otherwise": lambda every, title, fate, count: count[OTHERWISE],
-            "recall, of those looked at": lambda every, title, fate, count: over(count[TOLD], count[LOOKED]),
-            "recall": lambda every, title, fate, count: over(count[TOLD], count[HAPPENED]),
-            "told wrongly": lambda every, title, fate, count: None if fate == "soft-404" else count[WRONG],
-            "precision": lambda every, title, fate, count: (
-                None if fate == "soft-404" else over(count[TOLD], count[TOLD] + count[WRONG])
-            ),
-        },
-        cases,
+        (
+            "a look every", "schedule", "what happened", "pages", "looked at since", "told as such", "told otherwise",
+            "recall, of those looked at", "recall", "told wrongly", "precision",
+        ),
+        rows,
         note="Gone: 404 or 410; soft-404: a page under status 200 that says that there is none. Both are told as "
         "vanished: what is told wrongly so is counted with gone. Returned: of pages whose absence had been told.",
     )  # fmt: skip

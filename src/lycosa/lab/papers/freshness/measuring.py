@@ -96,7 +96,7 @@ class Upkeep:
     freshness: float  # mean over time of the weighted share of pages with a current copy
     unweighted: float
     age: float  # mean days since the first change that the copy lacks, 0 for fresh ones; weighted
-    lied: float  # freshness lost to false 304s: see `lost_to_lies`
+    lied: float  # share of the weight and time that count in which a copy was stale after its host had denied it
     days: list[float]  # freshness day by day
     watched: int  # pages
     looks: int
@@ -138,65 +138,34 @@ def share_over_time(
     lasted = np.bincount(place, width, steps)
     by_step = np.bincount(place, ratio * width, steps)
     means = np.divide(by_step, lasted, out=np.full(steps, np.nan), where=lasted > 0)
-    return float((ratio * width).sum() / width.sum()) if width.sum() > 0 else float("nan"), means.tolist()
-
-
-def mean_age(weights: Sequence[float], stale: Sequence[Sequence[Span]], counts: Sequence[Sequence[Span]]) -> float:
-    """Days for which copies have been out of date, mean over the time and weight that count.
-
-    Out of date from day 1 to day 3, counted from day 0 to 4: the age grows to 2, its integral is 2, and 2 / 4 = .5.
-
-    >>> mean_age([2.0], [[(DAY, 3 * DAY)]], [[(0.0, 4 * DAY)]])
-    0.5
-    """
-    area = whole = 0.0
-    for weight, old, all_of_it in zip(weights, stale, counts, strict=True):
-        whole += weight * sum(b - a for a, b in all_of_it)
-        for since, until in old:
-            for a, b in common([(since, until)], all_of_it):
-                area += weight * ((b - since) ** 2 - (a - since) ** 2) / 2
-    return area / whole / DAY if whole else float("nan")
-
-
-def lost_to_lies(
-    weights: Sequence[float],
-    stale: Sequence[Sequence[Span]],
-    denials: Sequence[Sequence[float]],
-    counts: Sequence[Sequence[Span]],
-) -> float:
-    """What share of the weight and time that count was stale after a host had denied the change.
-
-    Out of date from 2 to 8, denied at 5 and 6, counted from 0 to 10: from 5 to 8, that is .3.
-
-    >>> lost_to_lies([1.0], [[(2.0, 8.0)]], [[1.0, 5.0, 6.0]], [[(0.0, 10.0)]])
-    0.3
-    """
-    lost = whole = 0.0
-    for weight, old, said, all_of_it in zip(weights, stale, denials, counts, strict=True):
-        whole += weight * sum(b - a for a, b in all_of_it)
-        for since, until in old:
-            first = min((at for at in said if since <= at < until), default=until)
-            lost += weight * sum(b - a for a, b in common([(first, until)], all_of_it))
-    return lost / whole if whole else float("nan")
+    return float((ratio * width).sum() / width.sum()) if width.sum() > 0 else math.nan, means.tolist()
 
 
 def measure(
     pages: Sequence[Timeline], looks: Sequence[Sequence[Look]], start: float, end: float, other: int = 0
 ) -> Upkeep:
-    """Measure a watch from `start` to `end`; looks are those at each page, in order."""
-    weights, counts = [page.weight for page in pages], [page.counts for page in pages]
-    copies = [
-        [page.fetched, *(look.at for look in own if look.brought)] for page, own in zip(pages, looks, strict=True)
-    ]
-    every = [spans(own, page.changes, end) for page, own in zip(pages, copies, strict=True)]
-    fresh = [common(own, page.counts) for page, (own, _) in zip(pages, every, strict=True)]
-    stale = [own for _, own in every]
-    mean, days = share_over_time(weights, fresh, counts, start, end)
+    """Measure a watch from `start` to `end`; looks are those at each page, in order.
+
+    A copy that is out of date from day 1 to 3 grows 2 days old: over 4 days that count its mean age is 2 / 4.
+    """
+    fresh = []
+    aged = lied = whole = 0.0  # of all weight and time that count
+    for page, own in zip(pages, looks, strict=True):
+        whole += page.weight * sum(b - a for a, b in page.counts)
+        good, stale = spans([page.fetched, *(look.at for look in own if look.brought)], page.changes, end)
+        fresh.append(common(good, page.counts))
+        for since, until in stale:
+            denied = min((look.at for look in own if look.status == 304 and since <= look.at < until), default=until)
+            for a, b in common([(since, until)], page.counts):
+                aged += page.weight * ((b - since) ** 2 - (a - since) ** 2) / 2
+                lied += page.weight * max(0.0, b - max(a, denied))
+    counts = [page.counts for page in pages]
+    mean, days = share_over_time([page.weight for page in pages], fresh, counts, start, end)
     plain, _ = share_over_time([1.0] * len(pages), fresh, counts, start, end)
-    denials = [[look.at for look in own if look.status == 304] for own in looks]
+    unmodified = sum(look.status == 304 for own in looks for look in own)
     return Upkeep(
-        mean, plain, mean_age(weights, stale, counts), lost_to_lies(weights, stale, denials, counts), days, len(pages),
-        sum(map(len, looks)), sum(map(len, denials)), other,
+        mean, plain, aged / whole / DAY if whole else math.nan, lied / whole if whole else math.nan, days, len(pages),
+        sum(map(len, looks)), unmodified, other,
     )  # fmt: skip
 
 
@@ -204,14 +173,15 @@ def measure(
 
 FATES = ("moved", "gone", "soft-404", "returned")
 SAYS = {"moved": "moved", "gone": "vanished", "soft-404": "vanished", "returned": "returned"}
-# Counts: happened; visited meanwhile; reported; reported as something else; reported, had not happened.
-HAPPENED, LOOKED, TOLD, OTHERWISE, WRONG = range(5)
 
 
 def count_fates(
     web: ChangingWeb, urls: Sequence[str], looks: Sequence[Sequence[Look]], start: float, end: float
 ) -> dict[str, list[int]]:
-    """By fate the five counts. A page that is gone only for some days counts as gone, and then as returned."""
+    """Count by fate: happened; looked at since; told as such; told as something else; told, and had not happened.
+
+    A page that is gone only for some days counts as gone, and then as returned.
+    """
     counts = {fate: [0] * 5 for fate in FATES}
     for url, own in zip(urls, looks, strict=True):
         fate = web.fate(url)
@@ -226,16 +196,14 @@ def count_fates(
                 status = web.status(url, look.at)
                 right = {"moved": status == "moved", "vanished": status in ("gone", "soft-404")}
                 if not right.get(look.what, status == "there"):
-                    counts["gone" if look.what == "vanished" else look.what][WRONG] += 1
+                    counts["gone" if look.what == "vanished" else look.what][-1] += 1
     return counts
 
 
 def _count(count: list[int], looks: Sequence[Look], since: float, until: float, says: str) -> bool:
-    """Add a fate to its count; whether it was told."""
+    """Add a fate to its count; return whether it was told."""
     during = [look for look in looks if since <= look.at < until]
     said = {look.what for look in during if look.what}
-    count[HAPPENED] += 1
-    count[LOOKED] += bool(during)
-    count[TOLD] += says in said
-    count[OTHERWISE] += says not in said and bool(said)
+    for place, more in enumerate((True, bool(during), says in said, says not in said and bool(said))):
+        count[place] += more
     return says in said
