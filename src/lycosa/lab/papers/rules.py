@@ -65,9 +65,6 @@ def _by(mode: Mode) -> Measure:
 HARVESTS = {mode: _by(mode) for mode in JUDGES}
 
 
-# -- crawls ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass
 class Crawled:
     """The crawls of table 3, of figure 6, and those from seeds off the topic."""
@@ -140,9 +137,6 @@ def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
     """As many as the paper has, or what the smallest topic has room for."""
     relevant = min(int(np.count_nonzero(subject.truth)) for subject in subjects)
     return min(wanted, max(1, relevant // (ROOM * sets)))
-
-
-# -- tables and figures ----------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -68,9 +68,6 @@ def remarks_of(runs: Iterable[Results]) -> list[str]:
     return list(dict.fromkeys(f"{of.experiment.name}: {remark}" for of in runs for remark in of.remarks))
 
 
-# -- measures --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Measure:
     """A number read off a crawl at each budget."""
@@ -105,9 +102,6 @@ def complete(results: Results, strategies: Sequence[str]) -> dict[str, list[Outc
     crawls = {name: {one.start: one for one in own} for name in strategies if (own := results.select(name))}
     trials = [trial for trial in next(iter(crawls.values()), {}) if all(trial in own for own in crawls.values())]
     return {name: [own[trial] for trial in trials] for name, own in crawls.items()}
-
-
-# -- comparison ------------------------------------------------------------------------------------------------------
 
 
 @dataclass

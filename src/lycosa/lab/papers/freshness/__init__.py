@@ -242,9 +242,6 @@ def table_kinds(seen: Seen) -> Table:
     )  # fmt: skip
 
 
-# -- claims ----------------------------------------------------------------------------------------------------------
-
-
 @says(SOURCE, "At every budget automatic keeps more fresh than fixed, adaptive and proportional")
 def ahead_of_all(runs: Runs, quick: bool) -> Ruling:
     """The mean difference to each of them is above 0 at each budget."""

@@ -128,9 +128,6 @@ def drawn(web: ChangingWeb, count: int, seed: int, days: float = 30.0) -> list[P
     return list(islice(draw(), count))
 
 
-# -- what detectors say of them ---------------------------------------------------------------------------------------
-
-
 @dataclass
 class Detection:
     """What a detector said of pairs: for each what was done (empty: drawn at any time), if it was real, and the kind.

@@ -72,9 +72,6 @@ def common(spans: Iterable[Span], within: Iterable[Span]) -> list[Span]:
     return [(a, b) for a, b in cut if b > a]
 
 
-# -- how fresh it was ------------------------------------------------------------------------------------------------
-
-
 class Look(NamedTuple):
     """One look of a watch at a page: what came, and what was said of it."""
 

@@ -53,12 +53,7 @@ class Dataset:
 
 
 def _place(name: str) -> str:
-    """Return the directory of a graph.
-
-    >>> _place("like FRANCE")
-    'graphs/like-france'
-    """
-    return "graphs/" + "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+    return "graphs/" + re.sub(r"\W", "-", name.lower())
 
 
 def seeds_for(subject: Subject) -> int:
@@ -155,9 +150,6 @@ def table_1(graphs: list[Dataset]) -> Table:
         note="Graphs in capitals: scores are log(1 + occurrences) of these words, in the page and in 100 characters "
         "around a link. Graphs like the paper's are made up: their sizes and shares are as there, nothing else is.",
     )  # fmt: skip
-
-
-# -- crawls ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass

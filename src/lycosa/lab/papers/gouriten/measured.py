@@ -17,17 +17,8 @@ from lycosa.lab.hunters import AHEAD, ORACLE
 from lycosa.lab.index import Index
 from lycosa.lab.measures import Floats, geometric_mean, pearson, r_squared, steps_to
 from lycosa.lab.papers import Bench
-from lycosa.lab.papers.gouriten.claims import (
-    BANDITS,
-    DEGRADATION,
-    FEATURES,
-    GLOBAL,
-    PEARSON,
-    R_SQUARED,
-    TIMES,
-    at,
-    over,
-)
+from lycosa.lab.papers.gouriten import claims as paper
+from lycosa.lab.papers.gouriten.claims import FEATURES, at, over
 from lycosa.lab.papers.gouriten.graphs import CORPUS, GENERATED, GROUPS, Crawls, Dataset, crawl
 from lycosa.lab.results import YARDSTICKS
 from lycosa.lab.watching import Watched, watch
@@ -56,7 +47,7 @@ BEYOND = {**ORIGINAL, "sl_n": "sl_n", "sl_e": "sl_e", "sl_ne": "sl_ne", "lr_sl":
 # A crawl of 100,000 steps on graphs of millions of nodes takes minutes.
 CHEAP = {name: LEADERS[name] for name in ("bfs", "opic", "n", "e", "ne")} | ORIGINAL
 OPTIMUM = "oracle, looking ahead"  # future work in the paper: an approximation of the optimum from below
-BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in DEGRADATION}
+BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRADATION}
 
 
 # -- section 6: altered greedy and batches ---------------------------------------------------------------------------
@@ -131,24 +122,36 @@ def degradation(crawls: Crawls, group: str) -> dict[int, dict[int, float]]:
 
 def table_2(crawls: Crawls) -> Table:
     """Degradation by batch, ours and the paper's."""
-    ours = [degradation(crawls, group) for group in GROUPS]
-    steps = sorted({step for group in GROUPS for step in crawls.steps(group)})
-    rows: list[list[Cell]] = [
-        [batch, step, *(costs[batch].get(step) for costs in ours), at(DEGRADATION[batch], step)]
-        for batch in BATCHES
-        for step in steps
-    ]
     ahead = ", ".join(
         f"{100 * (crawls.global_score(group, AHEAD, crawls.steps(group)[-1]) - 1):.1f} % ({group})"
         for group in (crawls.groups if crawls.have(AHEAD) else ())
     )
     note = f" For comparison: to look ahead, which bounds the optimum from below, brings {ahead} at the last step."
+    columns, rows = _by_step(
+        "batch size", {group: degradation(crawls, group) for group in crawls.groups}, paper.DEGRADATION
+    )
     return Table(
-        "gouriten-table-2", "Table 2: what a batch costs (% of the score with a batch of 1)",
-        ("batch size", "step", "here, corpus", "here, generated", "paper"), rows, AS_PUBLISHED, digits=1,
+        "gouriten-table-2", "Table 2: what a batch costs (% of the score with a batch of 1)", columns, rows,
+        AS_PUBLISHED, digits=1,
         note="The estimator is the oracle; when a batch has used up all that is ranked, what was found since is taken "
         f"at random, as in the paper. Negative: the batch did better.{note if ahead else ''} {seeds_note(crawls)}",
     )  # fmt: skip
+
+
+def _by_step(
+    first: str, ours: Mapping[str, Mapping[Any, Mapping[int, float]]],
+    published: Mapping[Any, tuple[float, ...]] | None = None,
+) -> tuple[list[str], list[list[Cell]]]:  # fmt: skip
+    """Columns and rows of numbers by group, label and step, beside the paper's."""
+    rows: list[list[Cell]] = [
+        [
+            label, step, *(of.get(label, {}).get(step) for of in ours.values()),
+            *([at(published.get(label, ()), step)] if published else []),
+        ]
+        for label in dict.fromkeys(label for of in ours.values() for label in of)
+        for step in sorted({step for of in ours.values() for step in of.get(label, {})})
+    ]  # fmt: skip
+    return [first, "step", *(f"here, {group}" for group in ours), *(["paper"] if published else [])], rows
 
 
 # -- section 8.2: crawls that estimators lead ------------------------------------------------------------------------
@@ -168,47 +171,37 @@ def score_table(
     """Global scores here beside the paper's."""
     yardsticks = {"oracle, greedy": ORACLE} | ({OPTIMUM: AHEAD} if crawls.have(AHEAD) else {})
     ours = {group: crawls.global_scores(group, {**named, **yardsticks}) for group in crawls.groups}
-    rows: list[list[Cell]] = [
-        [label, step, *(of[label].get(step) for of in ours.values()), at(published.get(label, ()), step)]
-        for label in (*named, *yardsticks)
-        for step in sorted({step for of in ours.values() for step in of[label]})
-    ]
+    columns, rows = _by_step("estimator", ours, published)
     judged = "The score is the guide's own" if crawls.mode == AS_PUBLISHED else "Labels say what a page is worth"
     suffix, by_labels = crawls.suffixes
     return Table(
-        f"{key}{suffix}", title.replace(":", f"{by_labels}:"),
-        ("estimator", "step", *(f"here, {group}" for group in ours), "paper"), rows, crawls.mode,
+        f"{key}{suffix}", title.replace(":", f"{by_labels}:"), columns, rows, crawls.mode,
         note=f"{note}Mean over seed sets, divided by that of greedy with the oracle, geometric mean over graphs. "
         f"{judged}. " + (f"{YARDSTICKS} " if OPTIMUM in yardsticks else "") + seeds_note(crawls),
     )  # fmt: skip
 
 
 def table_6(crawls: Crawls) -> Table:
-    return score_table("gouriten-table-6", "Table 6: global score of the bandits", crawls, PLAYERS, BANDITS)
+    return score_table("gouriten-table-6", "Table 6: global score of the bandits", crawls, PLAYERS, paper.BANDITS)
 
 
 def table_7(crawls: Crawls) -> Table:
-    return score_table("gouriten-table-7", "Table 7: global score of the estimators", crawls, LEADERS, GLOBAL)
+    return score_table("gouriten-table-7", "Table 7: global score of the estimators", crawls, LEADERS, paper.GLOBAL)
 
 
 def table_7_large(crawls: Crawls) -> Table:
     sizes = ", ".join(f"{name} ({len(graph.index):,} nodes)" for name, (graph, _) in crawls.results.items())
     note = f"{sizes}. Regression and bandits, which take hours there, are left out. "
     title = "Table 7: global score of the cheap estimators on large graphs"
-    return score_table("gouriten-table-7-large", title, crawls, CHEAP, GLOBAL, note)
+    return score_table("gouriten-table-7-large", title, crawls, CHEAP, paper.GLOBAL, note)
 
 
 def table_beyond(crawls: Crawls) -> Table:
     """What the paper only mentions: the original OPIC and the second level."""
     ours = {group: crawls.global_scores(group, beyond(group)) for group in crawls.groups}
-    rows: list[list[Cell]] = [
-        [label, step, *(of.get(label, {}).get(step) for of in ours.values())]
-        for label in BEYOND
-        for step in sorted({step for of in ours.values() for step in of.get(label, {})})
-    ]
     return Table(
         "gouriten-section-8-2", "Section 8.2: global score of what the paper tried besides",
-        ("estimator", "step", *(f"here, {group}" for group in ours)), rows, crawls.mode,
+        *_by_step("estimator", ours), crawls.mode,
         note="The paper has no numbers: the original OPIC was no improvement, the second level no better than the "
         "first. On generated graphs the second level, which takes long, is left out.",
     )  # fmt: skip
@@ -368,21 +361,21 @@ class Fits:
         fitted, outside = {kind: self.fits(kind) for kind in KINDS}, self.fits("held out")
 
         def row(
-            name: str, place: int, ours: Mapping[str, Mapping[str, float]], paper: Mapping[str, Sequence[float]]
+            name: str, place: int, ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Sequence[float]]
         ) -> list[Cell]:
-            return [name, *(number for kind in KINDS for number in (ours[kind][name], paper[kind][place]))]
+            return [name, *(number for kind in KINDS for number in (ours[kind][name], theirs[kind][place]))]
 
         return [
             Table(
                 "gouriten-table-3", "Table 3: Pearson correlation of features with the score", ("feature", *columns),
-                [row(name, place, pearson, PEARSON) for place, name in enumerate(FEATURES)], AS_PUBLISHED,
+                [row(name, place, pearson, paper.PEARSON) for place, name in enumerate(FEATURES)], AS_PUBLISHED,
                 note=f"{note} The whole graph is known; a node is not its own sibling. Where a "
                 "graph has a correlation below 0, the smallest stands in place of the mean.",
             ),
             Table(
                 "gouriten-table-4", "Table 4: fit of a linear regression (R^2)",
                 ("estimator", *columns, "log, held out, here"),
-                [[*row(name, place, fitted, R_SQUARED), outside[name]] for place, name in enumerate(MODELS)],
+                [[*row(name, place, fitted, paper.R_SQUARED), outside[name]] for place, name in enumerate(MODELS)],
                 AS_PUBLISHED, note=f"{note} Held out: fitted to one half of the nodes, measured on the other.",
             ),
         ]  # fmt: skip
@@ -442,14 +435,14 @@ class Forced:
 
     def table_5(self) -> Table:
         rows: list[list[Cell]] = [
-            [graph, name, step, times.get(step), *(at(TIMES[of][name], step) for of in TIMES)]
+            [graph, name, step, times.get(step), *(at(paper.TIMES[of][name], step) for of in paper.TIMES)]
             for graph in self.timed
             for name, times in self.times(graph).items()
             for step in self.steps[graph]
         ]
         return Table(
             "gouriten-table-5", "Table 5: time for one estimation (ms)",
-            ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in TIMES)), rows, AS_PUBLISHED,
+            ("graph", "estimator", "step", "here", *(f"paper, {of}" for of in paper.TIMES)), rows, AS_PUBLISHED,
             note="To learn from the page before, to rank what that changed, to pick; the mean of the last 100 steps. "
             "Forced sequence: all watch the oracle's crawl. nr is watched for the first "
             f"{NR_ENDS:,} steps at most. The paper's times are of C++ on a processor of 2012.",
