@@ -587,7 +587,6 @@ def test_every_page(visit: Any, complaints: list[str]) -> None:
     found = {}
     for path in PATHS:
         resize(page, NARROW)
-        page.goto("about:blank")
         page.goto(path)
         expect(page.locator(".loading")).to_have_count(0)
         page.evaluate("document.querySelectorAll('details').forEach(folded => { folded.open = true })")

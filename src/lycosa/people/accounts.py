@@ -7,6 +7,7 @@ always an admin who is not disabled; what would leave none is refused.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 from lycosa.core.errors import InputError
@@ -86,10 +87,17 @@ def _offer(database: Database, now: float, days: float, **given: str | None) -> 
 
 
 def invitation(database: Database, now: float, code: str) -> Row:
-    """The invitation with a code, if an account can be made with it now."""
-    row = _unused(database, now, code)
-    if row is None or row["person"]:
-        raise NoInvitation("this invitation is not known, was used, or is too old: ask for a new one")
+    """Return the invitation with a code, if it is still good. One with a `person` changes that person's password:
+    `person_name` is theirs.
+    """
+    row = database.row(
+        "SELECT i.*, p.name AS person_name FROM invitation i LEFT JOIN person p ON p.id = i.person "
+        "WHERE i.digest = :digest AND i.used IS NULL AND i.expires > :now AND (i.person IS NULL OR p.disabled = 0)",
+        digest=digest(code.strip()),
+        now=now,
+    )
+    if row is None:
+        raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
     return row
 
 
@@ -101,32 +109,26 @@ def invitations(database: Database) -> list[Row]:
     )
 
 
-def _unused(database: Database, now: float, code: str) -> Row | None:
-    return database.row(
-        "SELECT * FROM invitation WHERE digest = :digest AND used IS NULL AND expires > :now",
-        digest=digest(code.strip()),
-        now=now,
-    )
-
-
 def accept(database: Database, now: float, passwords: Passwords, code: str, name: str, password: str) -> Row:
     """Make the account that an invitation is for. Of two who use a code at once, one gets it."""
-    offer, shown = invitation(database, now, code), check_name(name)
+    offer = invitation(database, now, code)
+    if offer["person"]:
+        raise NoInvitation("this link is for a new password: ask for an invitation")
+    shown = check_name(name)
     kept = passwords.hash(check_password(password, shown))
     person = {"id": new_id(), "name": shown, "folded": fold(shown), "password": kept, "role": offer["role"]}
     try:
         with database.transaction():
-            _use(database, now, offer, "this invitation was just used: ask for a new one")
+            _use(database, now, offer)
             return database.insert("person", person, disabled=0, preferences="{}", created=now)
     except Taken:
         raise Taken(f"the name {shown!r} is taken: choose another") from None
 
 
-def _use(database: Database, now: float, offer: Row, late: str) -> None:
-    """Mark an offer as used; of two who do so at once, one is too late."""
-    use = "UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL AND expires > :now"
-    if not database.run(use, now=now, id=offer["id"]):
-        raise NoInvitation(late)
+def _use(database: Database, now: float, offer: Row) -> None:
+    """Mark an invitation as used; of two who do so at once, one is too late."""
+    if not database.run("UPDATE invitation SET used = :now WHERE id = :id AND used IS NULL", now=now, id=offer["id"]):
+        raise NoInvitation("this link was just used: ask for a new one")
 
 
 # -- forgotten passwords ---------------------------------------------------------------------------------------
@@ -140,23 +142,13 @@ def offer_reset(database: Database, now: float, person: Row, made_by: str) -> tu
         return _offer(database, now, 1, role=person["role"], note=note, made_by=made_by, person=person["id"])
 
 
-def reset_for(database: Database, now: float, code: str) -> tuple[Row, Row]:
-    """The link with a code, and the person whose password it changes now."""
-    row = _unused(database, now, code)
-    whose = row and active(database, row["person"])
-    if not row or not whose:
-        raise NoInvitation("this link is not known, was used, or is too old: ask for a new one")
-    return row, whose
-
-
 def reset(database: Database, now: float, passwords: Passwords, code: str, password: str) -> Row:
     """Choose a new password by such a link; signs the person out everywhere. Of two who use it at once, one does."""
-    offer, person = reset_for(database, now, code)
-    kept = passwords.hash(check_password(password, person["name"]))
-    with database.transaction():
-        _use(database, now, offer, "this link was just used: ask for a new one")
-        database.update("person", person["id"], {"password": kept})
-        end_all(database, person["id"])
+    offer = invitation(database, now, code)
+    person = active(database, offer["person"])
+    if person is None:
+        raise NoInvitation("this link is for a new account: ask for one that changes your password")
+    set_password(database, passwords, person, password, lambda: _use(database, now, offer))
     return person
 
 
@@ -190,10 +182,13 @@ def sign_in(database: Database, passwords: Passwords, name: str, password: str) 
     return row
 
 
-def set_password(database: Database, passwords: Passwords, person: Row, password: str) -> None:
-    """Change the password, and sign the person out everywhere."""
+def set_password(
+    database: Database, passwords: Passwords, person: Row, password: str, first: Callable[[], None] = lambda: None
+) -> None:
+    """Change the password, and sign the person out everywhere; `first` is done in the same transaction."""
     kept = passwords.hash(check_password(password, person["name"]))
     with database.transaction():
+        first()
         database.update("person", person["id"], {"password": kept})
         revoke_resets(database, person["id"])
         end_all(database, person["id"])

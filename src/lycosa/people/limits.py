@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lycosa.core.errors import LycosaError
 from lycosa.drawing.formats import many
@@ -30,8 +30,7 @@ MINUTE = 60.0
 KNOWN = 90 * 86400.0  # seconds that an address counts as usual for a name
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """So many failures in so many seconds."""
 
     kind: str
@@ -54,8 +53,7 @@ class TooMany(LycosaError):
         super().__init__(f"too many attempts: try again in {many(math.ceil(self.wait / MINUTE), 'minute')}")
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """What was written down of an attempt: a row for each limit."""
 
     rows: tuple[str, ...]

@@ -129,12 +129,8 @@ def check(
     """What an invitation is for, if it is valid."""
     site, now = site_of(request), site_of(request).clock()
     with _trying_a_code(request):
-        try:
-            invitation, name = accounts.invitation(site.database, now, code), ""
-        except accounts.NoInvitation:
-            invitation, person = accounts.reset_for(site.database, now, code)
-            name = person["name"]
-    return Checked(role=invitation["role"], expires=invitation["expires"], name=name)
+        invitation = accounts.invitation(site.database, now, code)
+    return Checked(**invitation | {"name": invitation["person_name"] or ""})
 
 
 @contextmanager
