@@ -26,14 +26,10 @@ STRATEGY = "scent"  # what automatic means: the best of our benchmark
 MOST_URLS = 1_000
 MOST_PIECES = 100
 LONGEST_URL = 2_000
-
-LEAST_AGAIN = 600.0  # seconds between two looks at the same pages, at least: a schedule is for hours and days
 # Wishes that are pieces of addresses: plain text, where the options of a crawl are regular expressions
 PIECES = ("exclude", "always", "frequently", "infrequently")
 # Wishes that say how pages are looked at again: they hold from the next look on, also for crawls that have begun
 FRESHNESS = ("always", "frequently", "infrequently", "frequent", "infrequent", "detect")
-
-
 STRICT = ("", "training", "all")  # which opt-outs are respected, the stricter the further behind
 
 
@@ -51,15 +47,14 @@ def wish(
 ) -> Any:
     """A wish: what it is called in a message, its longest text or largest number, how many of them; what it means.
 
-    Pydantic finds its own words in the metadata, for the API's schema. It lets pass twice the length, and
-    pieces of any length, so that whoever writes too much, or many blanks, is told in our words.
+    Pydantic reads the metadata too, for the API's schema. It accepts twice the length, so that our messages are shown.
     """
     metadata = {"what": what, "least": least, "most": most, "many": many, "description": about or None}
-    if isinstance(default, int | float):
-        return field(default=default, metadata=metadata | {"ge": least, "le": most, "allow_inf_nan": False})
+    if isinstance(default, list):
+        return field(default_factory=list, metadata=metadata | {"max_length": 2 * many})
     if isinstance(default, str):
         return field(default=default, metadata=metadata | {"max_length": 2 * int(most)})
-    return field(default_factory=list, metadata=metadata | {"max_length": 2 * many})
+    return field(default=default, metadata=metadata | {"ge": least, "le": most, "allow_inf_nan": False})
 
 
 @dataclass(slots=True)
@@ -115,9 +110,8 @@ class Wishes:
         for key in data:
             if key not in known:
                 raise InputError(f"there is no wish {str(key)[:60]!r}: there are {', '.join(sorted(known))}")
-        given = {**asdict(cls()), **data}
-        number(given["budget"], "the budget", 1, most_pages)
-        made = cls(**{name: _checked(item, given[name]) for name, item in known.items()})
+        number(data.get("budget", 1), "the budget", 1, most_pages)
+        made = cls(**{name: _checked(known[name], value) for name, value in data.items()})
         made.languages = [code.lower() for code in made.languages]
         made.check()
         return made
@@ -174,7 +168,7 @@ def _checked(item: Field[Any], value: Any) -> Any:
 def again(text: Any, what: str) -> str:
     """How often something is looked at: `1d`, `6 hours`; or empty."""
     every = line(text, what, 40)
-    if every and seconds(every, what) < LEAST_AGAIN:
+    if every and seconds(every, what) < 600.0:
         raise InputError(f"{what} is {every}: it must be ten minutes or more, such as 6h or 1d")
     return every
 
@@ -200,11 +194,10 @@ def options(
     if wishes.strategy_model:
         name, given = parse(strategy)
         strategy = spell(name, {**given, "file": files["strategy"]})
-    wished = {
-        name: value for name, value in asdict(wishes).items() if name not in ("words", "preferences", "strategy_model")
-    }
+    wished = asdict(wishes)
+    del wished["preferences"], wished["strategy_model"]
     made = wished | {
-        "topic": wishes.words,
+        "topic": wished.pop("words"),
         "model": files["model"] if wishes.model else "",
         "seeds": list(dict.fromkeys([*wishes.seeds, *seeds])),
         "strategy": strategy,

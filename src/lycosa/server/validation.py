@@ -63,8 +63,8 @@ def checked(
     models can be left as they were `before`, or be left out.
     """
     wishes = Wishes.read(data, most_pages)
-    wishes.examples = [_address(text, "example") for text in wishes.examples]
-    addresses = [_address(text, "seed") for text in wishes.seeds]
+    wishes.examples = [web_address(text, "the example ") for text in wishes.examples]
+    addresses = [web_address(text, "the seed ") for text in wishes.seeds]
     wishes.seeds = [text.strip() if bare(text) else url for text, url in zip(wishes.seeds, addresses, strict=True)]
     known = catalogue.preferences(database) if wishes.preferences else set()
     for name in wishes.preferences:
@@ -127,7 +127,7 @@ def harmless(chosen: Options, *, build: bool = True) -> None:
     if chosen.model not in ("", KEPT["model"]):
         raise InputError(f"its option model is none of its own files: {chosen.model[:100]!a}")
     if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
-        (check_strategy if build else check_strategy_name)(chosen.strategy)
+        check_strategy(chosen.strategy, build)
     by_model = bool(chosen.model) and chosen.judge == "model"
     if chosen.judge and not by_model and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
         check_judge(chosen.judge)
@@ -171,15 +171,10 @@ def _is_name(text: str) -> bool:
 
 
 @lru_cache(1_000)
-def check_strategy(text: str) -> None:
-    """Whether a member may choose this strategy, as it is told, and it can be made: unless it takes a file for that."""
-    check_strategy_name(text)
-    if parse(text)[0] not in TAUGHT:
-        _build(text, "coral reefs")
-
-
-def check_strategy_name(text: str) -> None:
-    """Whether a member may choose this strategy, as it is told."""
+def check_strategy(text: str, build: bool = True) -> None:
+    """Refuse a strategy that a member may not choose, as it is told, or that cannot be made; one that takes a file is
+    not made here.
+    """
     name, given = parse(text)
     if name in TAUGHT and given.pop("file", KEPT["strategy"]) != KEPT["strategy"]:
         raise InputError(f"{name} takes no file here: choose a model of yours")
@@ -194,6 +189,8 @@ def check_strategy_name(text: str) -> None:
                     raise InputError(f"{name} can't play {arm!r}: its arms are names of strategies, with + in between")
         else:
             _check_parameter(name, key, value, {**takes, **steering})
+    if build and name not in TAUGHT:
+        _build(text, "coral reefs")
 
 
 def check_judge(text: str, examples: bool = False) -> None:
@@ -232,41 +229,32 @@ def _is_safe(kind: Any) -> bool:
     return kind in (int, float, bool) or (len(kinds) == 1 and kinds[0] in (int, float, bool))
 
 
-def _try(wishes: Wishes, place: Callable[[str], Path] = Path) -> None:
+def _try(wishes: Wishes, place: Callable[[str], Path]) -> None:
     """Make everything that the crawl will be made of, so that it can't fail for this later."""
+    name, given = parse(wishes.strategy)
     if wishes.strategy_model:
-        name, given = parse(wishes.strategy)
         _build(spell(name, {**given, "file": str(place(wishes.strategy_model))}), wishes.words, wishes.targets)
         return
-    made = options(wishes, ["https://example.org/"])
-    chosen = Options.from_mapping({**made, "examples": []}, "the wishes")
     if wishes.words:
-        make_topic(chosen)
-    if wishes.strategy != AUTOMATIC and STRATEGIES[parse(wishes.strategy)[0]].needs == WORDS:
+        made = options(wishes, ["https://example.org/"]) | {"examples": []}
+        make_topic(Options.from_mapping(made, "the wishes"))
+    if name != AUTOMATIC and STRATEGIES[name].needs == WORDS:
         _build(wishes.strategy, wishes.words)
 
 
 def _build(text: str, words: str, targets: Sequence[str] = ()) -> None:
-    facts: dict[str, Any] = {
-        "seed": 0,
-        "budget": 100,
-        "threshold": 0.1,
-        "probability": False,
-        "words": words,
-        "stems": None,
-        "ontology": "",
-        "targets": list(targets),
-    }
+    facts = {"seed": 0, "budget": 100, "threshold": 0.1, "probability": False, "stems": None, "ontology": ""}
     try:
-        make_strategy(text, **facts)
+        make_strategy(text, **facts, words=words, targets=list(targets))
     except (ArithmeticError, TypeError) as error:
         raise InputError(f"{text} can't be made: {error}") from error
 
 
-def _address(text: str, what: str) -> str:
+def web_address(text: str, what: str = "") -> str:
+    """Return an address in canonical form; `what` it is, for the message if it is none."""
     url = check_seed(text)
     if url is None:
-        raise InputError(f"the {what} {text[:200]!r} is not a web address: write it like https://example.org/page")
+        raise InputError(f"{what}{text[:200]!r} is not a web address: write it like https://example.org/page")
     return url
 
 

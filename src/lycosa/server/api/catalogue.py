@@ -5,12 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from lycosa.core.errors import InputError
 from lycosa.people import catalogue
 from lycosa.people.permissions import NotFound, found
 from lycosa.server.api import Body
 from lycosa.server.guards import Person, needs
-from lycosa.web.urls import check_seed
+from lycosa.server.validation import web_address
 
 router = APIRouter(tags=["catalogue"])
 
@@ -74,7 +73,7 @@ def get_catalogue(person: Person = needs("read")) -> Catalogue:
 @router.post("/catalogue", status_code=201, responses={409: {"description": "It is there already"}})
 def add_entry(body: NewEntry, person: Person = needs("admin")) -> CatalogueEntry:
     """Add a seed."""
-    given = {**body.model_dump(), "url": _address(body.url)}
+    given = {**body.model_dump(), "url": web_address(body.url)}
     row = catalogue.add(person.site.database, person.site.clock(), **given)
     person.record("catalogue entry added", row["id"], f"{row['preference']}: {row['url']}")
     return CatalogueEntry(**row)
@@ -85,7 +84,7 @@ def change_entry(entry: str, body: ChangedEntry, person: Person = needs("admin")
     """Change a seed. Crawls that have already started are not affected."""
     given = body.model_dump(exclude_none=True)
     if "url" in given:
-        given["url"] = _address(given["url"])
+        given["url"] = web_address(given["url"])
     row = found(catalogue.change(person.site.database, entry, **given), "entry")
     person.record("catalogue entry changed", row["id"], f"{row['preference']}: {row['url']}")
     return CatalogueEntry(**row)
@@ -97,10 +96,3 @@ def remove_entry(entry: str, person: Person = needs("admin")) -> None:
     if not person.site.database.delete("catalogue", entry):
         raise NotFound("no such entry")
     person.record("catalogue entry removed", entry)
-
-
-def _address(text: str) -> str:
-    url = check_seed(text)
-    if url is None:
-        raise InputError(f"{text[:200]!r} is not a web address: write it like https://example.org/page")
-    return url

@@ -256,12 +256,8 @@ def compare_versions(
 def _versions_of(collection: Collection, url: str) -> list[tuple[int, Visit]]:
     """The versions of a page with their numbers in the log, the oldest first; empty where the crawl has none."""
     for node in spellings(url):
-        found = [
-            (seq, visit)
-            for seq, visit in collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
-            if isinstance(visit, Visit)
-        ]
-        if found:
+        rows = collection.log.numbered(f"node = ? AND {VERSIONS}", given=(node,))
+        if found := [(seq, visit) for seq, visit in rows if isinstance(visit, Visit)]:
             return found
     return []
 

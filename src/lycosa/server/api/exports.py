@@ -29,7 +29,6 @@ from lycosa.collection.export.selection import Selection
 from lycosa.collection.reading import Collection
 from lycosa.core.errors import LycosaError
 from lycosa.people import erasing, models
-from lycosa.people.database import Row
 from lycosa.server.api.pages import Threshold
 from lycosa.server.guards import CrawlAccess, InterestAccess, Person, crawl_to, interest_to, needs
 from lycosa.server.streaming import Busy, streamed
@@ -55,30 +54,22 @@ FILE: dict[int | str, dict[str, Any]] = {
 def export_everything(person: Person = needs("account")) -> StreamingResponse:
     """All data of a person as a zip file: what the database stores about them, and the pages of their crawls."""
     database = person.site.database
-    rows = database.rows(
-        "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
-        "WHERE i.owner = :owner ORDER BY i.created, c.number",
-        owner=person.id,
-    )
     person.record("account exported", person.id)
     taught = {
         f"models/{row['kind']}-{row['id'][:6]}": person.site.settings.model_file(row["id"])
         for row in models.of_person(database, person.id)
         if row["state"] == "ready"
     }
-    return _zip(person, erasing.data_of_person(database, person.id), rows, "lycosa", taught)
+    return _zip(person, erasing.data_of_person(database, person.id), "lycosa", taught, owner=person.id)
 
 
 @router.get("/interests/{interest}/export", response_class=StreamingResponse, responses=ZIP)
 def export_interest(access: InterestAccess = interest_to("own", "account")) -> StreamingResponse:
     """The same for one interest."""
-    database, interest = access.site.database, access.interest
-    rows = database.rows(
-        "SELECT id, number, interest FROM crawl WHERE interest = :interest ORDER BY number", interest=interest["id"]
-    )
-    access.person.record("interest exported", interest["id"])
-    data = erasing.data_of_interest(database, interest["id"])
-    return _zip(access.person, data, [{**row, "name": interest["name"]} for row in rows], "lycosa-interest")
+    interest = access.interest["id"]
+    access.person.record("interest exported", interest)
+    data = erasing.data_of_interest(access.site.database, interest)
+    return _zip(access.person, data, "lycosa-interest", {}, id=interest)
 
 
 @router.get("/crawls/{crawl}/export", response_class=StreamingResponse, responses=FILE)
@@ -107,13 +98,20 @@ def export_crawl(
 
 
 def _zip(
-    person: Person, account: dict[str, Any], rows: list[Row], name: str, files: Mapping[str, Path] | None = None
+    person: Person, account: dict[str, Any], name: str, files: Mapping[str, Path], **interests: str
 ) -> StreamingResponse:
+    """Send the data of these interests with their crawls."""
     settings, now = person.site.settings, person.site.clock()
+    [(column, value)] = interests.items()
+    rows = person.site.database.rows(
+        "SELECT c.id, c.number, c.interest, i.name FROM crawl c JOIN interest i ON i.id = c.interest "
+        f"WHERE i.{column} = :value ORDER BY i.created, c.number",
+        value=value,
+    )
     crawls = [
         (_folder(row["name"], row["interest"], row["number"]), settings.crawl_directory(row["id"])) for row in rows
     ]
-    return _sent(person, lambda out: _pack(out, account, crawls, now, files or {}), "application/zip", f"{name}.zip")
+    return _sent(person, lambda out: _pack(out, account, crawls, now, files), "application/zip", f"{name}.zip")
 
 
 def _sent(person: Person, write: Callable[[IO[bytes]], object], kind: str, name: str) -> StreamingResponse:

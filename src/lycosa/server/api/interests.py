@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 
 from lycosa.people import crawls, erasing, interests, sharing
 from lycosa.people.permissions import Mode, NotFound
-from lycosa.people.typed import line
 from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body
 from lycosa.server.api.crawls import Crawl, crawl_as_told
@@ -246,15 +245,11 @@ def read_file(file: UploadFile, person: Person = needs("write")) -> Imported:
     body = file.file.read(MOST_BYTES + 1)
     if len(body) > MOST_BYTES:
         raise HTTPException(413, f"the file has more than {MOST_BYTES // 1_000_000} MB: split it")
-    source = read_seeds(body, _name(file.filename or ""))
-    found: dict[str, str] = {}
-    skipped = source.skipped
-    for text in source.lines:
-        url = check_seed(text)
-        if url is None:
-            skipped += 1
-        else:
-            found.setdefault(url, "")
+    name = (file.filename or "").replace("\\", "/").rpartition("/")[2].strip()[:100]
+    source = read_seeds(body, name if name and name.isprintable() else "the file")
+    listed = [check_seed(text) for text in source.lines]
+    skipped = source.skipped + listed.count(None)
+    found = {url: "" for url in listed if url is not None}
     for url, title in zip(source.links.urls, source.links.anchors, strict=True):
         found.setdefault(url, title)
     notes = [source.note] if source.note else []
@@ -266,9 +261,3 @@ def read_file(file: UploadFile, person: Person = needs("write")) -> Imported:
     urls = [Found(url=url, title=title[:300]) for url, title in list(found.items())[:MOST_URLS]]
     form = {"sitemap index": "sitemap", "html page": "page"}.get(source.form, source.form)
     return Imported(form=form, urls=urls, skipped=skipped, note="; ".join(notes))
-
-
-def _name(given: str) -> str:
-    """What to call the file in a message: as it was called, if that can be shown."""
-    name = given.replace("\\", "/").rpartition("/")[2].strip()[:100]
-    return line(name, "the name", 100) if name and name.isprintable() else "the file"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter
@@ -44,40 +45,32 @@ def list_strategies(person: Person = needs("read")) -> list[Choice]:
     """How a crawl may choose what to fetch next."""
     groups = {name: title for title, names in GROUPS.items() for name in names}
     offered = {name: STRATEGIES[name] for name in groups if name in GUIDES or name in TAUGHT}
-    return _choices(offered, STRATEGY, strategy_parameters, groups)
+    return _choices(offered, [STRATEGY], strategy_parameters, groups)
 
 
 @router.get("/judges")
 def list_judges(person: Person = needs("read")) -> list[Choice]:
     """How pages may be judged."""
-    return _choices(JUDGES, AUTOMATIC_JUDGE, judge_parameters, {})
+    return _choices(JUDGES, [AUTOMATIC_JUDGE], judge_parameters)
 
 
 @router.get("/detectors")
 def list_detectors(person: Person = needs("read")) -> list[Choice]:
     """How changes can be detected; several detectors together see more."""
-    return [
-        Choice(
-            name=name,
-            summary=entry.summary,
-            automatic=name in DETECTING,
-            paper=entry.paper,
-            parameters={},
-            model="",
-            group="",
-        )
-        for name, entry in DETECTORS.items()
-    ]
+    return _choices(DETECTORS, DETECTING)
 
 
 def _choices(
-    entries: Mapping[str, Any], automatic: str, parameters: Callable[[str], Any], groups: Mapping[str, str]
+    entries: Mapping[str, Any],
+    automatic: Container[str],
+    parameters: Callable[[str], Any] = lambda name: {},
+    groups: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Choice]:
     return [
         Choice(
             name=name,
             summary=SUMMARIES.get(name, entry.summary),
-            automatic=name == automatic,
+            automatic=name in automatic,
             paper=entry.paper,
             parameters=choices(parameters(name)),
             model=TAUGHT.get(name, ""),
