@@ -46,13 +46,12 @@ def test_short_sequences_are_aligned_exactly(a: list[int], b: list[int]) -> None
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that make small sequences take the way of long ones."""
     monkeypatch.setattr(rows, "EXACT", 4)
-    monkeypatch.setattr(rows, "STRETCHES", (4, 1))
 
 
 @pytest.mark.usefixtures("small_bounds")
 @pytest.mark.parametrize("letters", [1, 2, 3, 20, 1000])
 def test_the_long_way_is_right_whatever_it_meets(letters: int) -> None:
-    """Anchors, cuts and pieces never align what is not equal, nor out of order."""
+    """Pieces never align what is not equal, nor out of order."""
     chance = random.Random(letters)
     for _ in range(300):
         a = chance.choices(range(letters), k=chance.randrange(60))
@@ -61,21 +60,6 @@ def test_the_long_way_is_right_whatever_it_meets(letters: int) -> None:
             at = chance.randrange(len(b) + 1)
             b[at : at + chance.randrange(6)] = chance.choices(range(letters), k=chance.randrange(6))
         assert is_alignment(a, b, align(a, b))
-
-
-@pytest.mark.usefixtures("small_bounds")
-def test_anchors_find_what_stayed() -> None:
-    """Two insertions in a sequence of different elements: all that was there is found again."""
-    a = list(range(100))
-    b = [*a[:30], 500, 501, *a[30:70], 502, *a[70:]]
-    assert 100 == len(align(a, b))
-
-
-@pytest.mark.usefixtures("small_bounds")
-def test_a_part_that_moved_costs_no_more_than_itself() -> None:
-    """The longest chain of anchors leaves out the shorter part: 100 elements, 20 of them moved to the end."""
-    a = list(range(100))
-    assert 80 == len(align(a, [*a[:10], *a[30:], *a[10:30]]))
 
 
 def texts() -> list[tuple[list[int], list[int]]]:
@@ -117,7 +101,7 @@ def test_work_grows_with_the_length_not_with_its_square(letters: int) -> None:
         a = chance.choices(range(letters), k=length)
         return a, [*chance.choices(range(letters), k=length // 2), *a[length // 2 :], letters]
 
-    short, long = pair(8_000), pair(32_000)
+    short, long = pair(12_000), pair(48_000)
     assert len(short[0]) * len(short[1]) > rows.EXACT
     assert lines(lambda: align(*long)) < 8 * lines(lambda: align(*short))
 
