@@ -45,10 +45,10 @@ def test_the_feed_has_what_the_standard_wants() -> None:
             "The version before is of 2023-11-14 22:12 UTC.") == (summary.get("type"), summary.text)  # fmt: skip
 
 
-def test_an_excerpt_is_part_of_the_summary() -> None:
-    """What came and went is told if someone knows it."""
-    feed = Tree.fromstring(atom([TOLD], crawl=CRAWL, title="", excerpt=lambda told: f"+ bleached <b> {told.seq}"))
-    assert "+ bleached <b> 7" in (feed.findtext("a:entry/a:summary", namespaces=IN) or "")
+def test_atom_summary_is_what_is_said() -> None:
+    """A summary is given where more is known than the change itself says."""
+    feed = Tree.fromstring(atom([TOLD], crawl=CRAWL, title="", says=lambda told: f"+ bleached <b> {told.seq}"))
+    assert "+ bleached <b> 7" == feed.findtext("a:entry/a:summary", namespaces=IN)
 
 
 def test_updated_is_the_newest_entry() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from held_port import held_port
 from lycosa.core.errors import InputError
 from lycosa.core.options import Options
-from lycosa.refresh.feeds import ATOM, JSON
+from lycosa.refresh.feeds import ATOM
 from lycosa.refresh.notify import NAME, Channel, Notifier, channels_of
 from lycosa.store.log import SqliteLog
 from lycosa.testing.simulation import run_virtual
@@ -52,11 +51,11 @@ def test_notifier_writes_feeds(tmp_path: Path) -> None:
     async def watch() -> list[int]:
         notifier.start()
         await asyncio.sleep(1)
-        counts = [len(json.loads((tmp_path / JSON).read_text())["items"])]
+        counts = [(tmp_path / ATOM).read_text().count("<entry>")]
         log.append(look(text()))
         notifier.news()
         await asyncio.sleep(6)
-        counts.append(len(json.loads((tmp_path / JSON).read_text())["items"]))
+        counts.append((tmp_path / ATOM).read_text().count("<entry>"))
         await notifier.close()
         return counts
 

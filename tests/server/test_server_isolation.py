@@ -20,7 +20,6 @@ OPEN = {
     "GET /invitations/check",
     "GET /health",
     "GET /feeds/{key}/changes.atom",
-    "GET /feeds/{key}/changes.json",
 }
 """What nobody needs to sign in for. The feeds' key is the secret; what a wrong one gets is tested with the feeds."""
 

@@ -67,7 +67,6 @@ def changes(
     relevant: Annotated[bool, typer.Option("--relevant", help="Only relevant pages.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Explain how each change was detected.")] = False,
     atom: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the changes as an Atom feed.")] = None,
-    json_feed: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the changes as a JSON Feed.")] = None,
     json: Json = False,
 ) -> None:
     """List changed, vanished, moved, returned and new pages."""
@@ -85,8 +84,8 @@ def changes(
         asked = _asked(log, directory, since, time.time())
         if relevant:
             wanted = replace(wanted, relevant=float(log.setting("threshold", 0.0)))
-        if atom or json_feed:
-            _write(log, wanted, asked, options.subject, atom, json_feed)
+        if atom:
+            _write(log, wanted, asked, options.subject, atom)
         elif json:
             _as_json(log, directory, wanted, asked)
         else:
@@ -140,19 +139,15 @@ def _remember(directory: Path, seq: int, at: float) -> None:
 # -- for machines ----------------------------------------------------------------------------------------------
 
 
-def _write(
-    log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, atom_file: Path | None, json_feed_file: Path | None
-) -> None:
+def _write(log: SqliteLog, wanted: Wanted, asked: _Asked, title: str, file: Path) -> None:
     shown = [told for told in feeds.newest(log, wanted, upto=asked.upto, since=asked.since) if told.seq > asked.after]
-    crawl = ledger.identity(log).urn
     at, _ = ledger.last_look(log)
     excerpt = Excerpts(Versions(log, log.path.parent / "archive"))
-    if atom_file:
-        feeds.save(atom_file, feeds.atom(shown, crawl=crawl, title=title, at=at, excerpt=excerpt))
-    if json_feed_file:
-        feeds.save(json_feed_file, feeds.json_feed(shown, crawl=crawl, title=title, excerpt=excerpt))
-    for file in filter(None, (atom_file, json_feed_file)):
-        print(f"{file}: {many(len(shown), 'change')}")
+    body = feeds.atom(
+        shown, crawl=ledger.identity(log).urn, title=title, at=at, says=lambda told: ledger.story(told, excerpt(told))
+    )
+    feeds.save(file, body)
+    print(f"{file}: {many(len(shown), 'change')}")
 
 
 def _as_json(log: SqliteLog, directory: Path, wanted: Wanted, asked: _Asked) -> None:

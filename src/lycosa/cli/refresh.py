@@ -82,7 +82,7 @@ def watch(
     """Keep a crawl fresh: revisit pages until Ctrl-C.
 
     Stays within a budget of requests per hour. When restarted, even after a crash, it continues where it was. Changes
-    are announced by feeds (changes.atom and changes.json in the directory), and by messages to --notify.
+    are announced by feeds (changes.atom in the directory), and by messages to --notify.
     """
     _join(directory)
     chosen = _chosen(directory, {"now": now, "requests": requests, "max_time": max_time, "dedupe": dedupe, **options})

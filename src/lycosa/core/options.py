@@ -383,7 +383,7 @@ class Options:
         metavar="URL",
     )
     notify_every: str = option("1h", "Shortest interval between messages of a watch.", metavar="TIME")
-    feeds: bool = option(True, "Write changes.atom and changes.json to the crawl's directory.")
+    feeds: bool = option(True, "Write changes.atom to the crawl's directory.")
     feed_url: str = option("", "Public address of the feeds, for feed readers.", metavar="URL")
     tell_kinds: list[str] = option(
         [],

@@ -11,7 +11,7 @@ A revisit is a visit like any other (core/engine.py), of a page that was visited
     memory      learns from the recorded visit, a fold over the log: histories, validators, hints, fates
     schedules   from the histories to the next look at each page: what the rates say; behaviours overrule it
     ledger      the log, read as a list of changes
-    feeds       Atom and JSON Feed files of changes
+    feeds       the Atom feed of changes
     notify      feeds and messages during a run
     diff        two versions side by side, for people
 """

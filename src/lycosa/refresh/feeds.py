@@ -1,17 +1,15 @@
-"""Changes as feeds: Atom (RFC 4287) and JSON Feed 1.1 (https://jsonfeed.org/version/1.1), and their two files.
+"""Changes as an Atom feed (RFC 4287), and its file.
 
-Ids are URNs, so that a feed may be moved; an entry is a change, not a page, so it is never updated. Text is plain text:
+Ids are URNs, so that it may be moved; an entry is a change, not a page, so it is never updated. Text is plain text:
 what pages say is escaped, and characters that XML has no place for are left out.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as Tree
 
 from lycosa.core.errors import StoreError
@@ -24,7 +22,6 @@ from lycosa.refresh.ledger import (
     Where,
     changes,
     end,
-    facts,
     identity,
     label,
     name,
@@ -39,7 +36,7 @@ from lycosa.web.urls import is_http
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 
-ATOM, JSON = "changes.atom", "changes.json"
+ATOM = "changes.atom"
 
 MOST = 200  # entries of a feed
 
@@ -51,7 +48,7 @@ def atom(
     title: str,
     at: float = 0.0,
     address: str = "",
-    excerpt: Excerpt = nothing,
+    says: Callable[[Told], str] = story,
     where: Where = nothing,
 ) -> bytes:
     """The feed of some changes, the newest first; `address` is where it will be found, `at` its time if it is empty,
@@ -70,12 +67,12 @@ def atom(
     if address:
         _add(feed, "link", rel="self", type="application/atom+xml", href=address)
     for item in changes:
-        _entry(feed, item, excerpt(item), where(item))
+        _entry(feed, item, says(item), where(item))
     text: str = Tree.tostring(feed, "unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
-def _entry(feed: Tree.Element, item: Told, excerpt: str, shown: str) -> None:
+def _entry(feed: Tree.Element, item: Told, says: str, shown: str) -> None:
     entry = _add(feed, "entry")
     _add(entry, "id", item.id)
     _add(entry, "title", f"{name(item)} ({label(item.change)})")
@@ -90,7 +87,7 @@ def _entry(feed: Tree.Element, item: Told, excerpt: str, shown: str) -> None:
     for term in _terms(item):
         _add(entry, "category", term=term)
     # An entry without a link to a page has to have content.
-    _add(entry, "summary" if is_http(item.url) or shown else "content", story(item, excerpt), type="text")
+    _add(entry, "summary" if is_http(item.url) or shown else "content", says, type="text")
 
 
 def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> Tree.Element:
@@ -98,45 +95,6 @@ def _add(parent: Tree.Element, tag: str, text: str = "", **attributes: str) -> T
     if text:
         child.text = text
     return child
-
-
-def json_feed(
-    changes: Sequence[Told],
-    *,
-    crawl: str,
-    title: str,
-    address: str = "",
-    excerpt: Excerpt = nothing,
-    where: Where = nothing,
-) -> bytes:
-    """The same as a JSON Feed. What the format has no name for is in `_lycosa`, as it asks.
-
-    >>> json.loads(json_feed([], crawl="urn:uuid:1", title="coral reefs"))["title"]
-    'Changes: coral reefs'
-    """
-    feed: dict[str, Any] = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": _title(title),
-        "description": "What changed, vanished, moved and is new",
-        **({"feed_url": address} if address else {}),
-        "authors": [{"name": "Lycosa"}],
-        "_lycosa": {"about": "What Lycosa knows of each change", "crawl": crawl},
-        "items": [_item(item, excerpt(item), where(item)) for item in changes],
-    }
-    return (json.dumps(feed, indent=1) + "\n").encode()
-
-
-def _item(item: Told, excerpt: str, shown: str) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        **({"url": shown} if shown else {}),
-        **({"external_url" if shown else "url": plain(item.url, 10_000)} if is_http(item.url) else {}),
-        "title": f"{name(item)} ({label(item.change)})",
-        "content_text": story(item, excerpt),
-        "date_published": stamp(item.at),
-        "tags": _terms(item),
-        "_lycosa": {**facts(item), "excerpt": excerpt},
-    }
 
 
 def _title(title: str) -> str:
@@ -164,17 +122,17 @@ class Feeds:
         self.directory, self.log, self.title, self.wanted = directory, log, title, wanted
         self.address = address if not address or address.endswith("/") else f"{address}/"
         self.excerpt = excerpt
-        self._excerpts: dict[str, str] = {}
+        self._told: dict[str, str] = {}  # by id
         self._newest: deque[Told] = deque(maxlen=MOST)  # oldest first
         self._read = 0
         self._unwritten = True
 
     def write(self) -> bool:
-        """Write both files if they would be others than those that are there; whether that was so."""
+        """Write the file if it would be another than the one that is there; whether that was so."""
         last = end(self.log)
         if not self._read:
             self._newest.extendleft(newest(self.log, self.wanted, upto=last))
-            self._excerpts = self._of_last_run()
+            self._told = self._of_last_run()
         else:
             for item in changes(self.log, after=self._read, upto=last, wanted=self.wanted):
                 self._newest.append(item)
@@ -183,23 +141,24 @@ class Feeds:
         if not self._unwritten:
             return False
         shown = list(reversed(self._newest))
-        known = self._excerpts
-        self._excerpts = {item.id: known[item.id] if item.id in known else self.excerpt(item) for item in shown}
-        crawl = identity(self.log).urn
-        written = False
-        for file, form in ((ATOM, atom), (JSON, json_feed)):
-            address = self.address and self.address + file
-            body = form(shown, crawl=crawl, title=self.title, address=address, excerpt=lambda it: self._excerpts[it.id])
-            written |= save(self.directory / file, body)
+        known = self._told
+        self._told = {it.id: known.get(it.id) or story(it, self.excerpt(it)) for it in shown}
+        address = self.address and self.address + ATOM
+        body = atom(
+            shown, crawl=identity(self.log).urn, title=self.title, address=address, says=lambda it: self._told[it.id]
+        )
+        written = save(self.directory / ATOM, body)
         self._unwritten = False
         return written
 
     def _of_last_run(self) -> dict[str, str]:
-        """The excerpts that are in the file: to make them anew, two versions of each page would have to be read."""
+        """What the file says of changes: to make excerpts again, two versions of each page would have to be read."""
         try:
-            items = json.loads(read_whole(self.directory / JSON, 10_000_000))["items"]
-            return {str(item["id"]): str(item["_lycosa"]["excerpt"]) for item in items}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            entries = Tree.fromstring(read_whole(self.directory / ATOM, 10_000_000)).iterfind("{*}entry")
+            return {
+                str(e.findtext("{*}id")): e.findtext("{*}summary") or e.findtext("{*}content") or "" for e in entries
+            }
+        except (OSError, Tree.ParseError):
             return {}
 
 

@@ -19,7 +19,7 @@ from lycosa.people import interests, permissions, visits
 from lycosa.people.permissions import NotFound
 from lycosa.refresh import ledger
 from lycosa.refresh.feeds import MOST as FEED
-from lycosa.refresh.feeds import atom, json_feed
+from lycosa.refresh.feeds import atom
 from lycosa.refresh.ledger import Told, label, plain, reasons
 from lycosa.server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to, open_to_all, site_of
 from lycosa.store.log import NAME, VERSIONS, SqliteLog
@@ -28,16 +28,12 @@ from lycosa.web.urls import lane
 router = APIRouter(tags=["changes"])
 
 LAST_SEQ = 2**53
-FEED_TYPES = {"atom": "application/atom+xml", "json": "application/feed+json"}
+ATOM = "application/atom+xml"
 
 MOST_ROWS = 2_000
 MOST_CHARACTERS = 1_000_000
 MOST_LINKS = 500
 LONGEST = 300_000  # characters of a version that are compared: a second's work
-
-
-def _answers(form: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {FEED_TYPES[form]: {"schema": {"type": "string"}}}}}
 
 
 class ChangeTold(BaseModel):
@@ -66,10 +62,9 @@ class Changes(BaseModel):
 
 
 class Feed(BaseModel):
-    """Addresses for a feed reader. Whoever knows one can read the changes: they are shown once."""
+    """An address for a feed reader. Whoever knows it can read the changes: it is shown once."""
 
     atom: str
-    json_: str = Field(alias="json")
 
 
 class DiffSide(BaseModel):
@@ -149,32 +144,27 @@ def mark_seen(access: InterestAccess = interest_to("read", "read")) -> None:
 
 @router.post("/interests/{interest}/feed")
 def open_feed(access: InterestAccess = interest_to("read", "account")) -> Feed:
-    """New addresses of the feeds; earlier ones are revoked."""
+    """A new address of the feed; an earlier one is revoked."""
     site, interest = access.site, access.interest["id"]
     key = visits.open_feed(site.database, interest, access.person.id)
     access.person.record("feed opened", interest)
-    return Feed.model_validate({form: _feed_address(site, key, form) for form in FEED_TYPES})
+    return Feed(atom=_feed_address(site, key))
 
 
 @router.delete("/interests/{interest}/feed", status_code=204)
 def close_feed(access: InterestAccess = interest_to("read", "account")) -> None:
-    """Revoke the addresses of the feeds."""
+    """Revoke the address of the feed."""
     visits.close_feed(access.site.database, access.interest["id"], access.person.id)
 
 
-@router.get("/feeds/{key}/changes.atom", response_class=Response, responses=_answers("atom"))
-def read_atom_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
+@router.get(
+    "/feeds/{key}/changes.atom",
+    response_class=Response,
+    responses={200: {"content": {ATOM: {"schema": {"type": "string"}}}}},
+)
+def read_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
     """The latest changes as Atom, for a feed reader: the key identifies the interest and the person."""
-    return _feed(site_of(request), key, "atom")
-
-
-@router.get("/feeds/{key}/changes.json", response_class=Response, responses=_answers("json"))
-def read_json_feed(request: Request, key: str, _: None = open_to_all()) -> Response:
-    """The same as a JSON Feed."""
-    return _feed(site_of(request), key, "json")
-
-
-def _feed(site: Site, key: str, form: str) -> Response:
+    site = site_of(request)
     database = site.database
     whose = visits.by_key(database, key)
     if whose is None:
@@ -189,14 +179,15 @@ def _feed(site: Site, key: str, form: str) -> Response:
             told = list(islice(_newest_first(site, directory, log), FEED))
             identity = ledger.identity(log).urn  # what it is called for ever
     page = f"{site.settings.base}/interests/{interest['id']}/changes"
-    facts: dict[str, Any] = {
-        "crawl": identity,
-        "title": interest["name"],
-        "address": _feed_address(site, key, form),
-        "where": lambda change: f"{page}#{change.seq}",
-    }
-    body = atom(told, at=interest["created"], **facts) if form == "atom" else json_feed(told, **facts)
-    return Response(body, media_type=FEED_TYPES[form])
+    body = atom(
+        told,
+        crawl=identity,
+        title=interest["name"],
+        at=interest["created"],
+        address=_feed_address(site, key),
+        where=lambda change: f"{page}#{change.seq}",
+    )
+    return Response(body, media_type=ATOM)
 
 
 def _newest_first(site: Site, directory: Path, log: SqliteLog, since: float = -1.0) -> Iterator[Told]:
@@ -228,8 +219,8 @@ def _change(log: SqliteLog, told: Told) -> ChangeTold:
     )
 
 
-def _feed_address(site: Site, key: str, form: str) -> str:
-    return f"{site.settings.base}/api/v1/feeds/{key}/changes.{form}"
+def _feed_address(site: Site, key: str) -> str:
+    return f"{site.settings.base}/api/v1/feeds/{key}/changes.atom"
 
 
 # -- two versions of a page, compared: bounded, however long the page is ---------------------------------------

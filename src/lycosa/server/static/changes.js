@@ -56,9 +56,9 @@ export function mount(panel, context) {
   );
 
   async function make() {
-    const { atom, json } = await call("POST", `/interests/${context.interest.id}/feed`);
+    const { atom } = await call("POST", `/interests/${context.interest.id}/feed`);
     const line = (name, address) => el("p", { class: "secret" }, [el("strong", { text: name }), el("code", { text: address }), copier(address)]);
-    feeds.replaceChildren(line("Atom", atom), line("JSON", json), el("p", { class: "note", text: "Shown only once: copy them now." }));
+    feeds.replaceChildren(line("Atom", atom), el("p", { class: "note", text: "Shown only once: copy it now." }));
   }
 
   async function revoke() {
