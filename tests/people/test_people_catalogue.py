@@ -15,7 +15,7 @@ def test_a_new_server_has_something_to_choose(database: Database) -> None:
     """The first start fills the catalogue; what an admin has emptied stays empty at the next."""
     catalogue.fill(database, NOW)
     first = catalogue.entries(database)
-    assert set(catalogue.DEFAULT) == catalogue.preferences(database)
+    assert {preference for preference, *_ in catalogue.default()} == catalogue.preferences(database)
     catalogue.fill(database, NOW)
     assert first == catalogue.entries(database)
     person(database, "Ada", "admin")
@@ -27,7 +27,7 @@ def test_a_new_server_has_something_to_choose(database: Database) -> None:
 
 def test_the_default_addresses_are_canonical() -> None:
     """What the catalogue begins with is spelled as a crawl knows it, and each stands there once."""
-    urls = [url for places in catalogue.DEFAULT.values() for url, _ in places]
+    urls = [url for _, url, _ in catalogue.default()]
     assert urls == [canonical(url) for url in urls]
     assert len(urls) == len(set(urls))
 

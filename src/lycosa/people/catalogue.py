@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib.resources import files
 
 from lycosa.core.errors import InputError
 from lycosa.people.database import Database, Row, Taken
@@ -13,45 +14,11 @@ from lycosa.text.tokens import stems, words_of
 
 MOST = 5_000  # entries
 
-_PORTAL = "https://en.wikipedia.org/wiki/Portal:"
 
-# What a new server begins with
-DEFAULT: dict[str, tuple[tuple[str, str], ...]] = {
-    "Climate and oceans": (
-        (f"{_PORTAL}Climate_change", "Wikipedia portal: climate change"),
-        (f"{_PORTAL}Oceans", "Wikipedia portal: oceans"),
-        ("https://www.ipcc.ch/", "Intergovernmental Panel on Climate Change"),
-        ("https://www.noaa.gov/", "National Oceanic and Atmospheric Administration"),
-    ),
-    "Computing": (
-        (f"{_PORTAL}Computer_programming", "Wikipedia portal: computer programming"),
-        ("https://www.python.org/", "Python"),
-        ("https://developer.mozilla.org/en-US/", "MDN Web Docs"),
-        ("https://www.w3.org/", "World Wide Web Consortium"),
-    ),
-    "Health and medicine": (
-        (f"{_PORTAL}Medicine", "Wikipedia portal: medicine"),
-        ("https://www.who.int/", "World Health Organization"),
-        ("https://medlineplus.gov/", "MedlinePlus"),
-    ),
-    "History and culture": (
-        (f"{_PORTAL}History", "Wikipedia portal: history"),
-        ("https://www.britishmuseum.org/", "British Museum"),
-        ("https://www.europeana.eu/en", "Europeana"),
-        ("https://www.gutenberg.org/", "Project Gutenberg"),
-    ),
-    "Music": (
-        (f"{_PORTAL}Music", "Wikipedia portal: music"),
-        ("https://musicbrainz.org/", "MusicBrainz"),
-        ("https://imslp.org/", "International Music Score Library Project"),
-    ),
-    "Science": (
-        (f"{_PORTAL}Science", "Wikipedia portal: science"),
-        (f"{_PORTAL}Astronomy", "Wikipedia portal: astronomy"),
-        ("https://www.nasa.gov/", "NASA"),
-        ("https://arxiv.org/", "arXiv"),
-    ),
-}
+def default() -> list[list[str]]:
+    """Return what a new server begins with: preference, address and title of each entry."""
+    listed = files("lycosa.people").joinpath("catalogue.tsv").read_text("utf-8")
+    return [line.split("\t") for line in listed.splitlines()]
 
 
 def fill(database: Database, now: float) -> None:
@@ -59,9 +26,8 @@ def fill(database: Database, now: float) -> None:
     if database.count("person") or database.count("catalogue"):
         return
     with suppress(Taken), database.transaction():  # taken: another process fills it in this very moment
-        for preference, places in DEFAULT.items():
-            for url, title in places:
-                add(database, now, preference, url, title)
+        for preference, url, title in default():
+            add(database, now, preference, url, title)
 
 
 def entries(database: Database) -> list[Row]:

@@ -18,13 +18,18 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData()
 
+
+def _table(name: str, *parts: SchemaItem) -> None:
+    Table(name, metadata, *parts)
+
+
 # Accounts. A name is kept as it was typed; `folded` is what makes it unique.
-Table(
+_table(
     "person",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("folded", Text, unique=True, nullable=False),
@@ -37,9 +42,8 @@ Table(
 
 # A link that makes an account, once, or lets its owner choose a new password. Only a digest of its code is kept, as of
 # every secret here.
-Table(
+_table(
     "invitation",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("digest", Text, unique=True, nullable=False),
     Column("role", Text, nullable=False),
@@ -52,9 +56,8 @@ Table(
     Column("used", Double),
 )
 
-Table(
+_table(
     "session",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("digest", Text, unique=True, nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
@@ -69,9 +72,8 @@ Table(
     Index("session_previous", "previous"),
 )
 
-Table(
+_table(
     "token",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("digest", Text, unique=True, nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
@@ -85,9 +87,8 @@ Table(
 )
 
 # Failed attempts to sign in, by name and by address.
-Table(
+_table(
     "attempt",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("source", Text, nullable=False),  # kind and digest: what was typed may have been a password
     Column("at", Double, nullable=False),
@@ -95,9 +96,8 @@ Table(
 )
 
 # What was done, by whom. Outlives the person: the name is kept as it was.
-Table(
+_table(
     "audit",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("at", Double, nullable=False),
     Column("person", Text, nullable=False, server_default=""),
@@ -110,9 +110,8 @@ Table(
 )
 
 # Seeds that the admin keeps, by preference: what a person who likes it may start from.
-Table(
+_table(
     "catalogue",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("preference", Text, nullable=False),
     Column("url", Text, nullable=False),
@@ -122,9 +121,8 @@ Table(
     UniqueConstraint("preference", "url"),
 )
 
-Table(
+_table(
     "interest",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("name", Text, nullable=False),
@@ -136,9 +134,8 @@ Table(
     Index("interest_owner", "owner"),
 )
 
-Table(
+_table(
     "share",
-    metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("mode", Text, nullable=False),  # read, edit
@@ -148,9 +145,8 @@ Table(
 )
 
 # One crawl: a directory, and what is wanted of it. `state` is the crawl process's word, `wanted` people's.
-Table(
+_table(
     "crawl",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
@@ -183,9 +179,8 @@ Table(
 # Yes and no to pages, and who gave it. One label a page: the last one counts. The crawl process appends labels to the
 # logs of an interest's crawls in the order of `number`, and notes in a crawl's `heard` how far it is: so a label waits
 # here while that process is away, and goes into each log once. Logs know no names.
-Table(
+_table(
     "feedback",
-    metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("url", Text, nullable=False),
     Column("number", Integer, nullable=False, server_default="0"),  # grows with every label of an interest
@@ -199,9 +194,8 @@ Table(
 )
 
 # Results that a person opened; kept only while the person's preferences allow it.
-Table(
+_table(
     "opened",
-    metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("url", Text, nullable=False),
@@ -211,9 +205,8 @@ Table(
 )
 
 # What became of a suggestion.
-Table(
+_table(
     "suggestion",
-    metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("kind", Text, nullable=False),  # seed, term, page
@@ -224,9 +217,8 @@ Table(
 )
 
 # Up to where a person has seen the changes of an interest; and the secret address of its feed, if there is one.
-Table(
+_table(
     "seen",
-    metadata,
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("at", Double, nullable=False, server_default="0"),
@@ -234,9 +226,8 @@ Table(
     PrimaryKeyConstraint("interest", "person"),
 )
 
-Table(
+_table(
     "notice",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("person", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("interest", Text, ForeignKey("interest.id", ondelete="CASCADE")),
@@ -248,9 +239,8 @@ Table(
 )
 
 # Trained or uploaded models. The content is a file of its own.
-Table(
+_table(
     "model",
-    metadata,
     Column("id", Text, primary_key=True),
     Column("owner", Text, ForeignKey("person.id", ondelete="CASCADE"), nullable=False),
     Column("name", Text, nullable=False),
@@ -268,17 +258,15 @@ Table(
 )
 
 # Directories whose rows are gone and that are still to be removed: also after a crash.
-Table(
+_table(
     "rubbish",
-    metadata,
     Column("crawl", Text, primary_key=True),
     Column("at", Double, nullable=False),
 )
 
 # The processes, and when they were last heard of.
-Table(
+_table(
     "process",
-    metadata,
     Column("name", Text, primary_key=True),
     Column("pid", Integer, nullable=False),
     Column("started", Double, nullable=False),

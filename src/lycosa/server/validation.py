@@ -110,10 +110,9 @@ def _check_models(wishes: Wishes, database: Database, owner: str, before: Wishes
         raise InputError("rules lead to classes: choose a classifier and select its classes instead of words")
 
 
-def harmless(chosen: Options, *, build: bool = True) -> None:
-    """Whether a crawl of these options is one that a member could have wished for: no file, class, network, proxy or
-    expression of anybody's. A directory may have come from elsewhere; so who opens one asks here.
-    `build`: try its strategy, too, where nobody is about to.
+def harmless(chosen: Options) -> None:
+    """Refuse options that no member could have wished for: a file, class, network, proxy or expression of anybody's. A
+    directory may have come from elsewhere; so who opens one asks here.
     """
     for item in fields(Options):
         if item.name not in _wished() and getattr(chosen, item.name) != default_of(item):
@@ -127,7 +126,7 @@ def harmless(chosen: Options, *, build: bool = True) -> None:
     if chosen.model not in ("", KEPT["model"]):
         raise InputError(f"its option model is none of its own files: {chosen.model[:100]!a}")
     if parse(chosen.strategy)[0] in STRATEGIES or not _is_name(chosen.strategy):
-        check_strategy(chosen.strategy, build)
+        check_strategy(chosen.strategy, build=False)
     by_model = bool(chosen.model) and chosen.judge == "model"
     if chosen.judge and not by_model and (parse(chosen.judge)[0] in TOPICS or not _is_name(chosen.judge)):
         check_judge(chosen.judge)
@@ -149,15 +148,14 @@ def _plain(chosen: Options) -> None:
 def harmless_directory(directory: Path) -> None:
     """The same for the crawl in a directory."""
     try:
-        harmless(Directory.read_options(directory), build=False)
+        harmless(Directory.read_options(directory))
     except InputError as error:
         raise InputError(f"the crawl in {directory} is none of this server's: {error}") from error
 
 
-def harmless_wishes(text: str, *, build: bool = True) -> None:
+def harmless_wishes(text: str) -> None:
     """The same for wishes as the database keeps them."""
-    made = options(Wishes.of_json(text), ["https://example.org/"])
-    harmless(Options.from_mapping(made, "the wishes"), build=build)
+    harmless(Options.from_mapping(options(Wishes.of_json(text), ["https://example.org/"]), "the wishes"))
 
 
 @cache

@@ -51,7 +51,7 @@ class RunningOnCluster(Running):
         """The crawl, where its shards' logs end; None if it was stopped before that."""
         around, self._reopening = self._around, False
         assert around.hosts is not None
-        harmless_wishes(self.row["wishes"], build=False)
+        harmless_wishes(self.row["wishes"])
         if not (self._directory / CONFIG).exists():
             self._was_judged([], self.asked)
             options = Options.from_mapping(self._options(), "crawl()")

@@ -171,7 +171,7 @@ class Running:
     async def _open(self) -> Crawl | None:
         """The crawl, where its log ends; None if it was stopped before that."""
         around, self._reopening = self._around, False
-        harmless_wishes(self.row["wishes"], build=False)
+        harmless_wishes(self.row["wishes"])
         if not (self._directory / CONFIG).exists():  # never begun, or killed before there was anything to go on with
             self._was_judged([], self.asked)
             crawl = self._crawl = self._new()
@@ -375,7 +375,7 @@ def judge_again(
         return None
     harmless_directory(directory)
     bring_together(directory)
-    harmless_wishes(row["wishes"], build=False)
+    harmless_wishes(row["wishes"])
     what, wishes = row["judging"], Wishes.of_json(row["wishes"])
     if teach(directory, words) or what == "labels":
         with _opened(directory) as (opened, log):
