@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.lab.certainty import against, band, holm, interval, paired, sign_flip
+from lycosa.lab.certainty import against, curve, holm, interval, paired, sign_flip
 
 SMALL = st.lists(st.integers(-5, 5), min_size=1, max_size=8)
 
@@ -28,7 +28,7 @@ def test_one_unit_has_no_interval() -> None:
     assert math.isnan(difference.low)
     assert math.isnan(difference.high)
     assert math.isnan(paired([], []).p)
-    assert np.isnan(band([[1.0, 2.0]]).low).all()
+    assert () == curve("it", [1, 2], [[1.0, 2.0]]).low
 
 
 def test_two_units_by_hand() -> None:
@@ -55,7 +55,7 @@ def test_units_without_a_value_are_left_out() -> None:
 def test_topics_weigh_the_same_however_many_seed_sets_they_have() -> None:
     """Topic a has 1 and 3, topic b 10: the mean is (2 + 10) / 2, not 14 / 3."""
     assert 6.0 == interval([1, 3, 10], groups=["a", "a", "b"]).mean
-    assert [6.0] == band([[1], [3], [10]], groups=["a", "a", "b"]).mean.tolist()
+    assert [6.0] == curve("it", [1], [[1], [3], [10]], groups=["a", "a", "b"]).y
     with pytest.raises(ValueError, match="3 values and 2 groups"):
         interval([1, 2, 3], groups=["a", "b"])
 
@@ -77,10 +77,10 @@ def test_one_topic_is_drawn_from_by_its_seed_sets() -> None:
 def test_a_band_is_an_interval_at_each_point() -> None:
     """The same draws at all points, so each column has the interval it would have alone."""
     curves = np.random.default_rng(2).random((6, 3))
-    told = band(curves, groups="aabbcc")
+    told = curve("it", [1, 2, 3], curves, groups="aabbcc")
     for column in range(3):
         alone = interval(curves[:, column], groups="aabbcc")
-        assert alone[:3] == pytest.approx((told.mean[column], told.low[column], told.high[column]))
+        assert alone[:3] == pytest.approx((told.y[column], told.low[column], told.high[column]))
 
 
 @settings(max_examples=25)

@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.checks import check_estimator
 from lycosa.core.errors import InputError
 from lycosa.estimators import STRATEGIES
 from lycosa.estimators.baselines import BreadthFirst
-from lycosa.estimators.oracle import Oracle
 from lycosa.lab.guides import Guide, guide_for
-from lycosa.lab.hunters import GROUPS, TrueScores, given, hunter, needs, told_for, wants
+from lycosa.lab.hunters import GROUPS, given, hunter, needs, told_for, wants
 from lycosa.lab.index import Index
 from lycosa.lab.preparing import prepare
 from lycosa.lab.seeds import seed_sets
@@ -60,14 +58,11 @@ def test_the_oracle_takes_the_best_it_has_found(graph: tuple[Index, Subject, Gui
 
 
 def test_the_oracle_is_that_of_production(graph: tuple[Index, Subject, Guide]) -> None:
-    """By an array in place of a dictionary: the same picks, in the lab's loop and in the engine."""
+    """The same picks, in the lab's loop and in the engine."""
     index, subject, guide = graph
-    from lycosa.core.strategies import steer
-
-    names = {str(index.names[node]): float(subject.truth[node]) for node in range(len(index))}
-    own = simulate(guide, steer(Oracle(names), "oracle"), [0], 6).nodes.tolist()
-    assert own == simulate(guide, steer(TrueScores(subject.truth, index), "oracle"), [0], 6).nodes.tolist()
-    assert own == crawl(index, Given(), steer(TrueScores(subject.truth, index), "oracle"), [0], 6).nodes.tolist()
+    made = lambda: hunter("oracle", index, subject, guide, budget=6, random_seed=0)  # noqa: E731
+    own = simulate(guide, made(), [0], 6).nodes.tolist()
+    assert own == crawl(index, Given(), made(), [0], 6).nodes.tolist()
 
 
 def test_craw4llm_knows_the_judge_and_not_the_truth(graph: tuple[Index, Subject, Guide]) -> None:
@@ -85,15 +80,8 @@ def test_the_oracle_can_be_steered_but_has_no_parameters(graph: tuple[Index, Sub
     """A batch of 2 ranks after every second page; scores of its own it is not given."""
     assert "cbdfeg" == picked(graph, "oracle,batch=1")
     assert set("bcdefg") == set(picked(graph, "oracle,batch=2"))
-    with pytest.raises(InputError, match="no parameter 'depth' in the lab"):
+    with pytest.raises(InputError, match="oracle has no parameter 'depth'"):
         picked(graph, "oracle,depth=3")
-
-
-def test_the_oracle_keeps_the_rules_of_estimators() -> None:
-    """In any table, named or numbered; nodes that the corpus does not have are worth nothing."""
-    index = Index.of({"a": ["b"]})
-    assert {"a": 0, "b": 1} == index.number_of  # looked up once, and then kept: no change that a score makes
-    check_estimator(lambda: TrueScores(np.array([0.5, 1], np.float32), index))
 
 
 def test_facts_of_the_crawl_reach_the_strategy(graph: tuple[Index, Subject, Guide]) -> None:

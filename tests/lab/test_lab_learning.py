@@ -12,10 +12,11 @@ from lycosa.core.protocols import Strategy
 from lycosa.core.strategies import Greedy, steer
 from lycosa.core.types import Page, Step, Visit
 from lycosa.estimators import estimator
+from lycosa.estimators.oracle import Oracle
 from lycosa.lab.corpora.recorded import embedded
 from lycosa.lab.experiments import Experiment
 from lycosa.lab.guides import Guide, told_judge
-from lycosa.lab.hunters import TrueScores, hunter
+from lycosa.lab.hunters import hunter
 from lycosa.lab.index import Index
 from lycosa.lab.indexing import write_index
 from lycosa.lab.learning import CrawlWords, Readings, learning_guide
@@ -180,9 +181,8 @@ def test_an_experiment_with_the_default_judge(web: Index, readings: Readings, tm
     assert kept == sorted((file.name, file.stat().st_mtime_ns) for file in (tmp_path / "mine" / "runs").iterdir())
     (one,), (subject,) = results.select("craw4llm"), subjects_of(web, ["cooking"])
     known = learning_guide(web, subject, "words", "probability", readings).beta
-    foreseen = simulate(
-        Guide.given(web), steer(TrueScores(known, web)), one.trace.nodes[: one.trace.seeds].tolist(), 30
-    )
+    judged = steer(Oracle(dict(zip(web.names, known.tolist(), strict=True))))
+    foreseen = simulate(Guide.given(web), judged, one.trace.nodes[: one.trace.seeds].tolist(), 30)
     assert foreseen.nodes.tolist() == one.trace.nodes.tolist()[:35]  # then come those for pages that were seen before
     plan.judge = "vector,idf=none"
     static = run(plan, tmp_path / "static", index=web, workers=1)

@@ -69,14 +69,6 @@ class Difference(NamedTuple):
         return f"{mean} (95 %: {low} to {high}; p = {self.p:.3f})" if sure else f"{mean} (one trial only)"
 
 
-class Band(NamedTuple):
-    """An interval for each point of a curve."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-
-
 def interval(
     values: ArrayLike, draws: int = DRAWS, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None
 ) -> Interval:
@@ -107,32 +99,23 @@ def interval(
     return Interval(mean, float(low), float(high), len(known))
 
 
-def band(curves: ArrayLike, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None) -> Band:
-    """`interval` for every column at once: one line of `curves` for each unit, the same units drawn at all points.
-
-    >>> band([[0.0, 1.0], [0.0, 3.0]]).mean.tolist()
-    [0.0, 2.0]
-    """
-    known = np.atleast_2d(np.asarray(curves, np.float64))
-    of = _numbered(groups, np.ones(len(known), np.bool_))
-    mean = _mean(of, known)
-    if len(known) < 2:
-        return Band(mean, np.full(len(mean), math.nan), np.full(len(mean), math.nan))
-    low, high = _tails(_drawn(tuple(of.tolist()), DRAWS, random_seed) @ known)
-    return Band(mean, low, high)
-
-
 def curve(
     label: str, x: Sequence[float], lines: ArrayLike, groups: Sequence[Hashable] | None = None, random_seed: int = 0
 ) -> Curve:
-    """The mean of some lines, one a unit, with its `band`; none where a single unit has no band.
+    """The mean of some lines, one a unit, with `interval` at every point, the same units drawn at all of them.
+
+    A single unit has no band.
 
     >>> curve("it", [1, 2], [[0.0, 1.0]])
     Curve(label='it', x=[1, 2], y=[0.0, 1.0], low=(), high=())
     """
-    mean, low, high = band(lines, random_seed=random_seed, groups=groups)
-    sure = bool(np.isfinite(low).all())
-    return Curve(label, x, mean.tolist(), low.tolist() if sure else (), high.tolist() if sure else ())
+    known = np.atleast_2d(np.asarray(lines, np.float64))
+    of = _numbered(groups, np.ones(len(known), np.bool_))
+    made = Curve(label, x, _mean(of, known).tolist())
+    if len(known) > 1:
+        low, high = _tails(_drawn(tuple(of.tolist()), DRAWS, random_seed) @ known)
+        made.low, made.high = low.tolist(), high.tolist()
+    return made
 
 
 def paired(a: ArrayLike, b: ArrayLike, random_seed: int = 0, *, groups: Sequence[Hashable] | None = None) -> Difference:

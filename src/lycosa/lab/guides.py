@@ -21,7 +21,7 @@ from lycosa.core.options import Options
 from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Links, Terms, Visit, as_stored
+from lycosa.core.types import Visit, as_stored
 from lycosa.lab.experiments import TOLD
 from lycosa.lab.index import Index
 from lycosa.lab.keeping import Columns, code_mark, corpus_mark, digest, load, save
@@ -49,7 +49,6 @@ class Guide:
     beta: NDArray[np.floating[Any]]
     alpha: NDArray[np.float32]
     threshold: float = 1e-9
-    name: str = "given"
     links: NDArray[np.float32] | None = None
     facets: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     data: list[bytes] = field(default_factory=list)
@@ -133,61 +132,38 @@ def strongest(index: Index, links: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class RecordedVisit(Visit):
-    """A visit that looks its words and links up when someone asks for them.
+    """A visit that looks up what is in the index when someone asks for it."""
 
-    What Visit has as slots that can be written are properties here, which no one writes: hence the remarks for mypy.
-    """
-
-    __slots__ = ("_data", "_guide", "_links", "_node", "_terms")
+    __slots__ = ("_at", "_guide")
 
     def __init__(self, guide: Guide, node: int, pick: int, arm: str, score: float) -> None:
-        self._guide, self._node = guide, node
-        self._links: Links | None = None
-        self._terms: Terms | None = None
-        self._data: dict[str, Any] | None = None
+        self._guide, self._at = guide, node
         self.kind, self.outcome = "page", "ok"
         self.pick, self.arm, self.score = pick, arm, score
         self.beta = guide.beta.item(node)
         self.retry_at, self.same_as, self.attempt, self.hops = 0.0, "", 1, 0
 
     def __getattr__(self, name: str) -> Any:
-        """What is not recorded is as in a visit of which nothing is known: no times, no address, no flags."""
-        return getattr(_PLAIN, name)
-
-    @property
-    def node(self) -> str:  # type: ignore[override]
-        return str(self._guide.index.names[self._node])
-
-    @property
-    def language(self) -> str:  # type: ignore[override]
-        return self._guide.index.page(self._node).language
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        return self._guide.index.page(self._node).title
-
-    @property
-    def terms(self) -> Terms:  # type: ignore[override]
-        if self._terms is None:
-            self._terms = self._guide.index.terms(self._node)
-        return self._terms
-
-    @property
-    def links(self) -> Links:  # type: ignore[override]
-        if self._links is None:
-            guide = self._guide
-            self._links = guide.index.page(self._node).links
-            here = slice(guide.index.link_start[self._node], guide.index.link_start[self._node + 1])
-            self._links.alphas = np.array((guide.alpha if guide.links is None else guide.links)[here])
-            self._links.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
-        return self._links
-
-    @property
-    def data(self) -> dict[str, Any]:  # type: ignore[override]
-        if self._data is None:
-            packed = self._guide.data[self._node] if self._guide.data else b""
-            self._data = msgpack.unpackb(packed) if packed else {}
-        return self._data
+        """Called for slots that have no value yet; what no corpus records is as in an empty visit."""
+        guide, node, made = self._guide, self._at, None
+        if name == "node":
+            made = str(guide.index.names[node])
+        elif name in ("language", "title"):
+            made = getattr(guide.index.page(node), name)
+        elif name == "terms":
+            made = guide.index.terms(node)
+        elif name == "links":
+            made = guide.index.page(node).links
+            here = slice(guide.index.link_start[node], guide.index.link_start[node + 1])
+            made.alphas = np.array((guide.alpha if guide.links is None else guide.links)[here])
+            made.facets = {name: np.array(column[here]) for name, column in guide.facets.items()}
+        elif name == "data":
+            packed = guide.data[node] if guide.data else b""
+            made = msgpack.unpackb(packed) if packed else {}
+        else:
+            return getattr(_PLAIN, name)
+        setattr(self, name, made)
+        return made
 
 
 _PLAIN = Visit("", "page", "ok", 0, status=200)
@@ -217,7 +193,9 @@ def guide_for(
     if not index.has_text:
         raise InputError(f"the corpus has no text to judge by {told}: take its scores as the guide (told = score)")
     judge = judge or JUDGES[told]
-    topic = make_judge(index, subject, told, judge)
+    if reason := learning(judge):
+        raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
+    topic = told_judge(index, subject, told, judge)()
     kinds = tuple(sorted(set(asked(topic, wants)) & set(WANTS))) if hasattr(topic, "facets") else ()
     stems = dict(topic.weights) if told == "examples" and isinstance(topic, Query) else {}
     path = None
@@ -226,17 +204,8 @@ def guide_for(
         key = digest(corpus_mark(index), told, code_mark(judge), kinds, learned, subject.targets, topic.threshold)
         path = Path(out) / "guides" / f"{key}.npz"
     guide = Guide.judged(index, topic, kinds, path, tell)
-    guide.name, guide.stems = f"{judge} by {told}", stems
+    guide.stems = stems
     return guide
-
-
-def make_judge(index: Index, subject: Subject, told: str, judge: str = "") -> Topic:
-    """The production judge, as a crawl would make it. One that learns while it crawls is refused."""
-    judge = judge or JUDGES[told]
-    reason = learning(judge)
-    if reason:
-        raise InputError(f"{reason}: its word depends on what was crawled before, and a guide speaks once for all")
-    return told_judge(index, subject, told, judge)()
 
 
 def told_judge(index: Index, subject: Subject, told: str, judge: str) -> Callable[[], Topic]:
@@ -284,5 +253,5 @@ def _given(index: Index, subject: Subject, told: str, judge: str) -> Guide:
     if told == "score" and not len(index.score):
         raise InputError("the corpus has no scores of its own: tell the guide words, examples or a model")
     if told == "truth":
-        guide.beta, guide.name = np.asarray(subject.truth, np.float32), "truth"
+        guide.beta = np.asarray(subject.truth, np.float32)
     return guide

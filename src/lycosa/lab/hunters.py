@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.protocols import Strategy
 from lycosa.core.spec import build, parse, spell
-from lycosa.core.strategies import steer
-from lycosa.core.table import Table
-from lycosa.core.types import Rows, Scores, Step
-from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STEERING, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
+from lycosa.estimators import BROWSING, KEYWORDS, MODEL, STRATEGIES, TAXONOMY, TOPIC, TRUTH, WORDS
 from lycosa.estimators import strategy as strategy_by_name
 from lycosa.estimators.bandit import settings
 from lycosa.lab.ahead import LINKS
@@ -22,7 +17,6 @@ from lycosa.lab.external import ExternalStrategy
 from lycosa.lab.guides import Guide
 from lycosa.lab.index import Index
 from lycosa.lab.learning import LearningGuide
-from lycosa.lab.simulation import IndexedTable
 from lycosa.lab.subjects import Subject
 
 # What a strategy is given, from least to most.
@@ -37,38 +31,6 @@ PROGRAM = "program"  # an outside program: `program,command=python crawler.py`
 _PREPARED: dict[str, set[str]] = {TAXONOMY: {"model", "rules"}, BROWSING: {"browsing"}}
 
 
-@dataclass
-class TrueScores:
-    """The oracle of the lab: a row is worth the truth of its node, looked up in the column of all nodes.
-
-    The same as `lycosa.estimators.oracle.Oracle`, without a dictionary of millions of names.
-
-    >>> index = Index.of({"a": ["b", "c"]}); table = IndexedTable(index); _ = table.seed(2)
-    >>> TrueScores(np.array([0, .5, 1], np.float32), index).score(np.array([0], np.int32), table).tolist()
-    [1.0]
-
-    Paper: Gouriten et al. 2014, section 6.
-    """
-
-    proportional: ClassVar[bool] = True
-
-    truth: NDArray[np.floating[Any]] = field(repr=False, compare=False)
-    index: Index = field(repr=False, compare=False)
-    known_: int = field(default=0, init=False, repr=False, compare=False)
-
-    def learn(self, step: Step, table: Table) -> Rows:
-        """Nothing is news but the rows that are new."""
-        new = step.children[step.children >= self.known_]
-        self.known_ = len(table)
-        return new
-
-    def score(self, rows: Rows, table: Table) -> Scores:
-        if isinstance(table, IndexedTable):
-            return self.truth[table.node_at[rows]].astype(np.float64)
-        nodes = [self.index.number_of.get(table.nodes[row], -1) for row in rows.tolist()]
-        return np.array([self.truth[node] if node >= 0 else 0.0 for node in nodes], np.float64)
-
-
 def hunter(
     text: str,
     index: Index,
@@ -80,18 +42,9 @@ def hunter(
     told: str = "words",
 ) -> Strategy:
     """The strategy that a text names, as a crawl would make it: with words, threshold, targets, files and chance."""
-    name, given = parse(text)
-    if kind(text) == TRUTH and "scores" not in given:
-        steering = {key: given.pop(key) for key in STEERING if key in given}
-        if "ahead" in given:
-            raise InputError(f"{text}: with ahead= it plans its whole crawl, and can't be steered or be an arm")
-        if given:
-            raise InputError(f"{name} has no parameter {next(iter(given))!r} in the lab: it knows the subject's truth")
-        known = TrueScores(guide.beta if foresees(text) else subject.truth, index)
-        return build(steer, steering, name, estimator=known, name=text, seed=random_seed)
     if kind(text) == TAXONOMY and not guide.data:
         raise InputError(
-            f"{name} needs to know the classes of pages: let the guide be told a model (told = model), not {guide.name}"
+            f"{text} needs to know the classes of pages: let the guide be told a model (told = model), not {told}"
         )
     facts: dict[str, Any] = {
         "seed": random_seed,
@@ -105,6 +58,9 @@ def hunter(
         "targets": subject.targets,
         "example_pages": [index.names[node] for node in subject.examples] if told == "examples" else [],
     }
+    if kind(text) == TRUTH:
+        truth = guide.beta if foresees(text) else subject.truth
+        facts["scores"] = {index.names[node]: float(truth[node]) for node in np.flatnonzero(truth).tolist()}
     return made(_with_files(text, subject), **facts)
 
 

@@ -28,7 +28,7 @@ from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Page, Seed, Task, Terms, Visit
 from lycosa.lab.guides import told_judge
 from lycosa.lab.index import Index
-from lycosa.lab.keeping import corpus_mark, digest, load, save
+from lycosa.lab.keeping import Columns, corpus_mark, digest, load, save
 from lycosa.lab.subjects import Subject
 from lycosa.text import embeddings
 from lycosa.text.vocabulary import BREAK, Head, Reading, Vocabulary
@@ -38,56 +38,32 @@ from lycosa.topics.probability.judge import vector_of
 from lycosa.topics.query import Query
 
 
-def _vectors() -> str:
-    """Which word vectors there are; empty for none."""
-    try:
-        return embeddings.digest()
-    except InputError:
-        return ""
-
-
-class Readings:
+class Readings(Vocabulary):
     """All pages of a corpus as numbers of its own words, in order; and the vector of each."""
 
     def __init__(self, index: Index, words: list[str], languages: list[str], columns: dict[str, NDArray[Any]]) -> None:
+        super().__init__()
         self.index, self.words, self.languages = index, words, languages
         self.start, self.every, self.vectors = columns["start"], columns["every"], columns["vectors"]
         self.link_words: dict[str, Any] = {}
         # pages, some 50 kB each
         self._page, self._reading = lru_cache(10_000)(index.page), lru_cache(10_000)(self._read)
-
-    @cached_property
-    def _reader(self) -> CorpusWords:
-        return CorpusWords(self)
+        self._append(words)
+        self._fit()
 
     @classmethod
     def of(cls, index: Index, out: Path | None = None, tell: Tell = silent) -> Readings:
         """Read all pages; or take what was read before from a file under `out`."""
-        path = out / "readings" / f"{digest(corpus_mark(index), _vectors())}.npz" if out is not None else None
-        if kept := load(path):
-            (words, languages), columns = kept
-            return cls(index, words, languages, columns)
-        made = cls._made(index, tell)
-        if path is not None:
-            save(path, [made.words, made.languages], start=made.start, every=made.every, vectors=made.vectors)
-        return made
-
-    @classmethod
-    def _made(cls, index: Index, tell: Tell) -> Readings:
-        words, languages, every, vectors = Vocabulary(), [], [], []
-        for node in range(len(index)):
-            page = index.page(node)
-            language, numbers, head = words.numbered(page)
-            languages.append(language)
-            every.append(numbers)
-            vectors.append(np.frombuffer(vector_of(page, language, head), np.int8))
-            tell("reading pages", node + 1, len(index))
-        columns = {
-            "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
-            "every": np.concatenate([*every, np.zeros(0, np.int32)]),
-            "vectors": np.array(vectors, np.int8).reshape(len(index), embeddings.DIMENSIONS),
-        }
-        return cls(index, words.terms, languages, columns)
+        try:
+            vectors = embeddings.digest()
+        except InputError:  # there are none
+            vectors = ""
+        path = out / "readings" / f"{digest(corpus_mark(index), vectors)}.npz" if out is not None else None
+        kept = load(path)
+        (words, languages), columns = kept or _read_all(index, tell)
+        if path is not None and kept is None:
+            save(path, [words, languages], **columns)
+        return cls(index, words, languages, columns)
 
     def page(self, node: int) -> Page:
         """A page of which links may be changed."""
@@ -100,28 +76,34 @@ class Readings:
 
     def _read(self, node: int) -> tuple[Reading, NDArray[np.int32]]:
         page = self._page(node)
-        reading, (_, every, _) = self._reader.read(page), self._reader.numbered(page)
+        reading, (_, every, _) = self.read(page), self.numbered(page)
         words, first = np.unique(every[every >= 0], return_index=True)
         return reading, words[np.argsort(first)]
+
+    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
+        node = self.index.number_of[page.node]
+        return self.languages[node], self.every[self.start[node] : self.start[node + 1]], None
 
     def vector(self, page: Page, language: str, head: Head | None) -> bytes:
         """As the judge would find it."""
         return bytes(self.vectors[self.index.number_of[page.node]])
 
 
-class CorpusWords(Vocabulary):
-    """Reads recorded pages by the numbers of the whole corpus."""
-
-    def __init__(self, readings: Readings) -> None:
-        super().__init__()
-        self._readings = readings
-        self._append(readings.words)
-        self._fit()
-
-    def numbered(self, page: Page) -> tuple[str, NDArray[np.int32], Head | None]:
-        readings = self._readings
-        node = readings.index.number_of[page.node]
-        return readings.languages[node], readings.every[readings.start[node] : readings.start[node + 1]], None
+def _read_all(index: Index, tell: Tell) -> tuple[Any, Columns]:
+    """Cut every page into words: the words and the languages, and columns of numbers and vectors."""
+    words, languages, every, vectors = Vocabulary(), [], [], []
+    for node in range(len(index)):
+        page = index.page(node)
+        language, numbers, head = words.numbered(page)
+        languages.append(language)
+        every.append(numbers)
+        vectors.append(np.frombuffer(vector_of(page, language, head), np.int8))
+        tell("reading pages", node + 1, len(index))
+    return (words.terms, languages), {
+        "start": np.concatenate([[0], np.cumsum([len(numbers) for numbers in every])]).astype(np.int64),
+        "every": np.concatenate([*every, np.zeros(0, np.int32)]),
+        "vectors": np.array(vectors, np.int8).reshape(len(index), embeddings.DIMENSIONS),
+    }
 
 
 class CrawlWords(Vocabulary):
@@ -174,7 +156,6 @@ class LearningGuide:
     index: Index
     readings: Readings
     make: Callable[[], Topic]
-    name: str
     threshold: float
     probability: bool
     stems: dict[str, float]
@@ -260,6 +241,6 @@ def learning_guide(index: Index, subject: Subject, told: str, judge: str, readin
 
     first = topic()
     return LearningGuide(
-        index, readings, topic, f"{judge} by {told}", first.threshold, bool(getattr(first, "probability", False)),
+        index, readings, topic, first.threshold, bool(getattr(first, "probability", False)),
         dict(getattr(first, "weights", {})) if told == "examples" else {},
     )  # fmt: skip

@@ -15,9 +15,6 @@ from lycosa.lab.index import Index
 
 FAR = np.iinfo(np.int32).max  # nothing relevant can be reached
 
-# More links than LARGE are reversed only if a search has more levels than SHALLOW.
-LARGE, SHALLOW = 2_000_000, 40
-
 Nodes = Sequence[int] | NDArray[np.integer[Any]]
 
 
@@ -29,19 +26,6 @@ def targets(start: NDArray[np.int64], target: NDArray[np.int32], nodes: NDArray[
     """
     reached: NDArray[np.int32] = target[runs(start[nodes], start[nodes + 1] - start[nodes])]
     return reached
-
-
-def each_once(nodes: NDArray[np.integer[Any]], of: int) -> NDArray[np.int64]:
-    """The nodes of a graph with so many, in order and each once.
-
-    >>> each_once(np.array([4, 1, 4]), 5).tolist(), each_once(np.array([4, 1, 4]), 1000).tolist()
-    ([1, 4], [1, 4])
-    """
-    if len(nodes) < of // 16:  # from then on, ticking off is quicker than sorting
-        return np.unique(nodes).astype(np.int64)
-    named = np.zeros(of, np.bool_)
-    named[nodes] = True
-    return np.flatnonzero(named)
 
 
 def distances_from(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
@@ -62,14 +46,14 @@ def distances_from(index: Index, seeds: Nodes, seen: NDArray[np.bool_] | None = 
         beyond = [np.zeros(0, np.int64)]
         while len(nodes):  # what is seen is as near as the page that links to it
             linked = targets(index.child_start, index.child, nodes)
-            nodes = each_once(linked[distance[linked] < 0], len(index))
+            nodes = np.unique(linked[distance[linked] < 0])
             free = seen[nodes] if seen is not None else np.zeros(len(nodes), np.bool_)
             beyond.append(nodes[~free])
             nodes = nodes[free]
             distance[nodes] = paid
         paid += 1
         nodes = np.concatenate(beyond)
-        nodes = each_once(nodes[distance[nodes] < 0], len(index))
+        nodes = np.unique(nodes[distance[nodes] < 0])
         distance[nodes] = paid
     return distance
 
@@ -86,34 +70,21 @@ def reachable(index: Index, seeds: Nodes) -> NDArray[np.bool_]:
 def distances_to(index: Index, relevant: NDArray[np.bool_]) -> NDArray[np.int32]:
     """From each node the number of links to the nearest relevant one; FAR where there is no way.
 
-    Level by level from the relevant nodes backwards: over the reversed links or, as long as a large graph goes on
-    being shallow, by looking through all links, which is faster than to sort them.
-
     >>> index = Index.of({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
     >>> distances_to(index, np.array([False, False, True, False])).tolist() == [2, 1, 0, FAR]
     True
     """
     distances = np.where(relevant, 0, FAR).astype(np.int32)
     level, distance = np.flatnonzero(relevant), 0
-    start, source = (None, None) if len(index.child) > LARGE else _reversed(index)
-    while len(level):
-        distance += 1
-        if start is None or source is None:
-            level = np.flatnonzero(linking(index, distances == distance - 1) & (distances == FAR))
-            if distance == SHALLOW:
-                start, source = _reversed(index)
-        else:
-            before = targets(start, source, level)
-            level = each_once(before[distances[before] == FAR], len(index))
-        distances[level] = distance
-    return distances
-
-
-def _reversed(index: Index) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """For each node where its parents begin, and the parents of all."""
     order = np.argsort(index.child, kind="stable")
     source = np.repeat(np.arange(len(index), dtype=np.int32), np.diff(index.child_start))[order]
-    return np.concatenate([[0], np.cumsum(np.bincount(index.child, minlength=len(index)))]), source
+    start = np.concatenate([[0], np.cumsum(np.bincount(index.child, minlength=len(index)))])
+    while len(level):
+        distance += 1
+        before = targets(start, source, level)
+        level = np.unique(before[distances[before] == FAR])
+        distances[level] = distance
+    return distances
 
 
 def linking(index: Index, nodes: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -130,7 +101,7 @@ def leads(index: Index, seeds: Sequence[int], relevant: NDArray[np.bool_]) -> bo
     reached[level] = True
     while len(level):
         after = targets(index.child_start, index.child, level)
-        level = each_once(after[~reached[after]], len(index))
+        level = np.unique(after[~reached[after]])
         if relevant[level].any():
             return True
         reached[level] = True
