@@ -361,8 +361,54 @@ def test_answers_that_overtake_each_other(visit: Any, site: SiteUnderTest, compl
 
 
 def stand(site: SiteUnderTest, seen: Crawled, state: str) -> None:
-    """A crawl stands like this, and all its pages are judged."""
-    site.database.run("UPDATE crawl SET state = :state, judging = '' WHERE id = :id", state=state, id=seen.crawl)
+    """A crawl stands like this, and all its pages are judged, by all labels."""
+    site.database.run(
+        "UPDATE crawl SET state = :state, judging = '', heard = COALESCE((SELECT MAX(number) FROM feedback "
+        "WHERE interest = crawl.interest), 0) WHERE id = :id",
+        state=state,
+        id=seen.crawl,
+    )
+
+
+def test_labels_of_others_show(visit: Any, site: SiteUnderTest, complaints: list[str]) -> None:
+    """What one person says shows on the other's page, which is not loaded again: on the page's buttons, in the head, in
+    the count of the results, and in the list of labels.
+    """
+    seen = crawled(site, visit("Labelling Ada"), "e")
+    seen.made.close()
+    stand(site, seen, "finished")
+    name = seen.address.rsplit("/", 1)[-1]
+    other, ada = visit("Looking Bob", "reader"), site.sign_in("Labelling Ada")
+    shared = ada.put(f"/api/v1/interests/{name}/shares", json={"name": "Looking Bob", "mode": "read"})
+    assert 200 == shared.status_code, shared.text
+    for page in (seen.page, other):
+        page.goto(f"{seen.address}#results")
+        page.locator(".results .result").first.wait_for()
+    other.evaluate("window.stays = true")
+    listed = page_count(other)
+    assert listed == relevant_in_head(other)
+    words = seen.page.locator(".result .verdicts").first
+    title = words.get_attribute("aria-label")
+    words.get_by_role("button", name="No").click()
+    for page in (seen.page, other):
+        wait(lambda page=page: relevant_in_head(page) == listed - 1, "the head does not show it")
+        wait(lambda page=page: page_count(page) == listed - 1, "the count does not show it")
+    other.get_by_role("tab", name="Labels").click()
+    other.locator(".labels .badge", has_text="no").wait_for()
+    words = seen.page.get_by_role("group", name=title)
+    words.get_by_role("button", name="Yes").click()
+    other.locator(".labels .badge", has_text="yes").wait_for()
+    wait(lambda: relevant_in_head(other) == listed, "the head does not show it")
+    assert other.evaluate("window.stays")
+    assert [] == complaints
+
+
+def relevant_in_head(page: Any) -> int:
+    return int(page.locator("#interest-note").inner_text().split(" relevant")[0].rsplit(" ", 1)[-1])
+
+
+def page_count(page: Any) -> int:
+    return int(page.locator("#panel-results > .note").inner_text().split(" page")[0])
 
 
 def says_last(page: Any) -> None:

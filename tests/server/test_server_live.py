@@ -12,6 +12,7 @@ from lycosa.core.types import Visit
 from lycosa.people.database import DatabaseAway
 from lycosa.server.api import live as module
 from lycosa.server.api.live import EventStream, Feed
+from lycosa.server.crawler.running import recorded
 from lycosa.server.guards import CrawlAccess, Person
 from revisited_crawl import EPOCH, Revisited, html
 from site_maker import API, SiteUnderTest
@@ -149,6 +150,57 @@ def test_the_stream_of_a_finished_crawl_ends(world: CrawlOnSite) -> None:
     assert (HOME + "a", f"to {HOME}c", 0.3) == tuple(last["why"][key] for key in ("parent", "anchor", "score"))
     assert [0, 1, 1, 2] == told[4][1]["curve"]["found"]
     assert {"reason": "finished"} == told[-1][1]
+
+
+def test_a_stream_that_stays(world: CrawlOnSite) -> None:
+    """After the end it brings labels with the counts that follow from them, and word of a newer crawl."""
+    world.set(state="finished")
+    feed = feed_of(world)
+    feed.visits, feed.stay = False, True
+
+    def look() -> dict[str, Any]:
+        events, _, over = feed.look()
+        assert not over
+        return {name: data for name, data, _ in parsed("".join(events))}
+
+    told, state = look(), dict[str, Any]()
+    assert ({"yes": 0, "no": 0, "changed": []}, 2) == (told["labels"], told["state"]["found"])
+    assert {} == look()
+    place = f"{API}/interests/{world.interest}/feedback"
+    for label, counts, found in (("no", (0, 1), 1), ("yes", (1, 0), 2), (None, (0, 0), 2)):
+        assert 200 == world.client.put(place, json={"url": HOME + "c", "label": label}).status_code
+        told = look()
+        state |= told.get("state", {})  # unless nothing of it has changed
+        assert (*counts, [{"url": HOME + "c", "label": label}]) == tuple(told["labels"].values())
+        assert (found, "labels") == (state["found"], state["judging"])
+    world.set(judging="", heard=3)
+    assert 3 == look()["state"]["heard"]
+    made = world.client.post(f"{API}/interests/{world.interest}/crawls")
+    assert {"crawl": {"id": made.json()["id"]}} == look()
+
+
+def test_all_counts_agree_after_a_revisit(world: CrawlOnSite) -> None:
+    """Of pages that have changed, what they are now counts: in the head, the list, the curve, and of the hosts."""
+    crawl = world.record_again()
+    crawl.changed(HOME, html("Shop", "jewellery"), 1.0, beta=0.05)
+    crawl.changed(HOME + "a", html("Atolls", "coral reefs"), 1.0, beta=0.7)
+    crawl.page("http://other.test/", html("Reef", "coral"), 1.0, beta=0.8)
+    crawl.close()
+    world.set(state="finished")
+    for labels, found in (({}, 3), ({HOME: True, HOME + "c": False, "http://other.test/": False}, 2)):
+        for url, relevant in labels.items():
+            world.label(url, relevant)
+        listed, told = world.get("pages"), world.get("progress")
+        row = world.client.get(f"{API}/interests/{world.interest}").json()["crawl"]
+        streamed = next(data for name, data, _ in parsed("".join(feed_of(world).look()[0])) if name == "state")
+        counts = {
+            listed["total"], len(listed["pages"]), listed["estimate"]["relevant"], told["crawl"]["found"],
+            told["curve"]["found"][-1], sum(host["found"] for host in told["hosts"]), row["found"], streamed["found"],
+            sum(node["found"] for node in world.get("graph")["nodes"]),
+        }  # fmt: skip
+        assert {found} == counts
+        assert {4} == {listed["estimate"]["pages"], told["crawl"]["pages"], told["curve"]["pages"][-1], row["pages"]}
+    assert (4, 3) == recorded(world.directory, {})
 
 
 def test_a_stream_goes_on_where_another_ended(world: CrawlOnSite) -> None:

@@ -133,7 +133,8 @@ class CrawlView:
         self._recount = 0
         self._judged_anew = False
         self._configured = 0
-        self._harvest, self._drawn, self._redraw = Harvest(), -1, 0.0
+        self._harvest, self._redraw = Harvest(), 0.0
+        self._drawn: tuple[int, int] | None = None
 
     @property
     def size(self) -> int:
@@ -477,11 +478,12 @@ class CrawlView:
         worths, counted, pages = self.firsts()
         return estimate(worths[counted], self.threshold if threshold is None else threshold, pages, self.probability)
 
-    def hosts(self, threshold: float | None = None) -> list[Host]:
-        """The hosts in the order in which they were met, with their relevant pages."""
+    def hosts(self, threshold: float | None = None, relevant: NDArray[np.bool_] | None = None) -> list[Host]:
+        """The hosts in the order in which they were met, with their relevant pages: those of `relevant`, if given."""
         with self.lock:
             hosts = list(self.tally.hosts.values())
-            counts = np.bincount(self.column("host_number")[self.relevant(threshold)], minlength=len(hosts)).tolist()
+            relevant = self.relevant(threshold) if relevant is None else relevant
+            counts = np.bincount(self.column("host_number")[relevant], minlength=len(hosts)).tolist()
             for host, count in zip(hosts, counts, strict=True):
                 host.relevant = count
             return hosts
@@ -595,13 +597,14 @@ class CrawlView:
             breadth = self.graph.breadth(self.column("kind").copy())
         return breadth.first()
 
-    def harvest(self, points: int = 400) -> Harvest:
-        """The curve. Drawn anew when there is more, but not so often that it would keep a processor busy."""
+    def harvest(self, relevant: NDArray[np.bool_] | None = None, points: int = 400) -> Harvest:
+        """The curve of some pages. Drawn again when there is more, but not so often that it keeps a processor busy."""
         with self.lock:
-            now = time.monotonic()
-            if self._drawn == self.seq or (now < self._redraw and self._drawn >= 0):
+            relevant = self.relevant() if relevant is None else relevant
+            now, drawn = time.monotonic(), (self.seq, int(relevant.sum()))
+            if self._drawn == drawn or (self._drawn is not None and self._drawn[0] != self.seq and now < self._redraw):
                 return self._harvest
-            relevant, crawled, drawn = self.relevant(), self.column("crawled").copy(), self.seq
+            crawled = self.column("crawled")[: len(relevant)].copy()
         order, _ = self.breadth_first()
         order = order[order < len(crawled)]  # others may have come meanwhile
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)

@@ -73,8 +73,8 @@ def set_label(
     *,
     worth: float | None = None,
     threshold: float | None = None,
-) -> None:
-    """Say yes or no to a page; None takes back what was said.
+) -> int:
+    """Say yes or no to a page; None takes back what was said. Return the number of the label given last.
 
     `worth`: what the judge says of it now. Of a page that has a label already it knows better, so that is not kept.
     """
@@ -95,5 +95,6 @@ def set_label(
             interest=interest,
             url=url,
         ):
-            return
+            return number - 1
         crawls.judge_again(database, interest, "labels")
+    return number

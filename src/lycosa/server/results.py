@@ -97,26 +97,15 @@ def fits(labelled: Labelled, given: bool | None) -> bool:
     return {"yes": given is True, "no": given is False, "any": given is not None, "none": given is None}[labelled]
 
 
-def is_found(page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
-    """Whether a page is a find: people's word counts more than the judge's."""
-    given = labels.get(page.node)
-    return score >= threshold and not page.copy if given is None else given
-
-
 def choose(
     cached: CachedView, labels: Mapping[str, bool], wanted: PageFilter, order: Order, known: Sequence[str]
 ) -> Chosen:
     """The pages that pass, arranged."""
     with cached.view.lock:
-        threshold = cached.view.threshold if wanted.threshold is None else wanted.threshold
-        everything, all_scores = cached.scores(labels, threshold)
-        passing = [
-            page
-            for page in everything
-            if (not page.copy or page.node in labels)
-            and _takes(wanted, page, float(all_scores[page.place]), threshold, labels)
-        ]
-        scores = np.array([all_scores[page.place] for page in passing], float)
+        now = cached.now(labels, wanted.threshold)
+        everything = (PageRow(cached.view, number) for number in np.flatnonzero(now.counted).tolist())
+        passing = [page for page in everything if _takes(wanted, page, now, labels)]
+        scores = now.worths[[page.number for page in passing]]
         if order != "novelty":
             places, _ = arrange(passing, scores, order, frozenset())
             return Chosen([passing[at] for at in places], scores[places], [None] * len(places))
@@ -130,14 +119,14 @@ def choose(
     return Chosen([passing[at] for at in places], scores[places], fresh[places].tolist())
 
 
-def _takes(wanted: PageFilter, page: PageRow, score: float, threshold: float, labels: Mapping[str, bool]) -> bool:
+def _takes(wanted: PageFilter, page: PageRow, now: Now, labels: Mapping[str, bool]) -> bool:
     given, labelled, filters = labels.get(page.node), wanted.labelled, wanted.filters
     if labelled is not None and not fits(labelled, given):
         return False
     found = wanted.found
     if found is None and labelled in (None, "none"):
         found = True
-    if found is not None and found != is_found(page, score, threshold, labels):
+    if found is not None and found != now.found[page.number]:
         return False
     if not filters.start <= page.started < filters.end:
         return False
@@ -155,7 +144,7 @@ class Teller:
         self, cached: CachedView, collection: Collection, labels: Mapping[str, bool], threshold: float | None = None
     ) -> None:
         self.cached, self.collection, self.labels = cached, collection, labels
-        self.threshold = cached.view.threshold if threshold is None else threshold
+        self.found = cached.now(labels, threshold).found
         self._until = time.monotonic() + PATIENCE
         learned = [term for term in cached.view.topic if term]
         self._marks = topic_marks(collection.options, learned)
@@ -174,7 +163,7 @@ class Teller:
             changed=page.changed or None,
             standing=page.state,  # type: ignore[arg-type]
             label=label_of(self.labels, page.node),
-            found=is_found(page, float(score), self.threshold, self.labels),
+            found=bool(self.found[page.number]),
             frequency=page.frequency,
             novelty=round(float(novelty), 4) if novelty is not None else None,
             excerpt=self._excerpt(page),
@@ -231,6 +220,16 @@ def collection_of(view: CrawlView) -> Collection | None:
 # The crawls that are looked at: a cache of their views.
 
 
+@dataclass(frozen=True, slots=True)
+class Now:
+    """A crawl's pages as they are now, by vertex. Whatever is counted on a screen is counted from this."""
+
+    worths: NDArray[np.float64]
+    counted: NDArray[np.bool_]  # pages that repeat no other, and those that have a label
+    found: NDArray[np.bool_]  # those of them that are relevant
+    pages: int  # how many were crawled
+
+
 class CachedView:
     """The view of a crawl, and what was worked out about it.
 
@@ -253,36 +252,32 @@ class CachedView:
             while len(self.arranged) > most:
                 self.arranged.popitem(last=False)
 
+    def now(self, labels: Mapping[str, bool], threshold: float | None = None) -> Now:
+        """Return what the pages are worth as they are now, by people's word first."""
+        with self.view.lock:
+            line = self.view.threshold if threshold is None else threshold
+            worths, counted = self.view.column("worth").astype(float), self.view.current()
+            for node, relevant in labels.items():
+                if (page := self.view.page(node)) is not None:
+                    worth = worths[page.number]
+                    worths[page.number] = relevant if self.view.probability else settled(worth, relevant, line)
+                    counted[page.number] = True
+            return Now(worths, counted, counted & (worths >= line), int(self.view.column("crawled").sum()))
+
     def scores(
         self, labels: Mapping[str, bool], threshold: float | None = None
     ) -> tuple[list[PageRow], NDArray[np.float64]]:
         """All pages, copies among them, and the score of each."""
         with self.view.lock:
             pages = self.view.pages(copies=True)
-            scores = np.array([page.worth for page in pages], float)
-            for page, relevant in self._labelled(labels):
-                scores[page.place] = self._settled(page.worth, relevant, threshold)
-            return pages, scores
+            return pages, self.now(labels, threshold).worths[[page.number for page in pages]]
 
     def estimate(self, labels: Mapping[str, bool], threshold: float | None = None) -> Estimate:
-        """How many pages are relevant, as `lycosa show` tells it."""
+        """How many pages are relevant, and how sure that is."""
         with self.view.lock:
-            worths, counted, pages = self.view.firsts()
-            for page, relevant in self._labelled(labels):
-                worths[page.number] = self._settled(worths[page.number], relevant, threshold)
+            now = self.now(labels, threshold)
             line = self.view.threshold if threshold is None else threshold
-            return estimate(worths[counted], line, pages, self.view.probability)
-
-    def _labelled(self, labels: Mapping[str, bool]) -> Iterator[tuple[PageRow, bool]]:
-        for node, relevant in labels.items():
-            page = self.view.page(node)
-            if page is not None and not page.foreign:
-                yield page, relevant
-
-    def _settled(self, worth: float, relevant: bool, threshold: float | None) -> float:
-        if self.view.probability:
-            return float(relevant)
-        return settled(worth, relevant, self.view.threshold if threshold is None else threshold)
+            return estimate(now.worths[now.counted], line, now.pages, self.view.probability)
 
 
 class ViewCache:

@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException
 from pydantic import BaseModel, Field, computed_field
 
-from lycosa.people import crawls, erasing, interests
+from lycosa.people import crawls, erasing, feedback, interests
 from lycosa.people.crawls import Gone
-from lycosa.people.database import Database, Row
+from lycosa.people.database import Row
 from lycosa.people.typed import lines
 from lycosa.people.wishes import MOST_PIECES
 from lycosa.server.api import Body
-from lycosa.server.guards import CrawlAccess, InterestAccess, crawl_to, interest_to
+from lycosa.server.guards import CrawlAccess, InterestAccess, Site, crawl_to, interest_to
+from lycosa.server.results import Now
 
 router = APIRouter(tags=["crawls"])
 
@@ -36,6 +37,7 @@ class Crawl(BaseModel):
     pages: int
     found: int
     lessons: int
+    heard: int = Field(description="The number of the last label that its judge knows.")
     judging: Literal["", "labels", "threshold", "topic"] = Field(
         description="What its pages are being judged again for; empty: nothing."
     )
@@ -71,16 +73,26 @@ class More(Body):
     pages: int = Field(ge=1, le=1_000_000)
 
 
-def crawl_as_told(database: Database, row: Row) -> Crawl:
-    place = crawls.queue(database).get(row["id"]) if row["state"] == "queued" else None
-    return Crawl(**row, place_in_queue=place)
+def crawl_as_told(site: Site, row: Row, now: Now | None = None) -> Crawl:
+    """A crawl as its row has it; with `now`, its counts are those of its pages."""
+    place = crawls.queue(site.database).get(row["id"]) if row["state"] == "queued" else None
+    counts = {} if now is None else {"pages": now.pages, "found": int(now.found.sum())}
+    return Crawl(**row | counts, place_in_queue=place)
+
+
+def crawl_seen(site: Site, row: Row) -> Crawl:
+    """A crawl whose pages somebody may look at: then its counts are those of the pages."""
+    directory = site.settings.crawl_directory(row["id"])
+    if directory not in site.views:
+        return crawl_as_told(site, row)
+    return crawl_as_told(site, row, site.views.get(directory).now(feedback.labels_of(site.database, row["interest"])))
 
 
 @router.get("/interests/{interest}/crawls")
 def list_crawls(access: InterestAccess = interest_to("read", "read")) -> list[Crawl]:
     """The crawls of an interest, newest first."""
     database = access.site.database
-    return [crawl_as_told(database, row) for row in crawls.of_interest(database, access.interest["id"])]
+    return [crawl_seen(access.site, row) for row in crawls.of_interest(database, access.interest["id"])]
 
 
 @router.post("/interests/{interest}/crawls", status_code=201, responses=CONFLICT)
@@ -94,7 +106,7 @@ def start_crawl(body: NewCrawl | None = None, access: InterestAccess = interest_
 @router.get("/crawls/{crawl}")
 def show_crawl(access: CrawlAccess = crawl_to("read", "read")) -> Crawl:
     """One crawl."""
-    return crawl_as_told(access.site.database, access.crawl)
+    return crawl_seen(access.site, access.crawl)
 
 
 @router.post("/crawls/{crawl}/pause", responses=CONFLICT)
@@ -148,4 +160,4 @@ def _do(access: InterestAccess, action: str, change: Callable[..., Row], *given:
     except Gone as error:  # deleted since the guard looked
         raise HTTPException(404, str(error)) from error
     access.person.record(action, row["id"])
-    return crawl_as_told(database, row)
+    return crawl_seen(access.site, row)

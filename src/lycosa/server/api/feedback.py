@@ -103,6 +103,9 @@ class Heard(BaseModel):
     """The label that the page has now."""
 
     label: Word | None
+    number: int = Field(
+        description="Of this label: the judge of a crawl knows it when the crawl's `heard` is as large."
+    )
     effect: Effect
 
 
@@ -136,10 +139,12 @@ def put_feedback(body: Said, access: InterestAccess = interest_to("edit", "feedb
             raise InputError(f"no crawl of this interest has fetched {url}: only pages that it has can get a yes or no")
         title, worth, threshold = page.title, page.worth, view.threshold
     relevant = None if body.label is None else body.label == "yes"
-    feedback.set_label(
+    number = feedback.set_label(
         site.database, site.clock(), interest, access.person.id, url, relevant, title, worth=worth, threshold=threshold
     )
-    return Heard(label=body.label, effect=_effect(site, interest, feedback.given(site.database, interest)))
+    return Heard(
+        label=body.label, number=number, effect=_effect(site, interest, feedback.given(site.database, interest))
+    )
 
 
 def _effect(site: Site, interest: str, given: Sequence[GivenLabel]) -> Effect:

@@ -13,7 +13,7 @@ from lycosa.people import crawls, erasing, interests, sharing
 from lycosa.people.permissions import Mode, NotFound
 from lycosa.people.wishes import MOST_URLS, Wishes
 from lycosa.server.api import Body
-from lycosa.server.api.crawls import Crawl, crawl_as_told
+from lycosa.server.api.crawls import Crawl, crawl_as_told, crawl_seen
 from lycosa.server.guards import InterestAccess, Person, interest_to, needs, sharer
 from lycosa.server.validation import checked
 from lycosa.web.sources.files import read_seeds
@@ -177,7 +177,7 @@ def _interests(person: Person, interest: str = "") -> list[Interest]:
                 "owner": Named(id=row["owner"], name=row["owner_name"]),
                 "mode": "read" if person.role == "reader" else row["mode"],  # whatever it was shared for
                 "wishes": interests.wishes_of(row),
-                "crawl": crawl_as_told(database, crawl) if crawl else None,
+                "crawl": (crawl_seen if interest else crawl_as_told)(site, crawl) if crawl else None,
                 "labels": Labels(**row),
                 "unseen": site.news.count(site.settings.crawl_directory(crawl["id"]), row["seen"], until)
                 if crawl

@@ -23,10 +23,12 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Header, HTTPException, Query
 from fastapi.responses import Response
+from numpy.typing import NDArray
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
@@ -38,20 +40,22 @@ from lycosa.collection.words import clean
 from lycosa.core.types import Visit
 from lycosa.drawing.figure import Curve, Figure
 from lycosa.drawing.svg import svg
-from lycosa.people import crawls
+from lycosa.people import crawls, feedback
 from lycosa.people.crawls import OVER
 from lycosa.people.database import DatabaseAway
+from lycosa.people.interests import newest_crawl
 from lycosa.people.permissions import NotFound, interest_for
 from lycosa.server import messages
 from lycosa.server.api.crawls import Crawl, crawl_as_told
 from lycosa.server.crawler.live import Flight, Live, LiveHost
 from lycosa.server.guards import STREAMS, CrawlAccess, Site, crawl_to, still_there
-from lycosa.server.results import CachedView, Label, explained, is_found, label_of, why_of
+from lycosa.server.results import CachedView, Label, Now, explained, label_of, why_of
 from lycosa.server.streaming import Busy
 
 router = APIRouter(tags=["live"])
 
 HOSTS = 100
+Found = NDArray[np.bool_]
 
 
 # -- figures: what the crawl process says each second, and what the pages add up to -------------------------------
@@ -93,13 +97,13 @@ class Progress(BaseModel):
     curve: Harvest | None = None
 
 
-def progress_of(view: CrawlView, crawl: Crawl, now: float, *, curve: bool) -> Progress:
+def progress_of(view: CrawlView, relevant: Found, crawl: Crawl, now: float, *, curve: bool) -> Progress:
     """All of it, of a view that is up to date; the curve only if it is asked for."""
     live = Live.read(view.path, now)
-    harvest = view.harvest() if curve else None
+    harvest = view.harvest(relevant) if curve else None
     with view.lock:
         failures = _failures(view)
-        hosts = _hosts(view, live, now)
+        hosts = _hosts(view, relevant, live, now)
         seq = view.seq
     return Progress(
         crawl=crawl,
@@ -131,9 +135,9 @@ def _failures(view: CrawlView) -> list[Failure]:
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-def _hosts(view: CrawlView, live: Live, now: float) -> list[HostNow]:
+def _hosts(view: CrawlView, relevant: Found, live: Live, now: float) -> list[HostNow]:
     """Hosts that are asked now come first, then those that wait, then the most fruitful."""
-    ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts() if host.pages]
+    ranked = [((-host.relevant, -host.pages), host.name) for host in view.hosts(relevant=relevant) if host.pages]
     busy = {host.host: host for host in live.hosts}
     names = dict.fromkeys([*busy, *(name for _, name in heapq.nsmallest(HOSTS, ranked))])  # there may be thousands
     hosts = [_host(view, busy.get(name) or LiveHost(host=name), now) for name in names]
@@ -162,12 +166,18 @@ class Feed:
 
     access: CrawlAccess
     after: int
+    visits: bool = True  # else only what becomes of the crawl, and labels
+    stay: bool = False  # whether it goes on when the crawl is over
     tick: float = POLL
     generation: int = -1
-    state: str = ""
+    told: dict[str, Any] = field(default_factory=dict)  # the crawl's state, as it was sent last
+    counted: tuple[object, ...] = ()  # its counts, as they were sent last
+    number: int = -1  # of the last label that was sent
+    labels: Mapping[str, bool] = field(default_factory=dict)
+    newest: str = ""
     progressed: float = -1e9
     drew: float = -1e9
-    drawn: int = -1
+    drawn: tuple[object, ...] = ()
     checked: float = field(default_factory=time.monotonic)
 
     @property
@@ -176,36 +186,66 @@ class Feed:
 
     def look(self) -> tuple[list[str], bool, bool]:
         """What is new as events, whether there is more to be had at once, and whether that was the end."""
-        now = time.monotonic()
-        if now - self.checked >= CHECK:
-            self.checked = now
+        database, clock = self.site.database, time.monotonic()
+        if clock - self.checked >= CHECK:
+            self.checked = clock
             if reason := self._refused():
                 return [_event("end", {"reason": reason})], False, True
         try:
-            row = crawls.get(self.site.database, self.access.crawl["id"])
+            row = crawls.get(database, self.access.crawl["id"])
+            cached = self.access.cached
+            if self.generation not in (-1, cached.view.generation):
+                return [_event("end", {"reason": "begun anew"})], False, True
+            newest = (newest_crawl(database, row["interest"]) or row)["id"] if self.stay else ""
+            crawl, events = crawl_as_told(self.site, row), self._labels(row["interest"])  # the last that may fail
         except DatabaseAway:
             return [], False, False  # it comes back
         except crawls.Gone:
             return [_event("end", {"reason": "deleted"})], False, True
-        cached = self.access.cached
-        if self.generation not in (-1, cached.view.generation):
-            return [_event("end", {"reason": "begun anew"})], False, True
-        self.generation = cached.view.generation
-        upto = cached.view.seq
-        try:  # all that is asked of the database, before anything counts as sent
-            crawl = crawl_as_told(self.site.database, row)
-            labels = self.access.labels if upto > self.after else {}
-        except DatabaseAway:
-            return [], False, False
-        events, more = self._visits(cached, upto, labels)
-        events += self._progress(cached, crawl, now, full=crawl.state in OVER and not more)
-        if crawl.state != self.state:
-            self.state = crawl.state
-            events.append(_event("state", crawl.model_dump()))
+        self.generation, upto, now = cached.view.generation, cached.view.seq, cached.now(self.labels)
+        crawl.pages, crawl.found = now.pages, int(now.found.sum())
+        visits, more = self._visits(cached, upto) if self.visits else ([], False)
         over = crawl.state in OVER and not more
-        if over:
+        events += visits + self._told(cached, now, crawl, upto, over=over)
+        if self.newest not in ("", newest):
+            events.append(_event("crawl", {"id": newest}))
+        self.newest = newest
+        if over and not self.stay:
             events.append(_event("end", {"reason": crawl.state}))
-        return events, more, over
+        return events, more, over and not self.stay
+
+    def _told(self, cached: CachedView, now: Now, crawl: Crawl, upto: int, *, over: bool) -> list[str]:
+        """How the crawl is, if that has changed; its counts at most once in a while, as long as it runs."""
+        events, clock, counts = list[str](), time.monotonic(), (crawl.pages, crawl.found, upto)
+        if self.visits and (counts != self.drawn if over else clock - self.progressed >= PROGRESS):
+            curve = counts != self.drawn and (over or clock - self.drew >= CURVE)
+            data = progress_of(cached.view, now.found, crawl, self.site.clock(), curve=curve).model_dump()
+            if not curve:
+                del data["curve"]
+            else:
+                drawn = data["curve"]["pages"][-1:] + data["curve"]["found"][-1:]
+                self.drew, self.drawn = clock, counts if drawn in ([], [crawl.pages, crawl.found]) else ()
+            self.progressed = clock
+            events.append(_event("progress", data))
+        told = crawl.model_dump(exclude={"pages", "found", "harvest"})
+        if told != self.told or (counts != self.counted and not self.visits):
+            self.told, self.counted = told, counts
+            events.append(_event("state", crawl.model_dump()))
+        return events
+
+    def _labels(self, interest: str) -> list[str]:
+        """The labels that were given or taken back since the last look."""
+        database = self.site.database
+        number = feedback.last(database, interest)
+        if number == self.number:
+            return []
+        words = feedback.after(database, interest, self.number)[-BATCH:] if self.number >= 0 else []
+        labels = feedback.labels_of(database, interest)
+        first, self.labels, self.number = self.number < 0, labels, number
+        changed = [{"url": word.node, "label": label_of(labels, word.node)} for word in words]
+        yes = sum(labels.values())
+        data = {"yes": yes, "no": len(labels) - yes, "changed": changed}
+        return [] if first and not self.stay else [_event("labels", data)]
 
     def _refused(self) -> str:
         """Why the stream may not go on; empty if it may."""
@@ -219,7 +259,7 @@ class Feed:
             return "not shared any more"
         return ""
 
-    def _visits(self, cached: CachedView, upto: int, labels: Mapping[str, bool]) -> tuple[list[str], bool]:
+    def _visits(self, cached: CachedView, upto: int) -> tuple[list[str], bool]:
         view = cached.view
         if upto <= self.after:
             return [], False
@@ -235,7 +275,7 @@ class Feed:
                     "title": clean(visit.title)[:500],
                     "score": visit.worth,  # what it is worth now
                     "found": visit.is_version and visit.worth >= view.threshold and not visit.same_as,
-                    "label": label_of(labels, visit.node),
+                    "label": label_of(self.labels, visit.node),
                     "at": visit.started,
                     "kind": visit.kind,
                     "outcome": visit.outcome,
@@ -246,18 +286,6 @@ class Feed:
         if not more:
             self.after = max(self.after, upto)
         return events, more
-
-    def _progress(self, cached: CachedView, crawl: Crawl, now: float, *, full: bool) -> list[str]:
-        if not full and now - self.progressed < PROGRESS:
-            return []
-        self.progressed = now
-        curve = cached.view.seq != self.drawn and (full or now - self.drew >= CURVE)
-        if curve:
-            self.drew, self.drawn = now, cached.view.seq
-        data = progress_of(cached.view, crawl, self.site.clock(), curve=curve).model_dump()
-        if not curve:
-            del data["curve"]
-        return [_event("progress", data)]
 
 
 async def stream(feed: Feed) -> AsyncGenerator[str, None]:
@@ -358,9 +386,11 @@ class Graph(BaseModel):
 @router.get("/crawls/{crawl}/progress")
 def show_progress(access: CrawlAccess = crawl_to("read", "read")) -> Progress:
     """How a crawl is going. What is in flight, and the frontier, are only known while it runs."""
-    site, view = access.site, access.cached.view
+    site, cached = access.site, access.cached
     with explained():
-        return progress_of(view, crawl_as_told(site.database, access.crawl), site.clock(), curve=True)
+        now = cached.now(access.labels)
+        crawl = crawl_as_told(site, access.crawl, now)
+        return progress_of(cached.view, now.found, crawl, site.clock(), curve=True)
 
 
 @router.get(
@@ -375,7 +405,8 @@ def draw_curve(
 ) -> Response:
     """The harvest curve as a picture, beside that of breadth-first order. Without a theme it follows the system's."""
     with explained():
-        harvest = access.cached.view.harvest()
+        cached = access.cached
+        harvest = cached.view.harvest(cached.now(access.labels).found)
     curves = [Curve("this crawl", harvest.pages, harvest.found)]
     curves.append(Curve("the same pages, breadth-first", harvest.pages, harvest.breadth))
     figure = Figure("harvest", "", "pages fetched", "relevant pages", curves)
@@ -392,10 +423,13 @@ def draw_curve(
 )
 async def follow_events(
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    visits: Annotated[bool, Query(description="Without: only `state`, `labels` and `end`.")] = True,
+    stay: Annotated[bool, Query(description="Go on when the crawl is over.")] = False,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
     access: CrawlAccess = crawl_to("read", "read"),
 ) -> Response:
-    """Server-sent events: `visit` with the number of each, `progress`, `state`, and `end`, after which nothing comes.
+    """Server-sent events: `visit` with the number of each, `progress`, `state`, `labels` that were given or taken back,
+    and `end`, after which nothing comes. One that stays has `crawl`, too, when a newer crawl was started.
 
     Begins behind the visit `after`, or the one that the header Last-Event-ID names. Close it at `end`: browsers would
     connect again.
@@ -410,7 +444,7 @@ async def follow_events(
     except Busy:
         told = f"you have {STREAMS} live views open already: close one of them first"
         raise HTTPException(429, told, {"Retry-After": "5"}) from None
-    return EventStream(Feed(access, after), counted)
+    return EventStream(Feed(access, after, visits, stay), counted)
 
 
 @router.get("/crawls/{crawl}/graph")
@@ -422,21 +456,20 @@ def show_graph(
     labels, cached = access.labels, access.cached
     view = cached.view
     with view.lock:
-        pages, scores = cached.scores(labels)
-        threshold = view.threshold
-        good = [page for page in pages if is_found(page, float(scores[page.place]), threshold, labels)]
-        good.sort(key=lambda page: (-float(scores[page.place]), page.first))
+        now = cached.now(labels)
+        good = [PageRow(view, number) for number in np.flatnonzero(now.found).tolist()]
+        good.sort(key=lambda page: (-now.worths.item(page.number), page.first))
     ways = view.ways(good[:best], 400)  # more nodes can't be told apart
     nodes = []
     for page, depth in ((PageRow(view, vertex), depth) for vertex, depth in ways.depths.items()):
-        score = float(scores[page.place]) if page.place >= 0 else 0.0
+        score = now.worths.item(page.number) if page.place >= 0 else 0.0
         nodes.append(
             GraphNode(
                 id=str(page.number),
                 url=page.node,
                 title=page.title,
                 score=round(score, 6),
-                found=page.place >= 0 and is_found(page, score, threshold, labels),
+                found=now.found.item(page.number),
                 seed=view.graph.is_seed(page.node),
                 host=page.host,
                 depth=depth,

@@ -23,7 +23,7 @@ async def crawl(settings: Settings) -> None:
         migrate(database)
         process = CrawlProcess(settings, database)
         if (notices := notices_end()) is not None:
-            asyncio.get_running_loop().add_reader(notices, lambda: notices.recv(1) and process.wake())
+            asyncio.get_running_loop().add_reader(notices, lambda: process.wake(notices.recv(1)))
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, process.stop)
         await process.run()

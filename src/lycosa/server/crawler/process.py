@@ -162,7 +162,7 @@ class CrawlProcess:
         self._stopping = True
         self._woken.set()
 
-    def wake(self) -> None:
+    def wake(self, notice: bytes = b"") -> None:
         """Look at what is wanted now: something has changed."""
         self._due = 0.0
         self._woken.set()

@@ -60,7 +60,7 @@ export function mount(panel, context) {
     const back = context.may.feedback
       ? button("Remove", async () => {
           const answer = await call("PUT", `/interests/${context.interest.id}/feedback`, { url: label.url, label: null });
-          document.dispatchEvent(new CustomEvent("labelled", { detail: { url: label.url, label: null, effect: answer.effect } }));
+          document.dispatchEvent(new CustomEvent("labelled", { detail: { url: label.url, ...answer } }));
           await load();
         }, { class: "small" })
       : "";

@@ -7,7 +7,7 @@ import * as feedback from "./feedback.js";
 import * as graph from "./graph.js";
 import * as settings from "./interest_settings.js";
 import * as live from "./live.js";
-import { ago, button, call, count, el, fragment, gone, shown, tell } from "./pieces.js";
+import { ago, button, call, count, el, fragment, gone, openEvents, shown, tell } from "./pieces.js";
 import * as results from "./results.js";
 import * as sharing from "./sharing.js";
 import { ask, badge } from "./shell.js";
@@ -30,9 +30,9 @@ const context = {
   may: {},
   threshold: null,
   effectWords: feedback.effectWords,
-  took,
   reload: () => reload(),
-  soon,
+  took,
+  follow,
   choose,
 };
 let chosen = null; // an older crawl that the person wants to see
@@ -52,7 +52,6 @@ function wanted() {
 async function show(name) {
   if (current && current !== name) {
     place(`panel-${current}`).hidden = true;
-    mounted.get(current)?.hide?.();
   }
   const fresh = current !== name;
   current = name;
@@ -74,6 +73,7 @@ async function show(name) {
     if (error.name !== "ApiError") console.error(error);
     tell(error.message, "bad");
   }
+  if (current === name) follow();
 }
 
 addEventListener("hashchange", () => {
@@ -199,12 +199,13 @@ function head() {
 function took(crawl) {
   if (crawl?.id !== context.crawl?.id) return;
   const before = context.crawl;
+  told += 1;
   context.crawl = { ...before, ...crawl };
   head();
   if (before.state !== context.crawl.state) {
     tell(`The crawl ${SAID[context.crawl.state] ?? context.crawl.state}.`, context.crawl.state === "failed" ? "bad" : "good");
-    later();
   }
+  mounted.get(current)?.changed?.(before);
 }
 
 function choose(crawl) {
@@ -212,55 +213,72 @@ function choose(crawl) {
   return reload().then(() => show(current));
 }
 
+let told = 0; // how often events told of the crawl
+
 async function known() {
+  const then = told;
   const interest = await call("GET", `/interests/${id}`);
-  if (!chosen) return { interest, crawl: interest.crawl };
+  if (!chosen) return { interest, crawl: interest.crawl, then };
   try {
-    return { interest, crawl: await call("GET", `/crawls/${chosen.id}`) };
+    return { interest, crawl: await call("GET", `/crawls/${chosen.id}`), then };
   } catch (error) {
     if (error.status !== 404) throw error;
     chosen = null; // it was deleted
-    return { interest, crawl: interest.crawl };
+    return { interest, crawl: interest.crawl, then };
   }
 }
 
-const reload = newest(known, ({ interest, crawl }) => {
+const reload = newest(known, ({ interest, crawl, then }) => {
   const before = context.crawl;
+  if (then !== told && crawl?.id === before?.id) crawl = before; // events told of it since this was asked
   Object.assign(context, { interest, crawl });
   const member = context.person?.role !== "reader";
   const edit = context.interest.mode !== "read" && member;
   context.may = { edit, run: edit, feedback: edit, write: context.interest.mode === "own" && member };
   head();
   mounted.get(current)?.changed?.(before);
-  later();
+  if (ready) follow();
 });
 
-let timer = 0;
-let hurry = false;
+let followed = null; // the page's stream of events
 
-// Something was asked for that shows in a moment: `then` is called before it is looked for.
-function soon(then) {
-  clearTimeout(timer);
-  hurry = true;
-  timer = setTimeout(() => {
-    hurry = false;
-    then();
-    reload().catch(() => later());
-  }, 400);
+// Follow what becomes of the crawl, and labels; the visits, too, while they are shown. A page that nobody sees has no
+// stream: a browser holds six connections to a server open, for all of its pages.
+function follow() {
+  const crawl = document.hidden ? null : context.crawl?.id;
+  const live = current === "live" ? mounted.get("live")?.events() : null;
+  if (followed && followed.crawl === crawl && followed.visits === Boolean(live)) return;
+  followed?.stream.close();
+  followed = null;
+  if (!crawl) return;
+  const stream = openEvents(`/crawls/${crawl}/events`, {
+    visits: Boolean(live),
+    status() {},
+    ...live,
+    state: took,
+    labels: heard,
+    crawl: () => chosen || reload().catch(() => {}),
+    ended(reason) {
+      followed = null;
+      if (reason === "begun anew" && live) live.again().then(follow);
+      else if (reason !== "signed out") reload().catch((error) => tell(error.message, "bad"));
+    },
+  });
+  followed = { crawl, stream, visits: Boolean(live) };
 }
 
-// While something is under way and its events are not followed, ask now and then.
-function later() {
-  if (hurry) return;
-  clearTimeout(timer);
-  if (UNDER_WAY.includes(context.crawl?.state) || context.crawl?.judging) {
-    timer = setTimeout(async () => {
-      if (document.hidden || (current === "live" && context.crawl.state === "running" && mounted.get("live").follows())) {
-        later();
-        return;
-      }
-      await reload().catch(() => later());
-    }, context.crawl.state === "queued" || context.crawl.judging ? 1500 : 5000);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) follow();
+  else if (ready) reload().catch(follow);
+});
+
+// Labels were given or taken back, here or elsewhere.
+function heard({ yes, no, changed }) {
+  const known = context.interest.labels ?? { yes, no };
+  if (!changed.length && known.yes === yes && known.no === no) return; // nothing since the page was loaded
+  context.interest.labels = { yes, no };
+  for (const { url, label } of changed.length ? changed : [{ url: "", label: null }]) {
+    document.dispatchEvent(new CustomEvent("labelled", { detail: { url, label } }));
   }
 }
 

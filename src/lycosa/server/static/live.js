@@ -2,7 +2,7 @@
 
 import { href } from "./api.js";
 import { read } from "./page_view.js";
-import { button, call, count, el, gone, hostOf, openEvents, outcome, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
+import { button, call, count, el, gone, hostOf, outcome, percent, scoreBar, section, shown, when, why, words } from "./pieces.js";
 
 const KEPT = 200;
 
@@ -16,13 +16,11 @@ export function mount(panel, context) {
   const said = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const line = el("p", { class: "note connection" });
   const hold = button("Pause the list", () => toggle(), { class: "small", "aria-pressed": "false" });
-  let source = null;
   let last = 0; // the newest visit that is shown: after a reconnection, older ones are not shown again
   let held = null; // visits that wait while the list is held
   let spoken = 0;
   let shownCrawl = "";
   let turn = 0;
-  let asking = false; // for progress, before events are followed
   let curve = null;
 
   const nothing = el("div", { class: "empty", hidden: true });
@@ -169,35 +167,8 @@ export function mount(panel, context) {
     if (progress.curve) plot(progress.curve);
   }
 
-  function listen() {
-    source?.close();
-    source = openEvents(`/crawls/${context.crawl.id}/events`, last, {
-      visit(visit) {
-        if (visit.seq > last) {
-          last = visit.seq;
-          add(visit);
-        }
-      },
-      progress: take,
-      state: (crawl) => context.took(crawl.crawl ?? crawl),
-      status(text) {
-        line.textContent = text;
-      },
-      ended(reason) {
-        source = null;
-        if (reason === "begun anew") {
-          shownCrawl = "";
-          show();
-        } else if (reason !== "signed out") {
-          context.reload().catch((error) => (line.textContent = error.message));
-        }
-      },
-    });
-  }
-
   async function show() {
     const mine = ++turn;
-    asking = Boolean(context.crawl);
     if (!context.crawl) {
       nothing.replaceChildren(
         el("h2", { text: "Not started yet" }),
@@ -224,21 +195,27 @@ export function mount(panel, context) {
       if (mine !== turn) return;
       line.textContent = error.message;
     }
-    asking = false;
-    if (panel.hidden) return;
-    listen();
   }
 
   return {
     show,
-    follows: () => source !== null || asking,
-    hide() {
-      source?.close();
-      source = null;
-    },
     changed(before) {
-      const running = ["queued", "running"].includes(context.crawl?.state);
-      if (!panel.hidden && (before?.id !== context.crawl?.id || (running && !source && !asking))) show();
+      if (!panel.hidden && before?.id !== context.crawl?.id) show().then(context.follow);
     },
+    // What the page's stream of events brings while this part is shown.
+    events: () => ({
+      after: last,
+      visit(visit) {
+        if (visit.seq <= last) return;
+        last = visit.seq;
+        add(visit);
+      },
+      progress: take,
+      status: (text) => (line.textContent = text),
+      again() {
+        shownCrawl = "";
+        return show();
+      },
+    }),
   };
 }

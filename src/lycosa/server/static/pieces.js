@@ -90,7 +90,8 @@ export function why(reason, brief = false) {
   return holder(parts);
 }
 
-// Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled".
+// Yes and no to a page; pressed again, the word is taken back. Whoever shows the page hears of it by the event "labelled",
+// also when another page or another person has said it.
 export function yesNo(context, page) {
   if (!context.may.feedback) return page.label ? el("span", { class: "badge", text: `labelled ${page.label}` }) : "";
   const after = inTurn(); // the last word is the one that stays
@@ -100,7 +101,7 @@ export function yesNo(context, page) {
       const answer = await put(`/interests/${context.interest.id}/feedback`, { url: page.url, label: label_now });
       page.label = answer.label ?? null;
       mark(page.label);
-      document.dispatchEvent(new CustomEvent("labelled", { detail: { url: page.url, label: page.label, effect: answer.effect } }));
+      document.dispatchEvent(new CustomEvent("labelled", { detail: { url: page.url, ...answer } }));
     }), { class: `verdict verdict-${label}`, "aria-pressed": "false" });
     return one;
   };
@@ -121,18 +122,20 @@ document.addEventListener("labelled", (event) => {
   }
 });
 
-const ENDS = ["stopped", "finished", "failed", "begun anew", "signed out", "not shared any more", "deleted"];
+const ENDS = ["begun anew", "signed out", "not shared any more", "deleted"];
 const LEFT = { "signed out": "You signed out in another window.", "not shared any more": "This is no longer shared with you.", deleted: "This crawl was deleted." };
 
-// Follow a crawl's events; `on.status` is told how the connection is, `on.ended` why it is over. Returns {close}.
-// A stream that ends for another reason, as that the server stops or the log is in use, is made again.
-export function openEvents(path, after, on) {
+// Follow a crawl's events until nothing more can come; `on` has a function for each kind, `on.status` is told how the
+// connection is, `on.ended` why it is over. Returns {close}. A stream that ends for another reason, as that the server
+// stops or the log is in use, is made again.
+export function openEvents(path, { after, visits, ...on }) {
   const stopper = new AbortController();
   let end = null;
   on.status("");
   follow(path, {
     after,
-    on: { visit: on.visit, progress: on.progress, state: on.state, end: ({ reason }) => { end = ENDS.includes(reason) ? reason : null; } },
+    params: { visits, stay: true },
+    on: { ...on, end: ({ reason }) => { end = ENDS.includes(reason) ? reason : null; } },
     done: () => end !== null,
     lost: (gone) => on.status(gone ? "Connection lost. Reconnecting …" : ""),
     signal: stopper.signal,

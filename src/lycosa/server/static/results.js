@@ -31,8 +31,9 @@ function none(crawl) {
 export function mount(panel, context) {
   let values = {};
   let turn = 0;
+  let timer = 0;
   let foundThen = 0; // as the list was asked for
-  let learning = false; // whether something was labelled that the judge may not know yet
+  let learning = 0; // the number of a label that the judge may not know yet
   const fresh = el("p", { role: "status" });
   const form = el("form", { class: "filters", role: "search" });
   const list = el("ol", { class: "results" });
@@ -100,6 +101,7 @@ export function mount(panel, context) {
     );
   }
 
+  const filters = () => ({ host: values.host, language: values.language, since: values.since, until: values.until, changed: values.changed, labelled: values.labelled });
   const narrowed = () => ["host", "language", "since", "until", "changed", "labelled", "all"].some((name) => values[name]);
 
   async function load() {
@@ -108,14 +110,15 @@ export function mount(panel, context) {
       return;
     }
     const mine = ++turn;
+    clearTimeout(timer);
     foundThen = context.crawl.found;
     fresh.replaceChildren();
     const offset = Math.max(0, Number.parseInt(values.offset || "0", 10) || 0);
-    const filters = { host: values.host, language: values.language, since: values.since, until: values.until, changed: values.changed, labelled: values.labelled, limit: SIZE, offset };
+    const asked = { ...filters(), limit: SIZE, offset };
     list.setAttribute("aria-busy", "true");
     try {
       if (values.q?.trim()) {
-        const found = await search(context, values.q.trim(), filters);
+        const found = await search(context, values.q.trim(), asked);
         if (mine === turn) {
           line.box.hidden = true; // what was searched for is all of it
           list.replaceChildren(...found.items);
@@ -126,15 +129,14 @@ export function mount(panel, context) {
       }
       const order = values.order || "relevance";
       const threshold = values.threshold ? Number(values.threshold) : null;
-      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
+      const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...asked, order, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
       if (mine !== turn) return; // a later question was asked meanwhile
       context.threshold = answer.threshold;
       if (!panel.hidden && threshold !== null && Math.abs(answer.kept - threshold) < 1e-9) setFragment("results", (values = { ...values, threshold: "" })); // it is kept: the crawl's own now
       line.show(answer, threshold);
       foundThen = Math.max(foundThen, threshold === null ? answer.estimate.relevant : 0);
       list.replaceChildren(...answer.pages.map((page) => item(context, page, shown(page.excerpt, 400))));
-      said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[order] ?? ""}` : narrowed() ? "No page matches these filters." : none(context.crawl);
-      turnPage(answer.total, offset);
+      says(answer, offset);
     } catch (error) {
       if (mine === turn) {
         list.replaceChildren();
@@ -146,10 +148,32 @@ export function mount(panel, context) {
     }
   }
 
+  function says(answer, offset) {
+    said.textContent = answer.total ? `${plural(answer.total, "page")}. ${TEXTS[values.order || "relevance"] ?? ""}` : narrowed() ? "No page matches these filters." : none(context.crawl);
+    turnPage(answer.total, offset);
+  }
+
+  // How many there are by now; the list stays as it is while somebody reads it.
+  async function countAgain() {
+    const mine = turn;
+    const threshold = values.threshold ? Number(values.threshold) : null;
+    const answer = await call("GET", `/crawls/${context.crawl.id}/pages`, { ...filters(), limit: 1, offset: 0, threshold: threshold ?? undefined, found: values.all ? "false" : undefined });
+    if (mine !== turn || panel.hidden) return;
+    line.show(answer, threshold);
+    foundThen = Math.max(foundThen, answer.estimate.relevant);
+    says(answer, Math.max(0, Number.parseInt(values.offset || "0", 10) || 0));
+  }
+
+  function countSoon() {
+    clearTimeout(timer);
+    if (!panel.hidden && !values.q && context.crawl) timer = setTimeout(() => countAgain().catch(() => {}), 100); // once for several
+  }
+
   document.addEventListener("labelled", (event) => {
+    countSoon();
     if (!panel.hidden && event.detail.effect) {
+      learning = event.detail.number;
       effect.replaceChildren(el("p", { class: "notice" }, [context.effectWords(event.detail.effect), " ", button("Rank again", () => (effect.replaceChildren(), load()), { class: "small" }), " ", el("a", { href: "#feedback", text: "All labels" })]));
-      context.soon(() => (learning = true)); // what is told of before that does not know of it
     }
   });
 
@@ -163,14 +187,15 @@ export function mount(panel, context) {
     },
     changed(before) {
       if (panel.hidden || !context.crawl) return;
+      if (before?.id === context.crawl.id && before.found !== context.crawl.found && context.crawl.state !== "running") countSoon();
       if (before?.id !== context.crawl.id) {
         asking.show();
         load();
       } else if (["threshold", "topic"].includes(before.judging) && !context.crawl.judging) {
         change({ ...values, threshold: before.judging === "topic" ? "" : values.threshold }); // one that is being tried out stays
         asking.show();
-      } else if (learning && !context.crawl.judging && !values.q) {
-        learning = false;
+      } else if (learning && context.crawl.heard >= learning && !values.q) {
+        learning = 0;
         fresh.replaceChildren(button("The judge has learned from your labels: rank again", () => (effect.replaceChildren(), asking.show(), load()), { class: "small" }));
       } else if (context.crawl.found > foundThen && !values.q) {
         fresh.replaceChildren(button(`Show ${plural(context.crawl.found - foundThen, "more page")}`, load, { class: "small" })); // a list that is being read does not move by itself
