@@ -28,19 +28,21 @@ def answer(told):
 
 
 def main():
-    spider, queue, seen = None, [], set()
+    spider, queue, seen, fetched = None, [], set(), set()
     for line in sys.stdin:
         event = json.loads(line)
         if event["event"] == "start":
             spider = Spider(event["topic"])
             answer({"protocol": 1})
         elif event["event"] == "page":
-            seen.add(event["url"])
+            fetched.add(event["url"])  # a seed may have been seen as a link before
             for request in spider.parse(event):
-                if request["url"] not in seen:
+                if request["url"] not in (seen | fetched):
                     seen.add(request["url"])
                     heapq.heappush(queue, (-request["priority"], len(seen), request["url"]))
         elif event["event"] == "pick":
+            while queue and queue[0][2] in fetched:
+                heapq.heappop(queue)
             answer({"pick": heapq.heappop(queue)[2] if queue else None})
 
 

@@ -2,7 +2,7 @@
 # The smallest rival of `lycosa lab benchmark`: breadth-first, in a shell.
 #     lycosa lab benchmark --also 'program,command=bash examples/rival.sh'
 # Keys come in the order that docs/benchmark.md has them in, and addresses hold no quotes: that is all it relies on.
-declare -A known
+declare -A known fetched
 queue=()
 next=0
 while IFS= read -r line; do
@@ -10,18 +10,20 @@ while IFS= read -r line; do
     '{"event":"start"'*) echo '{"protocol":1}' ;;
     '{"event":"page"'*)
       rest=${line#*'"url":"'}
-      known[${rest%%\"*}]=yes
+      fetched[${rest%%\"*}]=yes
       rest=${rest#*'"links":['}
       while [[ $rest == *'{"url":"'* ]]; do
         rest=${rest#*'{"url":"'}
         url=${rest%%\"*}
-        if [[ -z ${known[$url]} ]]; then
+        if [[ -z ${known[$url]}${fetched[$url]} ]]; then
           known[$url]=yes
           queue+=("$url")
         fi
       done
       ;;
     '{"event":"pick"'*)
+      # a seed may have been queued as a link before it was fetched
+      while ((next < ${#queue[@]})) && [[ -n ${fetched[${queue[next]}]} ]]; do ((next++)); done
       if ((next < ${#queue[@]})); then
         printf '{"pick":"%s"}\n' "${queue[next++]}"
       else

@@ -205,8 +205,8 @@ def test_the_whole_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setitem(CORPORA, "embedded-small", small)
     program = f"bash {EXAMPLES / 'rival.sh'}"
     monkeypatch.setattr("lycosa.lab.benchmark.corpora.LEAST", 8)
-    monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), topics=1))
-    call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--draws", "2",
+    monkeypatch.setattr(lab, "QUICK", replace(lab.QUICK, budgets=(20,), told=("words",), subject_count=1))
+    call = ["lab", "benchmark", "--quick", "--out", str(tmp_path / "out"), "--workers", "1", "--seed-sets", "2",
             "--strategy", "best-first", "--also", f"program,command={program}",
             "--json", "--quiet"]  # fmt: skip
     assert run(monkeypatch, *call) == 0

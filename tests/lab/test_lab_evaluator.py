@@ -151,18 +151,13 @@ def test_all_pages_of_an_index_by_number(tmp_path: Path, monkeypatch: pytest.Mon
         nearest_in(Index.of({"a": ["b"]}), [0])
 
 
-def test_addresses_are_looked_up_in_the_crawl_then_in_pages(crawled: Path, tmp_path: Path) -> None:
-    """One relevant page was crawled, one is recorded elsewhere, one nowhere: the last is stated."""
-    other = write(tmp_path / "other", {"http://b.test/": "piston diesel"}, archived=True)
+def test_addresses_are_looked_up_in_the_crawl(crawled: Path, tmp_path: Path) -> None:
+    """One relevant page was crawled, the other is counted; both are told."""
     named = tmp_path / "good.txt"
-    named.write_text("http://A.test/2#top\nhttp://b.test/\nhttp://nowhere.test/\n")
-    without = evaluate(crawled, named, background=BACKGROUND)
-    assert 1 == without.relevant
-    assert ["1 relevant pages are", "2 of 3 relevant pages"] == [note[:21].rstrip() for note in without.account.notes]
-    done = evaluate(crawled, named, pages=other, background=BACKGROUND)
-    assert 2 == done.relevant
-    assert {f"not in {other}": 1} == done.account.left_out
-    assert 2 / math.sqrt(3 * 2) == pytest.approx(done.similarities[2], abs=1e-6)  # diesel, piston, engine
+    named.write_text("http://A.test/2#top\nhttp://b.test/\n")
+    done = evaluate(crawled, named, background=BACKGROUND)
+    assert (1, {"relevant pages that were not crawled": 1}) == (done.relevant, done.account.left_out)
+    assert done.account.notes[-1].startswith("1 relevant pages are of the crawl itself")
 
 
 def test_a_table_of_addresses(crawled: Path, tmp_path: Path) -> None:
@@ -197,7 +192,7 @@ def test_no_relevant_page_that_can_be_read(crawled: Path, tmp_path: Path) -> Non
         evaluate(crawled, tmp_path / "bad")
     named = tmp_path / "good.txt"
     named.write_text("http://nowhere.test/\n")
-    with pytest.raises(InputError, match="--pages PLACE"):
+    with pytest.raises(InputError, match="1 relevant pages that were not crawled"):
         evaluate(crawled, named)
     named.write_text("coral reefs\n")
     with pytest.raises(InputError, match="names no address"):

@@ -77,6 +77,15 @@ def test_the_example_in_the_style_of_a_spider_plays() -> None:
     assert len((EXAMPLES / "rival.py").read_text().splitlines()) <= 55
 
 
+@pytest.mark.parametrize("command", [f"bash {EXAMPLES / 'rival.sh'}", f"{sys.executable} {EXAMPLES / 'rival.py'}"])
+def test_a_seed_that_another_seed_links_to_is_not_picked(command: str) -> None:
+    """It is shown as a link before it is fetched."""
+    program = ExternalStrategy(command, budget=20, words="reef")
+    trace = simulate(Guide.given(GRAPH), program, [0, 1, 2], 20)
+    program.close()
+    assert ("", 7) == (program.ending if program.ending != "gave up" else "", len(trace.nodes))
+
+
 def children() -> set[str]:
     """Processes that this one would have to wait for, ended ones among them."""
     return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}

@@ -539,7 +539,8 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     out, again = tmp_path / "out", tmp_path / "again"
     assert 0 == command(monkeypatch, *words, "--corpus", str(corpus), *flags, "--seed-count", "1", "--out", str(out))
     told = loads(capsys.readouterr().out)
-    assert (6, [], [10, 40]) == (told["crawls"], told["failed"], told["experiment"]["budgets"])
+    assert ([], [10, 40]) == (told["failed"], told["configuration"]["budgets"])
+    assert "6 crawls" in told["summary"]
     assert {"experiment.toml", "results.csv", "results.parquet", "report", "runs", "guides"} == {
         path.name for path in out.iterdir()
     }
@@ -557,8 +558,8 @@ def test_the_command(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert 0 == command(monkeypatch, *once_more)
     assert tables(out) == tables(again)
     shown, _, paired = capsys.readouterr().out.partition("Harvest less that of")
-    assert 4 == paired.count("+0.000 (95 %: +0.000 to +0.000; p = 1.000)")
-    assert [one["strategy"] for one in told["strategies"]] == sorted(
+    assert 4 == sum(line.split()[2:6] == ["0.000", "0.000", "0.000", "1.000"] for line in paired.splitlines())
+    assert [row[0] for row in told["parts"][0]["rows"]] == sorted(
         ["breadth-first", "best-first"], key=lambda text: shown.index(f"\n{text} ")
     )
     assert str(again / "results.csv") in paired
@@ -572,10 +573,11 @@ def test_the_command_against_a_strategy(
     words += ["--corpus", str(corpus), "--out", str(tmp_path), "--workers", "1", "--quiet", "--json"]
     assert 0 == command(monkeypatch, "lab", "run", *words)
     told = loads(capsys.readouterr().out)
-    (line,) = told["differences"]
-    assert ("best-first", 20, 2) == (line["strategy"], line["budget"], line["n"])
-    means = {one["strategy"]: one["harvest"][0]["mean"] for one in told["strategies"]}
-    assert means["best-first"] - means["breadth-first"] == pytest.approx(line["mean"])
+    parts = {part["key"].rpartition("-")[2]: part for part in told["parts"]}
+    (line,) = parts["differences"]["rows"]
+    assert ["best-first", 20, 2] == [*line[:2], line[-1]]
+    means = {row[0]: float(row[2].split()[0]) for row in parts["harvest"]["rows"]}
+    assert means["best-first"] - means["breadth-first"] == pytest.approx(line[2], abs=0.0015)
     assert "Harvest less that of breadth-first" in (tmp_path / "report" / "index.html").read_text("utf-8")
 
 

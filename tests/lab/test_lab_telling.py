@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from lycosa.cli import progress as module
-from lycosa.cli.lab.run import _joined
 from lycosa.cli.progress import progress
 
 
@@ -23,10 +22,3 @@ def test_the_time_left_is_that_of_the_present_round(
             tell("judging", done, 10)
     line = "judging: 2 of 10, about 80 s left"  # 8 left, at 20 s for 2
     assert [line, line] == capsys.readouterr().err.splitlines()
-
-
-def test_remarks_that_topics_share_are_told_once() -> None:
-    """The topics are named before what is said of all of them; what is said of none stays as it is, in its place."""
-    remarks = ["owls: 3 seeds are not used", "Left out: storks: too few", "roses: 3 seeds are not used", "owls: 1"]
-    expected = ["owls, roses: 3 seeds are not used", "Left out: storks: too few", "owls: 1"]
-    assert expected == _joined(remarks, ["owls", "roses"])

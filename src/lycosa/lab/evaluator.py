@@ -36,7 +36,6 @@ from lycosa.store.directory import CONFIG
 from lycosa.text.background import Background
 from lycosa.text.bags import Bags
 from lycosa.text.vocabulary import Vocabulary
-from lycosa.training.looking import recorded
 from lycosa.training.sources import events_of, table_rows
 from lycosa.web.urls import canonical, is_http
 
@@ -108,15 +107,13 @@ def evaluate(
     relevant: Path,
     *,
     threshold: float = THRESHOLD,
-    pages: Path | None = None,
     background: Background | None = None,
     tell: Tell = silent,
 ) -> Evaluation:
     """Compare the pages of a crawl with relevant ones.
 
     `crawl` is a crawl's directory, an index, a WARC file or a directory of them. `relevant` is a directory of HTML and
-    text files, or a file with an address a line (or in the first column of a table). Pages of addresses are taken from
-    the crawl, or else from `pages` (a WARC file, a directory of them, a crawl's): nothing is fetched.
+    text files, or a file with an address of the crawl a line (or in the first column of a table).
     """
     if not 0 <= threshold < 1:
         raise InputError(f"--threshold is {threshold:g}: it is a cosine, from 0 to below 1")
@@ -124,7 +121,7 @@ def evaluate(
     fetched = list(pages_of(crawl, words, account, tell))
     if not fetched:
         raise InputError(f"{crawl} has no pages to evaluate{account.in_brackets()}")
-    positive = relevant_of(relevant, fetched, words, account, pages=pages, tell=tell)
+    positive = relevant_of(relevant, fetched, words, account)
     bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
     similarities = nearest(bags, given, idf_of(words.terms, background), tell)
     return Evaluation(str(crawl), [one.name for one in fetched], similarities, len(positive), threshold, account)
@@ -183,9 +180,7 @@ def _numbers(stems: Sequence[str], words: Vocabulary) -> NDArray[np.intp]:
 # -- the relevant pages ------------------------------------------------------------------------------------------
 
 
-def relevant_of(
-    source: Path, fetched: list[Bag], words: Vocabulary, account: Account, *, pages: Path | None, tell: Tell
-) -> list[Bag]:
+def relevant_of(source: Path, fetched: list[Bag], words: Vocabulary, account: Account) -> list[Bag]:
     """Return the relevant pages that have words; what can't be used is counted."""
     if not source.exists():
         raise InputError(f"there is no {source}: name a directory of pages, or a file with one address per line")
@@ -193,20 +188,17 @@ def relevant_of(
         held = tree(source, account, lambda url: True)
         relevant = [Bag.of(one.url, one.page, words) for one in held if one.page is not None]
     else:
-        relevant = list(_addressed(source, fetched, words, account, pages, tell))
+        relevant = _addressed(source, fetched, account)
     usable = [one for one in relevant if len(one.ids)]
     if len(usable) < len(relevant):
         account.left_out["relevant pages without text"] += len(relevant) - len(usable)
     if not usable:
-        hint = "" if source.is_dir() or pages else "; --pages PLACE names where they are recorded, if not in the crawl"
-        raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}{hint}")
+        raise InputError(f"none of the relevant pages of {source} can be read{account.in_brackets()}")
     return usable
 
 
-def _addressed(
-    source: Path, fetched: list[Bag], words: Vocabulary, account: Account, pages: Path | None, tell: Tell
-) -> Iterator[Bag]:
-    """Yield the pages of a file's addresses: as the crawl has them, else out of `pages`."""
+def _addressed(source: Path, fetched: list[Bag], account: Account) -> list[Bag]:
+    """Return the pages of a file's addresses, as the crawl has them."""
     written = [columns[0].strip() for columns in table_rows(source)]
     named = [canonical(text) for text in written if is_http(text)]
     urls = list(dict.fromkeys(url for url in named if url is not None))
@@ -215,19 +207,14 @@ def _addressed(
     if len(named) < len(written):
         account.left_out["lines that begin with no address"] += len(written) - len(named)
     crawled = {one.name: one for one in reversed(fetched)}
-    missing = [url for url in urls if url not in crawled]
-    yield from (crawled[url] for url in urls if url in crawled)
-    if len(missing) < len(urls):
+    if missing := sum(url not in crawled for url in urls):
+        account.left_out["relevant pages that were not crawled"] += missing
+        account.notes.append("crawls can be held against each other only with the same relevant pages: in a directory")
+    if missing < len(urls):
         account.notes.append(
-            f"{len(urls) - len(missing):,} relevant pages are of the crawl itself: each is as similar as can be"
+            f"{len(urls) - missing:,} relevant pages are of the crawl itself: each is as similar as can be"
         )
-    if pages is not None:
-        yield from (Bag.of(url, page, words) for url, page in recorded(pages)(missing, account, tell))
-    elif missing:
-        account.notes.append(
-            f"{len(missing):,} of {len(urls):,} relevant pages were not crawled and nothing is compared with them: "
-            "crawls can be held against each other only with the same relevant pages; --pages PLACE reads them all"
-        )
+    return [crawled[url] for url in urls if url in crawled]
 
 
 # -- likeness ----------------------------------------------------------------------------------------------

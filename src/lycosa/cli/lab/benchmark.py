@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from lycosa.cli.lab.printing import kept, show
-from lycosa.cli.parameters import Json, Quiet, Workers, strategy_names
+from lycosa.cli.lab.run import settings
+from lycosa.cli.parameters import Json, Quiet, Workers, with_more
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.core.errors import InputError
@@ -23,6 +24,7 @@ from lycosa.lab.papers import QUICK, Bench
 from lycosa.lab.report import write_report
 
 
+@with_more(settings("strategies", "subject_count", "told", "judge", "seed_sets", "budgets"), at=2)
 def benchmark(
     corpora: Annotated[
         Path | None,
@@ -34,30 +36,11 @@ def benchmark(
             metavar="NAME", help="Only this corpus, or an index of your own. Default: all in --corpora, and embedded."
         ),
     ] = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=strategy_names,
-            help="Only these, besides oracle and scent: whatever 'lycosa lab run --strategy' takes.",
-        ),
-    ] = None,
+    *,
     also: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="These, in addition to the default ones.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Strategies in addition to the default ones, or to those of --strategy."),
     ] = None,
-    topics: Annotated[int, typer.Option(min=0, help="Topics per corpus; 0 for the corpus's default.")] = 0,
-    draws: Annotated[
-        int, typer.Option(min=0, help="Draws of seeds per topic; 0: a dozen crawls of each kind, one with --quick.")
-    ] = 0,
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(min=1, metavar="N", help="Numbers of pages to measure at. Default: 100, 500, 1000."),
-    ] = None,
-    told: Annotated[
-        str,
-        typer.Option(metavar="WHAT", help="Describe topics only by words or only by examples. Default: both in turn."),
-    ] = "",
-    judge: Annotated[str, typer.Option(metavar="NAME", help="Judge to use. Default: that of 'lycosa crawl'.")] = "",
     quick: Annotated[bool, typer.Option("--quick", help="A small web and two topics, as a quick check.")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="All topics, seeds and published strategies, up to 5,000 pages; takes a day.")
@@ -71,26 +54,28 @@ def benchmark(
     workers: Workers = 0,
     quiet: Quiet = False,
     json: Json = False,
+    **flags: Any,
 ) -> None:
     """Compare scent, its rivals and your own crawler.
 
     All crawlers get the same pages, frozen topics, seeds, budgets and judge; hidden labels decide which pages are
-    relevant. Finished crawls are kept: the same command continues where it stopped. The report is
-    DIR/report/index.html.
+    relevant. By default: oracle, scent and its rivals; words and examples; 100, 500 and 1,000 pages; a dozen crawls of
+    each kind; the judge of 'lycosa crawl'. Finished crawls are kept: the same command continues where it stopped. The
+    report is DIR/report/index.html.
 
     For example:  lycosa lab benchmark --also 'program,command=python crawler.py'
     """
     if quick and full:
         raise InputError("--quick and --full: choose one")
     size = lab.QUICK if quick else lab.FULL if full else lab.USUAL
-    if told:
+    only = flags.pop("strategies") or []
+    if told := flags.pop("told"):
         one_of("--told", told, size.told)
-    given: dict[str, Any] = {
-        "topics": topics, "draws": draws, "budgets": tuple(sorted(set(budget or []))),
-        "told": (told,) if told else (), "judge": judge,
-    }  # fmt: skip
-    size = replace(size, **{name: value for name, value in given.items() if value})
-    compared = entrants(strategy or [], also or [], quick=quick, full=full)
+        flags["told"] = (told,)
+    if budgets := flags.pop("budgets"):
+        flags["budgets"] = tuple(sorted(set(budgets)))
+    size = replace(size, **{name: value for name, value in flags.items() if value})
+    compared = entrants(only, also or [], quick=quick, full=full)
     half = DEVELOPMENT if develop else REPORT
     with kept(out), progress(quiet or json) as tell:
         there = places(corpus or [], corpora, half, out / "corpora", quick=quick, full=full, tell=tell)

@@ -30,13 +30,6 @@ def evaluate(
     threshold: Annotated[
         float, typer.Option(help="A page is relevant if its similarity to one of them is greater than this.")
     ] = evaluator.THRESHOLD,
-    pages: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PLACE",
-            help="Where to find relevant pages that were not crawled: WARC files or a crawl. Nothing is fetched.",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Write a report with table and curves to this directory."),
@@ -51,7 +44,7 @@ def evaluate(
     For example:  lycosa lab evaluate my-crawl/ --relevant good-pages/
     """
     with progress(quiet or json) as tell:
-        done = evaluator.evaluate(crawl, relevant, threshold=threshold, pages=pages, tell=tell)
+        done = evaluator.evaluate(crawl, relevant, threshold=threshold, tell=tell)
     known = done.findings()
     page = write_report(known, out, f"lycosa lab evaluate {crawl} --relevant {relevant}") if out is not None else None
     if json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lycosa.cli.commands import one_line
-from lycosa.cli.parameters import Json, Quiet
+from lycosa.cli.parameters import Column, Json, Quiet
 from lycosa.cli.printing import output, print_json
 from lycosa.cli.progress import progress
 from lycosa.lab.anatomy import anatomy, lines
@@ -30,10 +30,7 @@ def index(
         Path | None,
         typer.Option(metavar="FILE", help="Classes of pages: on each line an address, a tab, and a class or its path."),
     ] = None,
-    column: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The labels' column of classes, by title or number. Default: the second."),
-    ] = "",
+    column: Column = "",
     exclude: Annotated[
         list[str] | None,
         typer.Option(

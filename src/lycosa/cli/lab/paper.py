@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,9 +15,9 @@ from lycosa.cli.parameters import Json, Quiet, Workers
 from lycosa.cli.printing import print_json
 from lycosa.cli.progress import progress
 from lycosa.drawing.formats import many
-from lycosa.lab.findings import Findings, plain
+from lycosa.lab.findings import plain
 from lycosa.lab.papers import PAPERS, QUICK
-from lycosa.lab.report import PAGE, VERDICTS, tally
+from lycosa.lab.report import PAGE, tally
 from lycosa.lab.report.publishing import publish, write_front
 
 ALL = "all"
@@ -78,36 +77,26 @@ def paper(
     with progress(quiet or json) as tell:
         made = publish(names, out, again, corpus=corpus, workers=workers, tell=tell, **wanted)
     front = write_front(made, out, again, quick=quick) if name == ALL else None
+    pages = {key: out / key / PAGE for key, found in made.items() if not isinstance(found, str)}
     if json:
-        print_json({"papers": [_as_dict(key, found, out) for key, found in made.items()], "page": front}, indent=1)
-    else:
-        _print(made, out, front, quiet=quiet)
-        if quick and not quiet:
-            print(QUICK)
-    if any(isinstance(found, str) for found in made.values()):
-        raise typer.Exit(2)
-
-
-def _as_dict(key: str, found: Findings | str, out: Path) -> dict[str, Any]:
-    if isinstance(found, str):
-        return {"paper": key, "failure": found, "page": None, "verdicts": None, "claims": []}
-    count = Counter(claim.verdict for claim in found.claims)
-    return {
-        "paper": key, "failure": None, "page": out / key / PAGE, "verdicts": {one: count[one] for one in VERDICTS},
-        "claims": [plain(asdict(claim)) for claim in found.claims],
-    }  # fmt: skip
-
-
-def _print(made: dict[str, Findings | str], out: Path, front: Path | None, *, quiet: bool) -> None:
-    pages = [front] if front else []
+        known = [
+            {
+                "paper": key,
+                "failure": found if isinstance(found, str) else None,
+                "page": pages.get(key),
+                "claims": [] if isinstance(found, str) else plain(list(map(asdict, found.claims))),
+            }
+            for key, found in made.items()
+        ]
+        print_json({"papers": known, "page": front}, indent=1)
     for key, found in made.items():
-        if isinstance(found, str):
+        if isinstance(found, str) and not json:
             print(f"lycosa: {key} failed: {one_line(found)}", file=sys.stderr)
-            continue
-        pages.append(out / key / PAGE)
-        if not quiet:
-            claims = found.claims
-            fare = f"of {many(len(claims), 'claim')} {tally(claims)}" if claims else "no claims"
-            print(f"{key}: {fare}; {pages[-1]}")
-    if pages and not quiet:
-        print(f"{pages[0]}: open it in a browser, {pages[0].resolve().as_uri()}")
+        elif not isinstance(found, str) and not quiet and not json:
+            fare = f"of {many(len(found.claims), 'claim')} {tally(found.claims)}" if found.claims else "no claims"
+            print(f"{key}: {fare}; {pages[key]}")
+    if pages and not quiet and not json:
+        page = front or next(iter(pages.values()))
+        print(f"{page}: open it in a browser, {page.resolve().as_uri()}" + f"\n{QUICK}" * quick)
+    if len(pages) < len(made):
+        raise typer.Exit(2)

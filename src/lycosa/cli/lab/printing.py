@@ -13,8 +13,8 @@ from rich.table import Column
 
 from lycosa.cli.commands import one_line
 from lycosa.cli.printing import listing, output
-from lycosa.lab.findings import Findings, Table
-from lycosa.lab.report import in_figures, shown
+from lycosa.lab.findings import AS_PUBLISHED, Findings, Table
+from lycosa.lab.report import BADGE, in_figures, shown
 
 
 def show(found: Findings, *keys: str) -> None:
@@ -36,7 +36,8 @@ def show_table(part: Table) -> None:
         for title, figures in zip(part.columns, in_figures(part), strict=True)
     ]
     rows = ([one_line(shown(cell, part.digits)) for cell in row] for row in part.rows)
-    output().print(listing(columns, rows, title=escape(one_line(part.title)), show_edge=True, pad_edge=False))
+    title = f"{part.title}, {BADGE}" if part.mode == AS_PUBLISHED else part.title
+    output().print(listing(columns, rows, title=escape(one_line(title)), show_edge=True, pad_edge=False))
 
 
 @contextmanager

@@ -67,8 +67,8 @@ class Setting(NamedTuple):
 class Size:
     """How much is run."""
 
-    topics: int = 0  # per corpus; 0: the corpus' default, -1: all
-    draws: int = 0  # seed sets per topic; 0: as many as give CRAWLS in a cell
+    subject_count: int = 0  # topics per corpus; 0: the corpus' default, -1: all
+    seed_sets: int = 0  # draws of seeds per topic; 0: as many as give CRAWLS in a cell
     seeds: tuple[str, ...] = ("on-topic", "off-topic")
     told: tuple[str, ...] = ("words", "examples")
     budgets: tuple[int, ...] = (100, 500, 1000)
@@ -90,14 +90,14 @@ class Size:
     def draws_for(self, topics: int) -> int:
         """Return how often seeds are drawn for each of so many topics.
 
-        >>> [Size().draws_for(topics) for topics in (3, 10, 30)], Size(draws=2).draws_for(3)
+        >>> [Size().draws_for(topics) for topics in (3, 10, 30)], Size(seed_sets=2).draws_for(3)
         ([4, 2, 1], 2)
         """
-        return self.draws or -(-CRAWLS // max(1, topics))
+        return self.seed_sets or -(-CRAWLS // max(1, topics))
 
 
 USUAL = Size()
-QUICK = Size(2, draws=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
+QUICK = Size(2, seed_sets=1, budgets=(20, 50), seeds=("off-topic",), quick=True)
 FULL = Size(-1, seeds=("on-topic", "off-topic", "cold"), budgets=(100, 500, 1000, 5000))
 
 
@@ -150,7 +150,7 @@ def benchmark(bench: Bench, places: Sequence[Place], size: Size, entrants: Seque
     """Run what is missing, and return all that is there."""
     made = Measured(list(places), size, list(entrants))
     for place in places:
-        wanted = len(place.topics) if size.topics < 0 else size.topics or place.usual
+        wanted = len(place.topics) if size.subject_count < 0 else size.subject_count or place.usual
         topics = made.hunted[place.name] = place.topics[:wanted]
         if len(topics) < wanted:
             made.remarks.append(f"{place.name}: {len(topics)} topics only, {wanted} were wanted: it has no more.")
