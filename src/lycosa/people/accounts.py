@@ -14,7 +14,7 @@ from lycosa.core.errors import InputError
 from lycosa.people.credentials import Passwords, check_password, check_text, digest, new_secret
 from lycosa.people.database import Database, Row, Taken, as_dict
 from lycosa.people.ids import new_id
-from lycosa.people.permissions import active, check_role
+from lycosa.people.permissions import Role, active
 from lycosa.people.sessions import end_all, turn_soon
 
 DAY = 86400.0
@@ -71,12 +71,12 @@ def first_link(database: Database, now: float, anyway: bool = False) -> str | No
 
 
 def invite(
-    database: Database, now: float, role: str, note: str = "", days: float = 7, made_by: str | None = None
+    database: Database, now: float, role: Role, note: str = "", days: float = 7, made_by: str | None = None
 ) -> tuple[Row, str]:
     """A new invitation and its code, which is not kept."""
     note = check_text(note, "the note").strip()
     database.run("DELETE FROM invitation WHERE expires < :expires", expires=now - 30 * DAY)
-    return _offer(database, now, days, role=check_role(role), note=note, made_by=made_by)
+    return _offer(database, now, days, role=role, note=note, made_by=made_by)
 
 
 def _offer(database: Database, now: float, days: float, **given: str | None) -> tuple[Row, str]:
@@ -194,9 +194,8 @@ def set_password(
         end_all(database, person["id"])
 
 
-def set_role(database: Database, person: str, role: str) -> None:
+def set_role(database: Database, person: str, role: Role) -> None:
     """Change what a person may do, from the next request on."""
-    check_role(role)
     with database.transaction():
         if role != "admin":
             keep_an_admin(database, person)

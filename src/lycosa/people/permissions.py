@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from lycosa.core.errors import InputError, LycosaError
+from lycosa.core.errors import LycosaError
 from lycosa.people.database import Database, Row
 
+Role = Literal["reader", "member", "admin"]
+Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]
 # what a token may be allowed to do
-SCOPES = {
+SCOPES: dict[Scope, str] = {
     "read": "see interests, pages and changes, and search",
     "feedback": "label pages and answer suggestions",
     "write": "create, change, share and delete interests",
@@ -22,7 +24,7 @@ SCOPES = {
     "admin": "manage accounts, invitations, the seed catalogue and the audit log",
     "metrics": "read the server's metrics",
 }
-ROLES: dict[str, frozenset[str]] = {
+ROLES: dict[Role, frozenset[Scope]] = {
     "reader": frozenset({"read", "account"}),
     "member": frozenset({"read", "feedback", "write", "run", "account"}),
     "admin": frozenset(SCOPES),
@@ -78,9 +80,3 @@ def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") 
 def model_for(database: Database, person: str, model: str) -> Row:
     """Return a model of a person's own."""
     return found(database.find("model", id=model, owner=person), "model")
-
-
-def check_role(role: str) -> str:
-    if role not in ROLES:
-        raise InputError(f"there is no role {role[:40]!r}: choose one of {', '.join(ROLES)}")
-    return role

@@ -4,6 +4,8 @@ leave.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from lycosa.core.errors import InputError
 from lycosa.people import notices
 from lycosa.people.accounts import by_name
@@ -13,10 +15,8 @@ from lycosa.people.typed import line
 MOST = 200  # people that one interest is shared with
 
 
-def share(database: Database, now: float, interest: Row, by: str, name: str, mode: str) -> Row:
+def share(database: Database, now: float, interest: Row, by: str, name: str, mode: Literal["read", "edit"]) -> Row:
     """Share an interest with the person of this name, or change how far they may go; a notice says `by` whom."""
-    if mode not in ("read", "edit"):
-        raise InputError(f"there is no way {mode[:40]!r} of sharing: choose read or edit")
     person = by_name(database, line(name, "the name", 100, 1))
     if person is None or person["disabled"]:
         raise InputError(f"there is nobody called {name.strip()[:60]!r} here: see how they spell their name")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lycosa.core.errors import InputError
-from lycosa.people.credentials import check_text, digest, new_secret
+from lycosa.people.credentials import digest, new_secret
 from lycosa.people.database import Database, Row
 from lycosa.people.ids import new_id
 from lycosa.people.permissions import active
+from lycosa.people.typed import line
 
 MARK = "lyc_"  # how every token begins, so that one can be found where it should not be
 NOTED = 60.0  # seconds between two notes of when a token was last used
@@ -18,9 +19,7 @@ def make(
     database: Database, now: float, person: str, name: str, scopes: frozenset[str], days: float | None
 ) -> tuple[Row, str]:
     """A new token: what is kept of it, and itself, which is not."""
-    title = check_text(name, "the token's name").strip()
-    if not title:
-        raise InputError("the token has no name: say what it is for, so that you know it when you revoke it")
+    title = line(name, "the token's name", 100, 1)
     secret, expires = MARK + new_secret(), None if days is None else now + days * DAY
     with database.transaction():
         database.get("person", person, locked=True)  # one at a time, for the count

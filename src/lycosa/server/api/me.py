@@ -12,7 +12,7 @@ from lycosa.people import accounts, limits, models, notices, sessions, tokens
 from lycosa.people.credentials import check_password, check_text
 from lycosa.people.database import Row, as_dict
 from lycosa.people.erasing import erase_person, sweep
-from lycosa.people.permissions import NotFound, found
+from lycosa.people.permissions import NotFound, Scope, found
 from lycosa.people.typed import line
 from lycosa.server import models as files
 from lycosa.server.api import Body
@@ -154,8 +154,6 @@ def _confirmed(person: Person, password: str) -> Row:
 
 
 # -- tokens, for programs that act for a person ----------------------------------------------------------------
-
-Scope = Literal["read", "feedback", "write", "run", "account", "admin", "metrics"]
 
 
 class NewToken(Body):

@@ -9,10 +9,9 @@ from pydantic import BaseModel, Field, Strict
 
 from lycosa.people import accounts, audit, notices
 from lycosa.people.database import Row
-from lycosa.people.permissions import found
+from lycosa.people.permissions import Role, found
 from lycosa.server.api import Body
 from lycosa.server.api.me import remove
-from lycosa.server.api.session import Role
 from lycosa.server.guards import Person, needs
 
 router = APIRouter(tags=["people"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
@@ -14,12 +14,12 @@ from lycosa.drawing.formats import printable
 from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken, as_dict
+from lycosa.people.permissions import Role
 from lycosa.server.api import Body
 from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 
 router = APIRouter(tags=["session"])
 
-Role = Literal["reader", "member", "admin"]
 TOO_MANY: dict[int | str, dict[str, Any]] = {
     429: {"description": "Too many attempts: the header Retry-After says how long"}
 }
