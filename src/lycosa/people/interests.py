@@ -77,8 +77,8 @@ def wishes_of(row: Row) -> Wishes:
 def newest_crawls(database: Database, person: str) -> dict[str, Row]:
     """Return the newest crawl of each interest that a person may see, by the interest's id."""
     rows = database.rows(
-        "SELECT c.* FROM crawl c JOIN (SELECT interest, MAX(number) AS number FROM crawl GROUP BY interest) last "
-        f"ON c.interest = last.interest AND c.number = last.number JOIN ({VISIBLE}) v ON v.id = c.interest",
+        f"SELECT c.* FROM ({VISIBLE}) v JOIN crawl c ON c.interest = v.id "
+        "AND c.number = (SELECT MAX(number) FROM crawl n WHERE n.interest = v.id)",
         person=person,
     )
     return {row["interest"]: row for row in rows}
