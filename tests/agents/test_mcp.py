@@ -7,23 +7,18 @@ import asyncio
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 import lycosa
 from lycosa.agents.desk import LONGEST_READ, Desk, Limits, passage, visible
 from lycosa.agents.serving import make_server
-from lycosa.agents.tokens import Tokens
 from lycosa.core.types import Exchange
 from lycosa.testing import Server, Web, serve
 
@@ -159,7 +154,7 @@ def test_hostile_calls_change_nothing(web: tuple[Web, Server], tmp_path: Path) -
     seeds = [("collect", {"seeds": [seed]}) for seed in BAD_SEEDS]
 
     async def agent() -> None:
-        async with Client(make_server(lambda: desk)) as client:
+        async with Client(make_server(desk)) as client:
             await _ask(client, "search", handle="evil", query="coral")  # which makes the index
             before, sent = _tree(tmp_path), len(server.log)
             calls = [*seeds, *WRONG]
@@ -196,7 +191,7 @@ def test_words_of_pages_are_marked(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
 
     async def agent() -> None:
-        async with Client(make_server(lambda: desk)) as client:
+        async with Client(make_server(desk)) as client:
             for tool, given in (("search", {"query": "coral"}), ("status", {}), ("why", {"url": "http://evil.test/"})):
                 told = await _ask(client, tool, handle="evil", **given)
                 trusted = {key: value for key, value in told.items() if key != "untrusted"}
@@ -246,71 +241,3 @@ def test_limits_hold(web: tuple[Web, Server], tmp_path: Path) -> None:
     for wrong in ({"pages": 0}, {"seconds": float("inf")}, {"at_once": -1}):
         with pytest.raises(lycosa.InputError, match=r"it must be 1 or more"):
             Limits(**wrong)
-
-
-def test_over_http_with_tokens(tmp_path: Path) -> None:
-    """Each token has a folder of its own; without one, or under another host's name, nothing is answered."""
-    tokens = tmp_path / "tokens"
-    tokens.write_text("ada aaaaaaaaaaaaaaaaaaaaaaaaaaaa\nbob bbbbbbbbbbbbbbbbbbbbbbbbbbbb  # his\n")
-    command = [*LYCOSA, "mcp", str(tmp_path / "all"), "--http", "--port", "0", "--tokens", str(tokens)]
-    tokens.chmod(0o600)
-    _hostile_collection(tmp_path / "all" / "ada" / "evil")
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        url = re.search(r"http://\S+/mcp", process.stderr.readline())
-        assert url is not None
-        try:
-            asyncio.run(_ask_over_http(url[0]))
-        finally:
-            process.terminate()
-    assert process.returncode in (0, -15)
-
-
-async def _ask_over_http(url: str) -> None:
-    @asynccontextmanager
-    async def asking(token: str) -> Any:
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=WAIT) as http,
-            Client(streamable_http_client(url, http_client=http)) as client,
-        ):
-            yield client
-
-    async with asking("a" * 28) as ada:
-        assert [item["handle"] for item in (await _ask(ada, "status"))["collections"]] == ["evil"]
-        assert "untrusted" in await _ask(ada, "read", handle="evil", url="http://evil.test/")
-    async with asking("b" * 28) as bob:
-        assert (await _ask(bob, "status"))["collections"] == []
-        assert (await bob.call_tool("read", {"handle": "evil", "url": "http://evil.test/"})).is_error
-        assert (await bob.call_tool("read", {"handle": "../ada/evil", "url": "http://evil.test/"})).is_error
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"Accept": "application/json, text/event-stream"}
-    async with httpx2.AsyncClient(headers=accept) as http:
-        assert (await http.post(url, json=call)).status_code == 401
-        assert (await http.post(url, json=call, headers={"Authorization": f"Bearer {'c' * 28}"})).status_code == 401
-        known = {"Authorization": f"Bearer {'a' * 28}"}
-        assert (await http.post(url, json=call, headers={**known, "Host": "evil.test"})).status_code == 421
-        assert (await http.post(url, json=call, headers={**known, "Origin": "http://evil.test"})).status_code == 403
-
-
-def test_tokens_are_read_with_care(tmp_path: Path) -> None:
-    """A file of tokens that is wrong is told by its line; a token belongs to one name."""
-    file = tmp_path / "tokens"
-    for text, told in (
-        ("", "has no tokens"),
-        ("ada short", "needs 24 characters"),
-        ("# only\nada", "line 2"),
-        ("../ada " + "a" * 24, "line 1"),
-        (f"ada {'a' * 24}\nada {'b' * 24}", "line 2"),
-    ):
-        file.touch(0o600)
-        file.write_text(text)
-        with pytest.raises(lycosa.InputError, match=told):
-            Tokens.read(file)
-    file.write_text(f"ada {'a' * 24}")
-    assert Tokens.read(file).names == ["ada"]
-    file.chmod(0o640)
-    with pytest.raises(lycosa.InputError, match="chmod 600"):
-        Tokens.read(file)
-    tokens = Tokens({"ada": "a" * 24, "bob": "b" * 24})
-    assert [tokens.name_of(token) for token in ("a" * 24, "b" * 24, "", "\ud800")] == ["ada", "bob", None, None]

@@ -74,17 +74,15 @@ class _Job:
 
 
 class Desk:
-    """One folder of collections, for one agent or several. `base` are the operator's options for all of them."""
+    """One folder of collections. `base` are the operator's options for all of them."""
 
-    def __init__(
-        self, root: Path, base: Options | None = None, limits: Limits | None = None, authority: Authority | None = None
-    ) -> None:
+    def __init__(self, root: Path, base: Options | None = None, limits: Limits | None = None) -> None:
         self.root = root
         self.base, self.limits = base or Options(), limits or Limits()
         self.guard: Guard = guard_of(self.base)
         self._clock = wall_clock()
         self._names = Names(self._clock, patience=5.0)  # seconds to look up the hosts of seeds
-        self._authority = authority or Authority(self._clock)
+        self._authority = Authority(self._clock)
         self._jobs: dict[str, _Job] = {}
         try:
             root.mkdir(parents=True, exist_ok=True)

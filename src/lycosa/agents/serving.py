@@ -1,5 +1,4 @@
-"""The desk as a Model Context Protocol server, by the official `mcp` package: over standard input and output, or over
-streamable HTTP with tokens.
+"""The desk as a Model Context Protocol server over standard input and output, by the official `mcp` package.
 
 Seven tools. Each says what it does in words for a model; a wrong call is answered with what to do instead.
 """
@@ -8,27 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 
 from lycosa.agents.desk import MOST_HITS, MOST_SEEDS, Answer, Desk
-from lycosa.agents.tokens import Tokens
 from lycosa.core.errors import InputError, LycosaError
 from lycosa.version import __version__
 
 try:
-    import uvicorn
-    from mcp.server.auth.middleware.auth_context import get_access_token
-    from mcp.server.auth.provider import AccessToken
-    from mcp.server.auth.settings import AuthSettings
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
-    from mcp.server.transport_security import TransportSecuritySettings
     from mcp_types import ToolAnnotations
-    from pydantic import AnyHttpUrl, Field
+    from pydantic import Field
 except ImportError as error:
     raise InputError("agents are served by the package mcp: pip install 'lycosa[mcp]'") from error
 
@@ -49,10 +40,10 @@ STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_worl
 ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def make_server(desk_of: Callable[[], Desk], **more: Any) -> MCPServer[Any]:
-    """The tools, at the desk of whoever asks."""
+def make_server(desk: Desk) -> MCPServer[Any]:
+    """The tools, at a desk."""
     server: MCPServer[Any] = MCPServer(
-        "lycosa", title="Lycosa", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", **more
+        "lycosa", title="Lycosa", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
 
     @server.tool(annotations=STARTS, structured_output=False)
@@ -66,13 +57,13 @@ def make_server(desk_of: Callable[[], Desk], **more: Any) -> MCPServer[Any]:
         stay_on_hosts: Annotated[bool, Field(description="Only pages on the hosts of the seeds.")] = False,
     ) -> Answer:
         """Begin to collect web pages on a topic. Returns at once with a handle; the pages come in over minutes."""
-        return await desk_of().collect(topic, seeds, budget, stay_on_hosts)
+        return await desk.collect(topic, seeds, budget, stay_on_hosts)
 
     @server.tool(annotations=LOOKS, structured_output=False)
     @_answering
     async def status(handle: Handle = "") -> Answer:
         """How a collection goes: pages, how many are relevant, the best ones. Without a handle: all collections."""
-        return await desk_of().status(handle)
+        return await desk.status(handle)
 
     @server.tool(annotations=LOOKS, structured_output=False)
     @_answering
@@ -83,7 +74,7 @@ def make_server(desk_of: Callable[[], Desk], **more: Any) -> MCPServer[Any]:
         offset: Annotated[int, Field(description="Number of results to skip, for the next page of results.")] = 0,
     ) -> Answer:
         """Search the text of a collection: the best pages for the words, each with a passage."""
-        return await desk_of().search(handle, query, limit, offset)
+        return await desk.search(handle, query, limit, offset)
 
     @server.tool(annotations=LOOKS, structured_output=False)
     @_answering
@@ -91,13 +82,13 @@ def make_server(desk_of: Callable[[], Desk], **more: Any) -> MCPServer[Any]:
         handle: Handle, url: Url, offset: Annotated[int, Field(description="Character to continue from.")] = 0
     ) -> str:
         """Read a collected page: its main text as Markdown, some 20,000 characters at a time. Nothing is fetched."""
-        return await desk_of().read(handle, url, offset)
+        return await desk.read(handle, url, offset)
 
     @server.tool(annotations=LOOKS, structured_output=False)
     @_answering
     async def why(handle: Handle, url: Url) -> Answer:
         """Why a page was fetched and how its score is made up, or why a link that was seen has not been fetched."""
-        return await desk_of().why(handle, url)
+        return await desk.why(handle, url)
 
     @server.tool(annotations=STARTS, structured_output=False)
     @_answering
@@ -109,13 +100,13 @@ def make_server(desk_of: Callable[[], Desk], **more: Any) -> MCPServer[Any]:
         ] = False,
     ) -> Answer:
         """What has become of collected pages: changed, vanished, moved, new. Visits them again only if told to."""
-        return await (desk_of().look_again(handle) if look_again else desk_of().changes(handle, since))
+        return await (desk.look_again(handle) if look_again else desk.changes(handle, since))
 
     @server.tool(annotations=ENDS, structured_output=False)
     @_answering
     async def stop(handle: Handle) -> Answer:
         """End a collection early. What it has stays, and can be searched and read."""
-        return await desk_of().stop(handle)
+        return await desk.stop(handle)
 
     return server
 
@@ -140,70 +131,8 @@ def serve_stdio(desk: Desk) -> None:
 
     async def run() -> None:
         try:
-            await make_server(lambda: desk).run_stdio_async()
+            await make_server(desk).run_stdio_async()
         finally:
             await desk.close()
-
-    asyncio.run(run())
-
-
-class _Verifier:
-    def __init__(self, tokens: Tokens) -> None:
-        self.tokens = tokens
-
-    async def verify_token(self, token: str) -> AccessToken | None:
-        name = self.tokens.name_of(token)
-        return None if name is None else AccessToken(token=token, client_id=name, scopes=[])
-
-
-def http_app(root: Path, tokens: Tokens, make_desk: Callable[[Path], Desk], url: str) -> tuple[Any, dict[str, Desk]]:
-    """The application, and the desks it has: one for each name, in a folder of its own."""
-    desks = {name: make_desk(root / name) for name in tokens.names}
-
-    def desk_of() -> Desk:
-        token = get_access_token()
-        if token is None or token.client_id not in desks:
-            raise InputError("unknown token")
-        return desks[token.client_id]
-
-    auth = AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None)
-    server = make_server(desk_of, auth=auth, token_verifier=_Verifier(tokens))
-    name = url.partition("//")[2].partition("/")[0]
-    near = [name, "127.0.0.1:*", "localhost:*", "[::1]:*"]
-    origins = [url.rstrip("/"), *(f"http://{host}" for host in near[1:])]
-    security = TransportSecuritySettings(allowed_hosts=near, allowed_origins=origins)
-    return server.streamable_http_app(transport_security=security, max_request_body_size=1_000_000), desks
-
-
-def serve_http(
-    root: Path,
-    tokens: Tokens,
-    make_desk: Callable[[Path], Desk],
-    *,
-    host: str,
-    port: int,
-    url: str,
-    say: Callable[[str], None],
-) -> None:
-    """Answer whoever has a token, until the process is told to end."""
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except (OSError, OverflowError) as error:
-        listening.close()
-        why = getattr(error, "strerror", None) or "there is no such port"
-        raise InputError(f"cannot serve on {host}, port {port}: {why}; choose another with --port") from error
-    port = listening.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    address = url or f"http://{shown}:{port}"
-
-    async def run() -> None:
-        app, desks = http_app(root, tokens, make_desk, address)
-        say(f"{address.rstrip('/')}/mcp")
-        try:
-            await uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).serve([listening])
-        finally:
-            await asyncio.gather(*(desk.close() for desk in desks.values()))
 
     asyncio.run(run())
