@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable
 
 from lycosa.core.types import Links, Outcome, Page, Task, Visit
@@ -21,12 +20,10 @@ from lycosa.spaces.mastodon import (
 from lycosa.spaces.over_web import OverWeb
 from lycosa.spaces.web import WebSpace
 from lycosa.web.dates import LONGEST_REST
-from lycosa.web.fetch import Response, Transport
 from lycosa.web.html import HTML, language_of
 from lycosa.web.inflate import BadEncoding, inflate
-from lycosa.web.urls import canonical, host, origin
+from lycosa.web.urls import canonical, origin
 
-TOKEN = "LYCOSA_SOCIAL_TOKEN"  # environment variable with an access token, for servers that show nothing without one
 MOST_SAID = 5_000  # characters kept of what one person says of another
 MOST_PEOPLE = 1_000  # people taken from one answer
 OPTED_OUT = "the account asks not to be indexed"
@@ -68,9 +65,6 @@ class SocialSpace(OverWeb):
         self.replies = replies
         self.pages = pages
         self.api = Api(origin(url), boosts, replies)
-        self._token = os.environ.get(TOKEN, "").strip()
-        if self._token:
-            web.transport = Authorised(web.transport, self.api.server, self._token)
         # page numbers of nodes that are a person's second, third, ... page of statuses
         self._number: dict[str, int] = {}
 
@@ -89,10 +83,7 @@ class SocialSpace(OverWeb):
     async def _visit(self, task: Task, visiting: Awaitable[Page]) -> Page:
         page = await visiting
         self._keep_to_limit(page)
-        if self._token and self._repeats_token(page):
-            _fail(page, "invalid", "the answer repeats our access token: it is not kept")
-            page.exchange, page.etag, page.modified, page.retry_at = None, "", "", 0.0
-        elif page.kind == "redirect":
+        if page.kind == "redirect":
             self._stay_here(page)
         elif page.outcome == "gone" and page.exchange is not None:
             self._explain(page)
@@ -128,20 +119,6 @@ class SocialSpace(OverWeb):
         if until > page.ended:
             page.data["rest"] = until
 
-    def _repeats_token(self, page: Page) -> bool:
-        """Whether what came has the token in it, which is to be in no log and no archive."""
-        if page.exchange is None:
-            return self._token in page.note
-        token = self._token.encode()
-        head = (page.exchange.status_line, *(part for header in page.exchange.headers for part in header))
-        if any(token in part for part in head):
-            return True
-        encoding = page.exchange.header("content-encoding")
-        try:
-            return token in inflate(page.exchange.body, encoding, self.web.inflated)[0]
-        except BadEncoding:
-            return token in page.exchange.body
-
     def _stay_here(self, page: Page) -> None:
         """Another host, or another part of this one, is not the API that was named."""
         target = page.links.urls[0]
@@ -151,7 +128,7 @@ class SocialSpace(OverWeb):
     def _explain(self, page: Page) -> None:
         said = complaint(self._body(page) or b"")
         if page.status in (401, 403):
-            said = f"{said or 'not for everyone'} (a login is needed: {TOKEN} can hold an access token)"
+            said = f"{said or 'not for everyone'} (a login is needed: --header can send an access token)"
         page.note = said or page.note
 
     def _body(self, page: Page) -> bytes | None:
@@ -282,36 +259,6 @@ class SocialSpace(OverWeb):
         page.language = page.language or language_of(page.marked[:1000])
         if self.web.languages and page.language and page.language.split("-")[0] not in self.web.languages:
             page.flags.append("language")
-
-
-class Authorised:
-    """A transport that shows an access token to one server's API, and to nobody else.
-
-    The token is in no header that the space knows of, and so in no log and no archive.
-    """
-
-    def __init__(self, inner: Transport, server: str, token: str) -> None:
-        if not token.isascii() or not token.isprintable() or " " in token:
-            raise ValueError(f"what {TOKEN} holds is not an access token: it must be one word of plain ASCII")
-        name = host(server + "/")
-        near = name in ("127.0.0.1", "[::1]", "localhost") or name.endswith(".localhost")
-        if not server.startswith("https://") and not near:
-            raise ValueError(f"{TOKEN} would go to {server} for all to read: name the server with https, or unset it")
-        self._inner = inner
-        self._api = f"{server}/api/"
-        self._token = token
-
-    async def address(self, url: str) -> str:
-        return await self._inner.address(url)
-
-    async def fetch(self, url: str, headers: dict[str, str], wanted: frozenset[str]) -> Response:
-        """GET a URL; redirects are not followed, so that the token goes nowhere else."""
-        if url.startswith(self._api):
-            headers = {**headers, "Authorization": f"Bearer {self._token}"}
-        return await self._inner.fetch(url, headers, wanted)
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 def _fail(page: Page, outcome: Outcome, note: str) -> None:
