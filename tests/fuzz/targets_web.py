@@ -39,7 +39,7 @@ from lycosa.web.politeness import Politeness
 from lycosa.web.robots import Rules
 from lycosa.web.sources import MOST_LINKS, read_source
 from lycosa.web.sources.files import read_seeds
-from lycosa.web.sources.results import MOST_RESULTS, is_template, read_description, results
+from lycosa.web.sources.results import MOST_RESULTS, results
 from lycosa.web.tree import to_xml, tree_of
 from lycosa.web.urls import MAX_LENGTH, canonical, host, is_http, lane, origin, resolve, site
 
@@ -251,8 +251,6 @@ def check_sources(data: bytes) -> None:
     found = results(body, URL, kind)
     assert len(found) <= MOST_RESULTS
     assert all(canonical(url) == url for url in found)
-    template = read_description(body, URL)
-    assert not template or is_template(template)
     with suppress(InputError):
         read_seeds(body, "seeds.txt")
 
@@ -271,9 +269,8 @@ def _sources() -> list[bytes]:
     jsonf = json.dumps(
         {"version": "https://jsonfeed.org/version/1", "items": [{"url": "http://a.test/", "title": "t"}]}
     ).encode()
-    chrome = b'{"roots": {"bookmark_bar": {"children": [{"type": "url", "url": "http://a.test/", "name": "n"}]}}}'
     text = b"# reefs\n- [coral](http://a.test/c) grows\nhttp://a.test/d\nexample.org\n"
-    made = (sitemap, index, rss, atom, opml, marks, jsonf, chrome, text, gzip.compress(sitemap, mtime=0))
+    made = (sitemap, index, rss, atom, opml, marks, jsonf, text, gzip.compress(sitemap, mtime=0))
     entity = b'<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>'
     return [bytes([number % len(SOURCE_TYPES)]) + body for number, body in enumerate((*made, entity))]
 

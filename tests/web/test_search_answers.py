@@ -1,4 +1,4 @@
-"""Answers of search engines: how they want to be asked, and what of their JSON, feeds and pages is a result."""
+"""Answers of search engines: what of their JSON, feeds and pages is a result."""
 
 from __future__ import annotations
 
@@ -8,50 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lycosa.web.sources.results import MOST_RESULTS, filled, furniture_of, is_page, read_description, results
+from lycosa.web.sources.results import MOST_RESULTS, furniture_of, is_page, results
 
 HERE = "https://find.example/search?q=reefs"
 A, B = "https://a.example/reef", "https://b.example/coral"
-
-
-def described(*urls: str) -> bytes:
-    """An OpenSearch description."""
-    return (
-        '<?xml version="1.0"?><os:OpenSearchDescription xmlns:os="http://a9.com/-/spec/opensearch/1.1/">'
-        f"<os:ShortName>Find</os:ShortName>{''.join(urls)}</os:OpenSearchDescription>"
-    ).encode()
-
-
-@pytest.mark.parametrize(("urls", "template"), [
-    (['<os:Url type="text/html" template="https://a.example/?q={searchTerms}&amp;n={count?}"/>'],
-     "https://a.example/?q={searchTerms}&n={count?}"),
-    (['<os:Url type="text/html" template="/h?q={searchTerms}"/>',
-      '<os:Url type="application/rss+xml" template="/r?q={searchTerms}"/>'], "https://find.example/r?q={searchTerms}"),
-    (['<os:Url type="application/x-suggestions+json" template="/s?q={searchTerms}"/>'], ""),
-    (['<os:Url type="text/html" method="post" template="/h?q={searchTerms}"/>'], ""),
-    (['<os:Url type="text/html" rel="self" template="/h?q={searchTerms}"/>'], ""),
-    (['<os:Url type="text/html" template="/h?q=fixed"/>'], ""),
-])  # fmt: skip
-def test_descriptions(urls: list[str], template: str) -> None:
-    """Feeds are taken before pages, which have furniture; what can't be asked by address is not taken."""
-    assert template == read_description(described(*urls), HERE)
-
-
-def test_words_are_escaped() -> None:
-    """What a person types can't add parameters of its own; what nobody can fill in makes the template useless."""
-    asked = filled("https://a.example/?q={}&n={count}", "reefs & atolls#1", 5)
-    assert "https://a.example/?q=reefs+%26+atolls%231&n=5" == asked
-    assert filled("https://a.example/?q={searchTerms}&key={api:key}", "reefs", 5) is None
 
 
 @pytest.mark.parametrize("answer", [
     {"results": [{"url": A, "title": "Reef"}, {"url": B, "title": "Coral"}]},
     {"query": {"took": 3, "hits": {"hits": [{"link": A, "name": "Reef"}, {"link": B, "name": "Coral"}]}}},
     [{"href": A, "title": "Reef"}, {"href": B, "title": " Coral\n"}, {"href": "javascript:x"}, {"href": A}],
-    ["reefs", ["Reef", "Coral"], ["", ""], [A, B]],
 ])  # fmt: skip
 def test_json(answer: object) -> None:
-    """Objects in a list that have an address, wherever the list is; and the four lists of OpenSearch suggestions."""
+    """Objects in a list that have an address, wherever the list is."""
     assert {A: "Reef", B: "Coral"} == results(json.dumps(answer).encode(), HERE, "application/json")
 
 
@@ -80,7 +49,6 @@ def test_pages() -> None:
 def test_whatever_comes_is_no_error(body: bytes) -> None:
     """Bytes of any kind give some results or none."""
     assert len(results(body, HERE, "text/html")) <= MOST_RESULTS
-    read_description(body, HERE)
 
 
 def test_bounds() -> None:

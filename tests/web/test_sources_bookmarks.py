@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from lycosa.web.sources import Source, read_source
 
 EXPORTED = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -58,54 +56,6 @@ def test_the_file_that_every_browser_exports() -> None:
 def test_a_file_that_breaks_off() -> None:
     """What is there is used."""
     assert 2 == len(read(EXPORTED[: EXPORTED.index("<DT><H3>Deeper")]).links)
-
-
-def test_firefox_json() -> None:
-    """Firefox's backup: containers within containers."""
-    backup = {
-        "title": "",
-        "type": "text/x-moz-place-container",
-        "children": [
-            {
-                "title": "menu",
-                "type": "text/x-moz-place-container",
-                "children": [
-                    {"title": "Reefs", "type": "text/x-moz-place", "uri": "https://a.example/"},
-                    {"type": "text/x-moz-place-separator"},
-                    {"title": "Old", "type": "text/x-moz-place", "uri": "place:folder"},
-                    {"title": 7, "uri": "https://b.example/coral"},
-                    "nonsense",
-                ],
-            },
-            {"title": "toolbar", "type": "text/x-moz-place-container"},
-        ],
-    }
-    source = read(json.dumps(backup))
-    assert [("https://a.example/", "Reefs", "menu"), ("https://b.example/coral", "coral", "menu")] == rows(source)
-    assert 1 == source.skipped
-
-
-def test_chrome_json() -> None:
-    """Chrome's own file: roots with folders and addresses."""
-    kept = {
-        "checksum": "0",
-        "roots": {
-            "bookmark_bar": {
-                "name": "Bar",
-                "type": "folder",
-                "children": [
-                    {"name": "Reefs", "type": "url", "url": "https://a.example/"},
-                    {"name": "Sea", "type": "folder", "children": [{"name": "Fish", "url": "https://b.example/"}]},
-                ],
-            },
-            "other": {"name": "Other", "type": "folder", "children": []},
-            "sync_transaction_version": "1",
-        },
-        "version": 1,
-    }
-    assert [("https://a.example/", "Reefs", "Bar"), ("https://b.example/", "Fish", "Bar Sea")] == rows(
-        read(json.dumps(kept))
-    )
 
 
 def test_folders_may_be_deep() -> None:

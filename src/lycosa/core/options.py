@@ -125,8 +125,8 @@ class Options:
     )
     search: list[str] = option(
         [],
-        "Use the first results of a search engine for the topic's words as seeds: the address of its "
-        "OpenSearch description, or of a query with {} in place of the words; repeatable.",
+        "Use the first results of a search engine for the topic's words as seeds: the address of a "
+        "query with {} in place of the words; repeatable.",
         metavar="URL",
     )
     search_results: int = option(10, "Results of each search to use as seeds.")

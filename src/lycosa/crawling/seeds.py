@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote_plus
 
 from lycosa.core.errands import fetch
 from lycosa.core.errors import FetchError, InputError
@@ -191,28 +192,17 @@ def check_search(options: Options, space: Space | None) -> None:
     if options.search and space is not None and not getattr(space, "has_addresses", False):
         raise InputError("--search finds pages of the web: leave it out, or --space")
     for engine in options.search:
-        if not answers.is_template(engine):
-            _address(engine, engine)
-        elif not options.topic:
+        if "{}" in engine and not options.topic:
             raise InputError(f"--search {engine} needs words to ask for: say the topic in words")
-        else:
-            _query(engine, engine, options.topic, options.search_results)
-
-
-def _query(engine: str, template: str, words: str, count: int) -> str:
-    """The address that asks an engine for some words."""
-    asked = answers.filled(template, words, count)
-    if asked is None:
-        raise InputError(f"--search {engine} asks for more than words: write the address of a query, with {{}}")
-    return _address(engine, asked)
+        _address(engine, engine.replace("{}", "words"))
 
 
 def _address(engine: str, text: str) -> str:
     url = check_seed(text)
     if url is None:
         raise InputError(
-            f"--search {engine} is not a web address: write that of an OpenSearch description, or of a query with {{}} "
-            "where the words go, as in https://site.example/search?q={}"
+            f"--search {engine} is not a web address: write that of a query with {{}} where the words go, as in "
+            "https://site.example/search?q={}"
         )
     return url
 
@@ -264,28 +254,19 @@ class _Conversation:
 
     async def results(self) -> list[str]:
         """Addresses of results; an InputError says why there are none to be had."""
-        template = self.engine if answers.is_template(self.engine) else ""
-        if not template:
+        if "{}" not in self.engine:  # an answer itself: someone has asked, and names the address
             url, body, kind = await self._get(_address(self.engine, self.engine))
-            template = answers.read_description(body, url)
-            named = "" if template or "?" in url else answers.description_in(body, url)
-            if named:
-                url, body, kind = await self._get(named)
-                template = answers.read_description(body, url)
-            if not template:  # an answer itself: someone has asked, and names the address
-                return list(answers.results(body, url, kind)) or self._none()
-        url, body, kind = await self._get(self._asking(template, self.options.topic))
+            return list(answers.results(body, url, kind)) or self._none()
+        url, body, kind = await self._get(self._asking(self.options.topic))
         furniture: set[str] = set()
         if answers.is_page(body, kind):  # what it has for nonsense, too, is no result
-            nonsense = "zq" + hashlib.sha256(template.encode()).hexdigest()[:10]
-            other, empty, form = await self._get(self._asking(template, nonsense), may_fail=True)
+            nonsense = "zq" + hashlib.sha256(self.engine.encode()).hexdigest()[:10]
+            other, empty, form = await self._get(self._asking(nonsense), may_fail=True)
             furniture = answers.furniture_of(empty, other, form)
         return list(answers.results(body, url, kind, furniture)) or self._none()
 
-    def _asking(self, template: str, words: str) -> str:
-        if not words:
-            raise InputError(f"--search {self.engine} needs words to ask for: say the topic in words")
-        return _query(self.engine, template, words, self.options.search_results)
+    def _asking(self, words: str) -> str:
+        return _address(self.engine, self.engine.replace("{}", quote_plus(words)))
 
     def _none(self) -> list[str]:
         raise InputError(f"--search {self.engine} gave no results: try other words, or name a page with --seed")

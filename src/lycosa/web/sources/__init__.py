@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from lycosa.web.inflate import BadEncoding, charset_of, declared_in_xml, inflate
 from lycosa.web.inflate import decode as decode_as_browsers
-from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks, read_json_bookmarks
+from lycosa.web.sources.bookmarks import NETSCAPE, read_bookmarks
 from lycosa.web.sources.feed import read_feed, read_json_feed, read_opml, read_sitemap
 from lycosa.web.sources.lists import is_markdown, read_list
 from lycosa.web.sources.markup import local, pieces
@@ -87,12 +87,11 @@ def _read_json(text: str, url: str) -> Source | None:
         return None
     if not isinstance(data, dict):
         return None
-    if "jsonfeed.org" in str(data.get("version", ""))[:100]:
-        source = Source("feed", url)
-        read_json_feed(data, source)
-        return source
-    source = Source("bookmarks", url)
-    return source if read_json_bookmarks(data, source) else None
+    if "jsonfeed.org" not in str(data.get("version", ""))[:100]:
+        return None
+    source = Source("feed", url)
+    read_json_feed(data, source)
+    return source
 
 
 def unpack(body: bytes) -> tuple[bytes, str]:

@@ -1,11 +1,9 @@
-"""Bookmarks as browsers export and keep them: the Netscape file (all of them), Firefox's JSON, Chrome's JSON."""
+"""Bookmarks as browsers export them: the Netscape file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any
 
 from lycosa.web.sources.markup import attributes, pieces
 from lycosa.web.sources.source import Source, brief, folders
@@ -39,26 +37,3 @@ def read_bookmarks(text: str, source: Source) -> None:
                 heading = ""
             case "close", "dl" if path:
                 path.pop()
-
-
-def read_json_bookmarks(told: Mapping[str, Any], source: Source) -> bool:
-    """Firefox's backup or Chrome's `Bookmarks`; False if it is neither."""
-    roots = told.get("roots")
-    if isinstance(roots, dict):
-        waiting: list[tuple[Any, tuple[str, ...]]] = [(root, ()) for root in reversed(roots.values())]
-    elif told.get("type") == "text/x-moz-place-container":
-        waiting = [(told, ())]
-    else:
-        return False
-    while waiting and not source.full:
-        node, path = waiting.pop()
-        if not isinstance(node, dict):
-            continue
-        label = next((value for key in ("title", "name") if isinstance(value := node.get(key), str)), "")
-        children = node.get("children")
-        if isinstance(children, list):
-            deeper = (*path, brief(label))[-MOST_FOLDERS:]
-            waiting += [(child, deeper) for child in reversed(children)]
-        elif isinstance(address := node.get("uri") or node.get("url"), str):
-            source.add(address, label, folders(list(path)))
-    return True

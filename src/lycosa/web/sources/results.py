@@ -1,4 +1,4 @@
-"""What a search engine answers: how it is asked (OpenSearch), and the results in its JSON, feed or page.
+"""What a search engine answers: the results in its JSON, feed or page.
 
 No network here: bytes in, addresses out. Everything is bounded, and nothing raises for what a body contains.
 """
@@ -6,90 +6,19 @@ No network here: bytes in, addresses out. Everything is bounded, and nothing rai
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator
 from typing import Any
-from urllib.parse import parse_qsl, quote_plus, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from lycosa.web.html import extract
 from lycosa.web.inflate import charset_of
 from lycosa.web.sources import decode, read_source
-from lycosa.web.sources.markup import attributes, local, pieces
 from lycosa.web.urls import canonical, resolve, site
 
-MOST_BYTES = 2_000_000  # of an answer or a description
-
+MOST_BYTES = 2_000_000  # of an answer
 MOST_RESULTS = 1000
 MOST_VALUES = 200_000  # of an answer in JSON
-# the one whose results are told from its furniture best comes first
-_FORMS = ("application/rss+xml", "application/atom+xml", "application/json", "text/html", "application/xhtml+xml")
-_PARAMETER = re.compile(r"\{([\w:.-]*)(\?)?\}")
-_KNOWN = {"startindex": "1", "startpage": "1", "language": "*", "inputencoding": "UTF-8", "outputencoding": "UTF-8"}
 _KEYS = ("url", "link", "href", "uri", "unescapedUrl", "permalink", "html_url", "web_url")
-_LINK = re.compile(rb"<link\b[^>]{0,2000}>", re.IGNORECASE)
-
-
-def is_template(text: str) -> bool:
-    """Whether words can be put into an address: it has {} or {searchTerms}.
-
-    >>> is_template("https://a.example/find?q={}"), is_template("https://a.example/find?q=reefs")
-    (True, False)
-    """
-    return any(match[1].lower() in ("", "searchterms") for match in _PARAMETER.finditer(text))
-
-
-def filled(template: str, words: str, count: int) -> str | None:
-    """A template with words in it; None if the engine wants to be told something that nobody knows.
-
-    >>> filled("https://a.example/?q={searchTerms}&n={count?}&l={language}&x={x:y?}", "coral reefs", 10)
-    'https://a.example/?q=coral+reefs&n=10&l=*&x='
-    """
-    known = {"": quote_plus(words), "searchterms": quote_plus(words), "count": str(count), **_KNOWN}
-    missing: list[str] = []
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1].lower()
-        if name not in known and not match[2]:
-            missing.append(name)
-        return known.get(name, "")
-
-    asked = _PARAMETER.sub(value, template)
-    return None if missing else asked
-
-
-def read_description(body: bytes, url: str) -> str:
-    """The template of an OpenSearch description; empty if it is none, or names no way to search by address.
-
-    >>> url = b'<Url type="text/html" template="/find?q={searchTerms}"/>'
-    >>> read_description(b"<OpenSearchDescription>" + url + b"</OpenSearchDescription>", "https://a.example/about/search.xml")
-    'https://a.example/find?q={searchTerms}'
-    """
-    inside, found = False, dict[str, str]()
-    for what, name, rest in pieces(decode(body[:MOST_BYTES])):
-        if what == "open" and local(name) == "opensearchdescription":
-            inside = True
-        elif inside and what == "open" and local(name) == "url":
-            told = {key.lower(): text for key, text in attributes(rest).items()}
-            template, form = told.get("template", ""), told.get("type", "").lower()
-            by_address = told.get("method", "get").lower() == "get"
-            if by_address and told.get("rel", "results") == "results" and form in _FORMS and is_template(template):
-                found.setdefault(form, template)
-    template = next((found[form] for form in _FORMS if form in found), "")
-    return _absolute(template, url)
-
-
-def description_in(body: bytes, url: str) -> str:
-    """The address of the OpenSearch description that a page names; empty if it names none.
-
-    >>> head = b'<link rel="search" type="application/opensearchdescription+xml" href="/search.xml">'
-    >>> description_in(head, "https://a.example/")
-    'https://a.example/search.xml'
-    """
-    for tag in _LINK.findall(body[:MOST_BYTES]):
-        told = {key.lower(): text for key, text in attributes(tag[5:-1].decode("utf-8", "replace")).items()}
-        if told.get("type", "").lower() == "application/opensearchdescription+xml" and told.get("href"):
-            return resolve(url, [told["href"]])[0] or ""
-    return ""
 
 
 def results(body: bytes, url: str, content_type: str, furniture: Collection[str] = ()) -> dict[str, str]:
@@ -142,21 +71,13 @@ def _through(query: str, url: str) -> str:
 
 
 def _in_json(text: str, url: str) -> Iterator[tuple[str, str]]:
-    """Of every object in a list the address that it has; of OpenSearch suggestions the fourth list."""
+    """Of every object in a list the address that it has."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return
-    suggests = isinstance(data, list) and len(data) == 4 and isinstance(data[0], str) and isinstance(data[3], list)
-    for link, title in _suggested(data) if suggests else _listed(data):
+    for link, title in _listed(data):
         yield resolve(url, [link])[0] or "", title
-
-
-def _suggested(data: list[Any]) -> Iterator[tuple[str, str]]:
-    titles = data[1] if isinstance(data[1], list) else []
-    for at, link in enumerate(data[3][:MOST_RESULTS]):
-        if isinstance(link, str):
-            yield link, str(titles[at]) if at < len(titles) else ""
 
 
 def _listed(data: Any) -> Iterator[tuple[str, str]]:
@@ -173,14 +94,6 @@ def _listed(data: Any) -> Iterator[tuple[str, str]]:
                 yield link, str(value.get("title") or value.get("name") or "")
             else:
                 waiting += ((each, False) for each in reversed(list(value.values())))
-
-
-def _absolute(link: str, url: str) -> str:
-    """A template as seen from its description, with its braces as they are."""
-    if not link or link.startswith(("http://", "https://")):
-        return link
-    base = urlsplit(url)
-    return f"{base.scheme}:{link}" if link.startswith("//") else f"{base.scheme}://{base.netloc}/{link.lstrip('/')}"
 
 
 def _bounded(pairs: Iterator[tuple[str, str]] | zip[tuple[str, str]]) -> dict[str, str]:
