@@ -1,11 +1,9 @@
-"""Cookies, headers and a profile of the user's own: sent to their hosts, by HTTP and browser, and kept nowhere."""
+"""Cookies and headers of the user's own: sent to their hosts, by HTTP and browser, and kept nowhere."""
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,10 +11,9 @@ from pathlib import Path
 
 import lycosa
 from browser.helpers import needs_browser
-from lycosa.browser.finding import find_chromium
 from lycosa.store.log import SqliteLog
 
-SENT = {"cookie": "sent-cookie-1", "profile": "sent-profile-2", "header": "sent-header-3"}
+SENT = {"cookie": "sent-cookie-1", "header": "sent-header-3"}
 GIVEN = ("given-by-page-4", "given-by-data-5")
 REEFS = (
     "Coral reefs are home to a quarter of the species of the sea, though they cover less than a hundredth of it. "
@@ -72,19 +69,6 @@ def site() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
         thread.join()
 
 
-async def _profile(directory: Path) -> None:
-    """A profile that has signed in."""
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        own = await playwright.chromium.launch_persistent_context(
-            directory, executable_path=find_chromium(), headless=True, chromium_sandbox=False, timeout=180_000
-        )
-        until = time.time() + 9_999_999
-        await own.add_cookies([{"name": "tok", "value": SENT["profile"], "url": "http://127.0.0.1/", "expires": until}])
-        await own.close()
-
-
 def everything(out: Path) -> bytes:
     """All that a crawl has written, unpacked."""
     parts = []
@@ -99,14 +83,13 @@ def everything(out: Path) -> bytes:
 
 @needs_browser
 def test_what_is_secret_goes_to_its_host_and_stays_nowhere(tmp_path: Path) -> None:
-    """The page opens with the cookie, its data with cookie, header and profile; the other host sees none of it."""
-    out, profile, cookies = tmp_path / "crawl", tmp_path / "profile", tmp_path / "cookies.txt"
+    """The page opens with the cookie, its data with cookie and header; the other host sees none of it."""
+    out, cookies = tmp_path / "crawl", tmp_path / "cookies.txt"
     cookies.write_text(f"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\t{SENT['cookie']}\n")
-    asyncio.run(_profile(profile))
     with site() as (front, asked):
         crawl = lycosa.crawl(
             "coral reefs", [front], out=out, budget=3, delay=0.0, allow_network=["127.0.0.0/8"], render="always",
-            cookies=str(cookies), headers=[f"127.0.0.1 X-Key: {SENT['header']}"], browser_profile=str(profile),
+            cookies=str(cookies), headers=[f"127.0.0.1 X-Key: {SENT['header']}"],
             render_time=100.0, requisites=True,
         )  # fmt: skip
         visits = list(crawl)

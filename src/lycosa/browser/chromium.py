@@ -1,7 +1,8 @@
 """A Chromium that can't do much: the only file that knows Playwright.
 
 It has one way out, our proxy; no name is looked up by it, no file, no permission and no device is given to it. Each
-page has a context of its own that leaves nothing behind. The process ends after so many pages, or so many megabytes.
+page has a context of its own that leaves nothing behind. The process ends after so many pages; its keeper ends it when
+it takes too much memory.
 """
 
 from __future__ import annotations
@@ -174,11 +175,9 @@ class Chromium:
         *,
         pages: int = 200,
         megabytes: int = MAX_MEGABYTES,
-        profile: str = "",
         eyes: bool = False,
-        agent: str = "",
     ) -> None:
-        self.program, self.slots, self.profile, self.eyes, self.agent = program, slots, profile, eyes, agent
+        self.program, self.slots, self.eyes = program, slots, eyes
         self.most_pages, self.most_megabytes = pages, megabytes
         self.started = 0
         self.place: Path | None = None
@@ -189,7 +188,6 @@ class Chromium:
         self._playwright: Playwright | None = None
         self._own: BrowserContext | None = None
         self._browser: Browser | None = None
-        self._session: CDPSession | None = None
         self._keeper: subprocess.Popen[bytes] | None = None
 
     # -- pages -------------------------------------------------------------------------------------------------
@@ -200,11 +198,9 @@ class Chromium:
         await self._ready()
         self._busy += 1
         context: BrowserContext | None = None
-        page: Page | None = None
         showing = False
         try:
-            context = self._own if self.profile else await self._within(PATIENCE, self._context(slot))
-            assert context is not None
+            context = await self._within(PATIENCE, self._context(slot))
             page = await self._within(PATIENCE, context.new_page())
             showing = True
             yield page
@@ -221,9 +217,9 @@ class Chromium:
             raise
         finally:
             await slot.hang_up()
-            await self._put_away(page if self.profile else context)
+            await self._put_away(context)
             self._pages += 1
-            await self._look()
+            self._retire = self._retire or self._pages >= self.most_pages
             async with self._idle:
                 self._busy -= 1
                 self._idle.notify_all()
@@ -241,13 +237,13 @@ class Chromium:
         await context.add_init_script(BEFORE)
         return context
 
-    async def _put_away(self, thing: Page | BrowserContext | None) -> None:
-        """Close a context or a page; a browser that can't do that any more is ended."""
-        if thing is None:
+    async def _put_away(self, context: BrowserContext | None) -> None:
+        """Close a context; a browser that can't do that any more is ended."""
+        if context is None:
             return
         try:
             async with asyncio.timeout(CLOSING):
-                await thing.close()
+                await context.close()
         except Exception:
             self._retire = True
 
@@ -285,7 +281,7 @@ class Chromium:
             self._own = await self._within(
                 PATIENCE,
                 self._playwright.chromium.launch_persistent_context(
-                    self.profile or self.place / "profile",
+                    self.place / "profile",
                     executable_path=self.program,
                     headless=True,
                     chromium_sandbox=sandbox,
@@ -304,10 +300,8 @@ class Chromium:
             self._browser = self._own.browser
             if self._browser is None:
                 raise BrowserFailed("this version of playwright is too old: pip install --upgrade playwright")
-            if self.profile:
-                await self._own.add_init_script(BEFORE)
-            self._session = await self._browser.new_browser_cdp_session()
-            await self._session.send("Browser.setDownloadBehavior", {"behavior": "deny"})
+            session = await self._browser.new_browser_cdp_session()
+            await session.send("Browser.setDownloadBehavior", {"behavior": "deny"})
         except Exception as error:
             await self.stop()
             if isinstance(error, BrowserFailed):
@@ -317,24 +311,6 @@ class Chromium:
         self.started += 1
         self._pages, self._retire = 0, False
 
-    async def _look(self) -> None:
-        """Whether it has done enough."""
-        enough = self._pages >= self.most_pages
-        # Looked at every ten pages, so that another browser is started in good time before the limit.
-        if enough or (self._pages % 10 == 0 and await self.megabytes() > 0.7 * self.most_megabytes):
-            self._retire = True
-
-    async def megabytes(self) -> float:
-        """What the browser's processes have in memory, each page counted once; 0 where the system does not say."""
-        if self._session is None:
-            return 0.0
-        try:
-            async with asyncio.timeout(CLOSING):
-                told: dict[str, Any] = await self._session.send("SystemInfo.getProcessInfo")
-        except Exception:
-            return 0.0
-        return sum(_proportional(process["id"]) for process in told["processInfo"])
-
     async def stop(self) -> None:
         """End it, whatever it does."""
         for closing in (self._own, self._playwright):
@@ -342,7 +318,7 @@ class Chromium:
                 with suppress(Exception):
                     async with asyncio.timeout(CLOSING):
                         await (closing.stop() if closing is self._playwright else closing.close())  # type: ignore[union-attr]
-        self._own = self._browser = self._playwright = self._session = None
+        self._own = self._browser = self._playwright = None
         keeper, self._keeper = self._keeper, None
         if keeper is not None:
             assert keeper.stdin is not None
@@ -387,12 +363,3 @@ def brief(error: BaseException) -> str:
 
 def _is_playwrights(error: BaseException) -> bool:
     return type(error).__module__.startswith("playwright.")
-
-
-def _proportional(pid: int) -> float:
-    """Megabytes of a process; what several share is counted in parts."""
-    with suppress(OSError, ValueError, IndexError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    return 0.0

@@ -41,8 +41,6 @@ SETTLED, STILL = 0.35, 0.15  # seconds without requests and changes until a page
 STEP = 0.05  # seconds between two looks at a page
 LARGEST_DOM = 5_000_000  # characters
 
-CLICKING = 5.0  # seconds in which a button has to be there, on a busy machine too
-
 # Browsers in a row that do not start, or open no empty page, before rendering ends for this run. What happens once a
 # page is shown does not count: else the pages of one host could end rendering for all others.
 MOST_FAILURES = 5
@@ -65,7 +63,7 @@ class Rendering:
         )
         self.program = program
         self.cache = Cache()
-        self.at_once = 1 if options.browser_profile else options.render_at_once
+        self.at_once = options.render_at_once
         self.browser: Chromium | None = None
         self._slots: list[Slot] = []
         self._free: asyncio.Queue[Slot] | None = None
@@ -130,7 +128,6 @@ class Rendering:
                 measure = await self._settle(world, clock, STILL)
                 if before == measure:
                     break
-            await self._click(page, world, clock, measure)
         except Deadline as error:
             sitting.rendered.failed = str(error)
         clock.extend(2.0)  # what is there by then
@@ -157,23 +154,6 @@ class Rendering:
             elif clock.now - since >= still:
                 return measure
 
-    async def _click(self, page: Page, world: World, clock: _Clock, measure: Any) -> None:
-        """Ask for more, if the user wants that."""
-        for _ in range(10 if self.options.render_more else 0):
-            before = measure
-            button = page.locator(self.options.render_more).first
-            try:
-                if not await clock.run(button.count()):
-                    return
-                await clock.run(button.click(timeout=1000 * CLICKING))
-            except Deadline:
-                raise
-            except Exception:  # it can't be clicked
-                return
-            measure = await self._settle(world, clock, STILL)
-            if before == measure:
-                return
-
     # -- opening and closing -----------------------------------------------------------------------------------
 
     async def _open(self) -> tuple[asyncio.Queue[Slot], Chromium]:
@@ -197,10 +177,9 @@ class Rendering:
             self._free.put_nowait(slot)
         self.browser = Chromium(
             self.program,
-            slots if options.browser_profile else [nowhere],  # what the browser itself asks for leads nowhere
+            [nowhere],  # what the browser itself asks for leads nowhere
             pages=options.browser_pages,
             megabytes=self.megabytes or chromium.MAX_MEGABYTES,
-            profile=options.browser_profile,
             eyes=options.render_resources == "all",
         )
 

@@ -290,22 +290,10 @@ class Options:
     render_requests: int = option(60, "Maximum requests per rendered page.", typed=False)
     render_bytes: int = option(10_000_000, "Maximum bytes per rendered page.", typed=False)
     render_at_once: int = option(2, "Pages to render at the same time.", typed=False)
-    render_more: str = option(
-        "",
-        "Click the element that matches this CSS selector, such as 'button.more', up to ten times. "
-        "Default: click nothing.",
-        metavar="SELECTOR",
-    )
     render_trackers: bool = option(
         False, "Let rendered pages fetch from well-known ad and tracking hosts.", typed=False
     )
     browser: str = option("", "The Chromium to render with. Default: the installed one.", metavar="FILE")
-    browser_profile: str = option(
-        "",
-        "Render with this browser profile (a directory); its cookies and storage are used and changed. "
-        "Default: an empty profile for each page.",
-        metavar="DIR",
-    )
     browser_pages: int = option(200, "Pages to render before the browser is restarted.", typed=False)
     requisites: bool = option(
         False, "Also fetch what relevant pages need to be displayed: style sheets, scripts, pictures, fonts."

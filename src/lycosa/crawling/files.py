@@ -200,8 +200,8 @@ FOLDING, CHEAP = 0.002, 0.2  # CPU seconds to fold a visit, about; and to write 
 # Options that make no difference to what is learned from a log.
 ASIDE = frozenset(
     """
-    documents render render_resources render_time render_requests render_bytes render_at_once render_more
-    render_trackers browser browser_profile browser_pages headers cookies archive_to dedupe warc_prefix
+    documents render render_resources render_time render_requests render_bytes render_at_once
+    render_trackers browser browser_pages headers cookies archive_to dedupe warc_prefix
     operator log_file
     readers seeds seed_files search search_results budget max_requests max_bytes max_time concurrency delay per_host
     address_delay patience attempts contact timeout min_rate max_body proxy proxy_ca rotate per_hour explore schedule
