@@ -147,31 +147,30 @@ def test_a_collection(reefs: Path) -> None:
     assert collection.export(reefs.parent / "reefs.jsonl").pages == 1
 
 
-def test_errors_speak_python(reefs: Path, tmp_path: Path) -> None:
-    """What a program did wrong is told with its keyword arguments; what it misspelt, with what was meant."""
+def test_errors_name_options(reefs: Path, tmp_path: Path) -> None:
+    """What a program did wrong is told as on the command line; what it misspelt, with what was meant."""
     graph = GraphSpace({"a": []})
     for calling, told in (
-        (lambda: lycosa.crawl(), r"no topic: pass topic= |no seed: pass seeds="),
-        (lambda: lycosa.crawl("coral"), r"no seed: pass seeds=\["),
-        (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: pass topic="),
+        (lambda: lycosa.crawl(), r"no topic: say what|no seed: give a page"),
+        (lambda: lycosa.crawl("coral"), r"no seed: give a page"),
+        (lambda: lycosa.crawl(seeds="http://a.test"), r"no topic: say what"),
         (lambda: lycosa.crawl("coral", "http://a.test", bugdet=3), r"unknown option 'bugdet'; did you mean 'budget'\?"),
-        (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^budget is 0: it must be 1 or more"),
+        (lambda: lycosa.crawl("coral", "http://a.test", budget=0), r"^--budget is 0: it must be 1 or more"),
         (lambda: lycosa.crawl("coral", "http://a.test", budget="3"), r"crawl\(\): budget is '3'"),
-        (lambda: list(lycosa.crawl("coral", "http://a.test", proxy="http://127.0.0.1:1")), r"leave out proxy="),
+        (lambda: list(lycosa.crawl("coral", "http://a.test", proxy="http://127.0.0.1:1")), r"leave out --proxy"),
         (
             lambda: lycosa.crawl("coral", "http://a.test", hosts=["b.test"]),
-            r"check hosts=, domains=, include= and excl",
+            r"check --host, --domain, --include and --excl",
         ),
-        (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^search finds pages of the web"),
-        (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa\.resume\(.*choose another .* out="),
-        (lambda: lycosa.resume(tmp_path), r"name a directory that lycosa\.crawl\(\) made"),
-        (lambda: lycosa.open(tmp_path), r"lycosa\.crawl\(\)"),
-        (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or say form="),
+        (lambda: lycosa.crawl("coral", "a", space=graph, search="x"), r"^--search finds pages of the web"),
+        (lambda: list(lycosa.crawl("coral", "http://a.test", out=reefs)), r"lycosa resume .*choose another .* --out"),
+        (lambda: lycosa.resume(tmp_path), r"name a directory that .lycosa crawl. made"),
+        (lambda: lycosa.open(tmp_path), r"lycosa crawl"),
+        (lambda: lycosa.open(reefs).export(tmp_path / "x.what"), r"or say --format"),
         (lambda: lycosa.open(reefs).page("http://b.test/"), r"b\.test"),
     ):
-        with pytest.raises(lycosa.InputError, match=told) as caught:
+        with pytest.raises(lycosa.InputError, match=told):
             calling()
-        assert " --" not in str(caught.value), told
 
 
 def test_options_are_typed() -> None:

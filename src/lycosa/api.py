@@ -1,4 +1,4 @@
-"""What `lycosa` offers to programs: the functions of other rooms, with errors that speak of keyword arguments."""
+"""What `lycosa` offers to programs: the functions of other rooms."""
 
 from __future__ import annotations
 
@@ -10,25 +10,10 @@ from typing import ParamSpec, TypeVar
 from lycosa import crawling, explaining
 from lycosa.collection import judging
 from lycosa.collection.opened import Collection
-from lycosa.core.options import for_programs
 from lycosa.store.directory import CONFIG, SHARDS
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
-
-
-def _spoken(function: Callable[P, Made]) -> Callable[P, Made]:
-    """The same function, called by a program."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> Made:
-        with for_programs():
-            made = function(*args, **options)
-        if isinstance(made, crawling.Crawl):
-            made.for_program = True
-        return made
-
-    return call
 
 
 def _joined(function: Callable[P, Made]) -> Callable[P, Made]:
@@ -46,12 +31,12 @@ def _joined(function: Callable[P, Made]) -> Callable[P, Made]:
     return call
 
 
-crawl = _spoken(crawling.crawl)
-resume = _spoken(crawling.resume)
-revisit = _spoken(_joined(crawling.revisit))
-watch = _spoken(_joined(crawling.watch))
-judge = _spoken(judging.judge)
-why = _spoken(explaining.why)
+crawl = crawling.crawl
+resume = crawling.resume
+revisit = _joined(crawling.revisit)
+watch = _joined(crawling.watch)
+judge = judging.judge
+why = explaining.why
 
 
 def open(directory: str | Path, *, threshold: float | None = None, whole_text: bool = False) -> Collection:
@@ -60,5 +45,4 @@ def open(directory: str | Path, *, threshold: float | None = None, whole_text: b
     Relevant is what is worth the crawl's threshold, or another one that is given. The text of a page is that of its
     main part, or with `whole_text` all that it says.
     """
-    with for_programs():
-        return Collection(Path(directory), threshold=threshold, whole_text=whole_text)
+    return Collection(Path(directory), threshold=threshold, whole_text=whole_text)

@@ -21,7 +21,6 @@ import numpy as np
 
 from lycosa.collection.opened import Collection
 from lycosa.core.errors import InputError
-from lycosa.core.options import for_programs
 from lycosa.core.types import Page
 from lycosa.replay.places import archives
 from lycosa.replay.recording import Recording, Spot
@@ -44,7 +43,6 @@ def _data() -> Any:
     return ray.data
 
 
-@for_programs()
 def read_crawl(
     directory: str | Path,
     *,
@@ -83,7 +81,6 @@ class _Pages:
             yield page.as_dict()
 
 
-@for_programs()
 def read_warc(paths: str | Path | Sequence[str | Path], *, text: bool = True) -> Any:
     """The answers in WARC files, whoever wrote them, as a `ray.data.Dataset`: a task for each file.
 

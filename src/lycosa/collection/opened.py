@@ -19,7 +19,7 @@ from lycosa.collection.export.text import markdown, prose
 from lycosa.collection.searching import Results, Search
 from lycosa.collection.tracing import content_of, known
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options, for_programs
+from lycosa.core.options import Options
 from lycosa.store.directory import Directory
 
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ class Collection:
             for row in rows(chosen, without=() if text else FROM_ARCHIVE):
                 yield CollectedPage(**{name: row[name] for name in _NAMES})
 
-    @for_programs()
     def page(self, url: str) -> CollectedPage:
         """One page by its address, in its current version."""
         with self._opened() as collection:
@@ -135,7 +134,6 @@ class Collection:
             chosen = Selection(collection, everything=True, copies=True, only=visit.node)
             return next(CollectedPage(**{name: row[name] for name in _NAMES}) for row in rows(chosen))
 
-    @for_programs()
     def read(self, url: str) -> str:
         """The main part of a page as Markdown, with its title, address and headings."""
         with self._opened() as collection:
@@ -145,7 +143,6 @@ class Collection:
             document = collection.document(visit)
             return markdown(visit, document, prose(document))
 
-    @for_programs()
     def search(
         self,
         words: str,
@@ -194,7 +191,6 @@ class Collection:
             frame[name] = pandas.to_datetime(frame[name], utc=True)
         return frame
 
-    @for_programs()
     def export(
         self,
         out: str | Path,

@@ -25,11 +25,7 @@ class LycosaError(Exception):
 
 
 class InputError(LycosaError):
-    """What the user asked for can't be done as asked; `python`: the same for someone who calls from Python."""
-
-    def __init__(self, message: str = "", *, python: str = "") -> None:
-        super().__init__(message)
-        self.python = python
+    """What the user asked for can't be done as asked. Messages name options as the command line spells them."""
 
 
 class NothingFetched(LycosaError):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack, aclosing, nullcontext
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lycosa.core import threads
 from lycosa.core.engine import Engine
 from lycosa.core.errors import InputError
-from lycosa.core.options import Options, for_programs
+from lycosa.core.options import Options
 from lycosa.core.protocols import Clock, Estimator, Space, Strategy, Topic
 from lycosa.core.types import Visit
 from lycosa.crawling.assembly import assemble
@@ -188,7 +188,6 @@ class Crawl:
         self._follower: Follower | None = None
         self._room: Room | None = None
         self._is_open = self._stopping = self._working = False
-        self.for_program = False  # errors name keyword arguments, not options of the command line
         self._running: AsyncGenerator[Visit, None] | None = None
         request.lost = self._lose
 
@@ -204,10 +203,6 @@ class Crawl:
 
     async def open(self) -> Engine:
         """Get everything in place without fetching a page yet: what else happens at the first turn."""
-        with for_programs() if self.for_program else nullcontext():
-            return await self._open()
-
-    async def _open(self) -> Engine:
         request, files = self.request, self._files
         try:
             self._work(True)

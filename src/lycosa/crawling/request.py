@@ -108,8 +108,6 @@ class Request:
             raise InputError(
                 "no seed: give a page to start from with --seed URL, a file of seeds with --seeds FILE, or a search "
                 "engine with --search URL",
-                python="no seed: pass seeds=['https://...'], a file of them with seed_files=, or a search engine with "
-                "search=",
             )
         return seeds
 

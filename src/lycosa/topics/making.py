@@ -52,8 +52,6 @@ def check_request(options: Options) -> None:
         raise InputError(
             "no topic: say what to look for in a few words, or with --terms FILE, --example PAGE, --regex PATTERN, "
             f"--model FILE{f', or name what to learn from, {guide},file=FILE' if guide in LEARNING else ''}",
-            python="no topic: pass topic= with a few words or a function of your own, or terms=, examples=, regex= or "
-            "model=",
         )
     if len(asked) > 1 and asked != ["topic", "examples"]:
         raise InputError(f"more than one topic ({' and '.join(asked)}): give one of them")
