@@ -221,7 +221,7 @@ def test_another_background_is_another_judge(world: World, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"topic": "coral", "strategy": "rules,file={rules}"}, "needs to know the classes of pages: give it model="),
+        ({"topic": "coral", "strategy": "rules,file={rules}"}, "needs to know the classes of pages: give it --model"),
         ({**MODEL, "strategy": "rules"}, "rules need a file: train them"),
         ({**MODEL, "strategy": "rules,file=nowhere.tsv"}, "cannot read the rules in nowhere.tsv: No such file"),
         ({**MODEL, "strategy": "rules,file={model}"}, "not UTF-8 text|contains no rules"),
