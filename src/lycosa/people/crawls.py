@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lycosa.core.budget import STOPPED
@@ -38,15 +38,12 @@ class Gone(LycosaError):
 class Ending:
     """How a run of a crawl ended, and what it has got by then."""
 
-    reason: str
-    """In words: the engine's, or of the error."""
+    reason: str  # in words: the engine's, or of the error
     failed: bool = False
-    budget: int = 0
-    """The pages it was allowed."""
+    budget: int = 0  # the pages it was allowed
     pages: int = 0
     found: int = 0
-    changes: int = 0
-    """Changes that were seen since the crawl began to look at its pages again."""
+    changes: int = 0  # seen since the crawl began to revisit its pages
 
 
 # -- what people want ------------------------------------------------------------------------------------------
@@ -226,55 +223,34 @@ def of_interest(database: Database, interest: str) -> list[Row]:
 
 
 def queue(database: Database) -> dict[str, int]:
-    """Each queued crawl's place in the queue, from 1."""
+    """Each queued crawl's place in the queue, from 1: the order in which they would start if there were room."""
     rows = under_way(database)
-    return places(waiting(rows), Counter(row["owner"] for row in rows if row["state"] == "running"))
+    return {crawl: place for place, crawl in enumerate(choose(rows, len(rows), len(rows)), 1)}
 
 
-def waiting(rows: Iterable[Row]) -> list[Waiting]:
-    """Those of the rows (of `under_way`) that wait to be started."""
-    return [Waiting(row["id"], row["owner"], row["queued"]) for row in rows if row["state"] == "queued"]
+def choose(rows: Iterable[Row], total: int, per_person: int) -> list[str]:
+    """The queued crawls of `under_way` to start now, in order. Nobody has more than their share, and who has nothing
+    running does not wait for those who have.
 
-
-# -- whose crawl is started next: nobody has more than their share, who has nothing running waits for nobody who has --
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A crawl that waits to be started: whose it is, and since when."""
-
-    crawl: str
-    person: str
-    since: float
-
-
-def choose(waiting: Iterable[Waiting], running: Mapping[str, int], total: int, per_person: int) -> list[str]:
-    """The crawls to start now, in order; `running`: how many each person has under way.
-
-    >>> line = [Waiting("a1", "Ann", 1.0), Waiting("a2", "Ann", 2.0), Waiting("b1", "Bob", 3.0)]
-    >>> choose(line, {}, total=3, per_person=2), choose(line, {"Ann": 1}, total=2, per_person=2)
-    (['a1', 'b1', 'a2'], ['b1'])
+    >>> rows = [{"id": f"{who}{at}", "owner": who, "queued": at, "state": "queued"} for at, who in enumerate("aab")]
+    >>> choose(rows, total=3, per_person=2), choose([rows[0] | {"state": "running"}, *rows[1:]], total=2, per_person=2)
+    (['a0', 'b2', 'a1'], ['b2'])
     """
-    counts, left, chosen = Counter(running), list(waiting), list[str]()
+    rows, chosen = list(rows), list[str]()
+    counts = Counter(row["owner"] for row in rows if row["state"] == "running")
+    left = [row for row in rows if row["state"] == "queued"]
     while counts.total() < total:
         best = min(
-            (each for each in left if counts[each.person] < per_person),
-            key=lambda each: (counts[each.person], each.since, each.crawl),
+            (row for row in left if counts[row["owner"]] < per_person),
+            key=lambda row: (counts[row["owner"]], row["queued"], row["id"]),
             default=None,
         )
         if best is None:
             break
         left.remove(best)
-        counts[best.person] += 1
-        chosen.append(best.crawl)
+        counts[best["owner"]] += 1
+        chosen.append(best["id"])
     return chosen
-
-
-def places(waiting: Iterable[Waiting], running: Mapping[str, int]) -> dict[str, int]:
-    """Each waiting crawl's place in the queue, from 1: the order in which they'd be started if there were room."""
-    line = list(waiting)
-    most = len(line) + sum(running.values())
-    return {crawl: place for place, crawl in enumerate(choose(line, running, most, most + 1), 1)}
 
 
 # -- the crawl process's side ----------------------------------------------------------------------------------

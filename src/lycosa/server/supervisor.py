@@ -35,18 +35,22 @@ class DirectoryLock:
     """The right to serve from a directory. Children hold it, too: it is free when the last of them has ended."""
 
     def __init__(self, data: Path) -> None:
-        path = data / "serving.lock"
         try:
-            data.mkdir(0o700, parents=True, exist_ok=True)  # what people hunt is nobody else's business
-            self.file: IO[str] = open(path, "a+")  # noqa: SIM115 - open as long as the lock is held
+            data.mkdir(0o700, parents=True, exist_ok=True)  # what people crawl is theirs
+            self.file: IO[str] = open(data / "serving.lock", "a+")  # noqa: SIM115 - open as long as the lock is held
         except OSError as error:
             raise InputError(
                 f"cannot write in {data}: {error.strerror}; make it writable, or choose another directory"
             ) from error
         until = time.monotonic() + PATIENCE
-        while not self._taken():
-            holder = self._holder()
-            if _runs(holder) or time.monotonic() > until:
+        while True:
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                self.file.seek(0)
+                holder = self.file.read().strip()
+            if _runs(int(holder or 0)) or time.monotonic() > until:
                 self.file.close()
                 raise InputError(
                     f"{data} is in use by another lycosa serve (process {holder or 'unknown'}): stop that one first, "
@@ -59,18 +63,6 @@ class DirectoryLock:
 
     def close(self) -> None:
         self.file.close()
-
-    def _taken(self) -> bool:
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-    def _holder(self) -> int:
-        self.file.seek(0)
-        text = self.file.read().strip()
-        return int(text) if text.isdecimal() else 0
 
 
 def _runs(pid: int) -> bool:

@@ -14,11 +14,9 @@ import json
 import os
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -64,24 +62,6 @@ T = TypeVar("T")
 Far = tuple[int, int]  # how far a crawl is: pages, finds
 
 
-@dataclass(slots=True)
-class Seen:
-    """What the database says: crawls that run or should, directories to remove, whose pages are to be judged again."""
-
-    rows: list[Row]
-    rubbish: list[str]
-    judging: list[Row]
-
-
-@dataclass(slots=True)
-class Unwritten:
-    """How a crawl ended that the database has not heard of yet."""
-
-    row: Row
-    ending: Ending
-    at: float
-
-
 class CrawlProcess:
     """All crawls of one server. `run()` goes on until `stop()`."""
 
@@ -95,7 +75,8 @@ class CrawlProcess:
         self.around = Surroundings(settings, self.clock, self.authority, clock or time.time)
         self.around.hosts = hosts or _hosts(settings)
         self.running: dict[str, Running] = {}
-        self.unwritten: dict[str, Unwritten] = {}
+        # how crawls ended, and when, that the database does not know yet
+        self.unwritten: dict[str, tuple[Row, Ending, float]] = {}
         # crawls that don't run and are judged again just now: one at a time
         self.judging: dict[str, asyncio.Task[None]] = {}
         self.away = ""  # why the database could not be asked; empty if it could
@@ -184,15 +165,15 @@ class CrawlProcess:
         if now < self._due and not self.away and not any(it.judged or it.stopped_at for it in self.running.values()):
             return
         self._due = now + EVERY
-        seen = await self._ask(self._see)
+        rows, rubbish, judging = await self._ask(self._see)
         if self.away:
             log("database back")
             self.away = ""
-        await self._steer(seen, now)
-        await self._take_up(seen)
-        await self._start(seen)
-        await self._judge(seen, now)
-        await self._remove(seen)
+        await self._steer({row["id"]: row for row in rows}, now)
+        await self._take_up(rows)
+        await self._start(rows)
+        await self._judge(judging, now)
+        await self._remove([crawl for crawl in rubbish if crawl not in self.running])
 
     # -- what the database is told and asked: in its own thread ------------------------------------------------
 
@@ -201,8 +182,8 @@ class CrawlProcess:
 
     def _write(self, report: dict[str, int], far: dict[str, Far]) -> None:
         """How crawls ended, how far the others are, and that we live."""
-        for crawl, unwritten in list(self.unwritten.items()):
-            self._write_ending(unwritten)
+        for crawl, ended in list(self.unwritten.items()):
+            self._write_ending(*ended)
             del self.unwritten[crawl]
         now = self.clock()
         if now < self._beaten + BEAT:
@@ -215,24 +196,24 @@ class CrawlProcess:
                     crawls.progress(self.database, crawl, *got)
         self._beaten, self._written = now, far
 
-    def _write_ending(self, unwritten: Unwritten) -> None:
+    def _write_ending(self, row: Row, ending: Ending, at: float) -> None:
         """The state and the notice go together: neither is lost, nor told twice."""
-        row, ending = unwritten.row, unwritten.ending
         with self.database.transaction():
-            state = crawls.end(self.database, unwritten.at, row["id"], ending)
+            state = crawls.end(self.database, at, row["id"], ending)
             notice, interest = told_of(row, ending, state), self.database.get("interest", row["interest"])
             if notice is not None and interest is not None:
-                notices.notify(self.database, unwritten.at, interest["owner"], *notice, interest["id"])
+                notices.notify(self.database, at, interest["owner"], *notice, interest["id"])
                 self.messages.add(notice[1])
         log("crawl ended", crawl=row["id"], state=state or "gone", reason=ending.reason, pages=ending.pages)
 
-    def _see(self) -> Seen:
+    def _see(self) -> tuple[list[Row], list[str], list[Row]]:
+        """Crawls that run or should, directories to remove, and crawls whose pages are to be judged again."""
         database, now = self.database, self.clock()
         if now >= self._scheduled + SCHEDULE:
             for crawl in crawls.schedule(database, now):
                 log("crawl due", crawl=crawl)
             self._scheduled = now
-        return Seen(crawls.under_way(database), erasing.rubbish(database), crawls.to_judge(database))
+        return crawls.under_way(database), erasing.rubbish(database), crawls.to_judge(database)
 
     # -- what follows ------------------------------------------------------------------------------------------
 
@@ -242,7 +223,7 @@ class CrawlProcess:
         for crawl in over:
             running = self.running.pop(crawl)
             self._fetched += running.pages - running.row["pages"]
-            self.unwritten[crawl] = Unwritten(running.row, running.result(), self.clock())
+            self.unwritten[crawl] = running.row, running.result(), self.clock()
             del running
         if over:
             self._due = 0.0  # others may start
@@ -250,9 +231,8 @@ class CrawlProcess:
             # would let dozens of them lie about. Takes 20 ms beside small crawls, more beside large ones.
             gc.collect()
 
-    async def _steer(self, seen: Seen, now: float) -> None:
+    async def _steer(self, rows: dict[str, Row], now: float) -> None:
         """What runs: is it still wanted, may it have more pages, has it something to learn?"""
-        rows = {row["id"]: row for row in seen.rows}
         for crawl, running in self.running.items():
             row = rows.get(crawl)
             if row is None:  # deleted
@@ -273,16 +253,15 @@ class CrawlProcess:
                 words = await self._ask(feedback.after, self.database, row["interest"], running.told)
                 running.judge(row, words, await self._ask(self._models, row))
 
-    async def _take_up(self, seen: Seen) -> None:
+    async def _take_up(self, rows: list[Row]) -> None:
         """Crawls that ran when an earlier process ended."""
-        for row in seen.rows:
+        for row in rows:
             crawl = row["id"]
             if row["state"] != "running" or crawl in self.running or crawl in self.unwritten or crawl in self.judging:
                 continue
             if row["wanted"] != "run":
                 pages, found = await self._ask(self._recorded, row)
-                ending = Ending(STOPPED, pages=pages, found=found)
-                self.unwritten[crawl] = Unwritten(row, ending, self.clock())
+                self.unwritten[crawl] = row, Ending(STOPPED, pages=pages, found=found), self.clock()
             elif len(self.running) >= self.settings.crawls:  # there are fewer places than before
                 await self._ask(crawls.give_back, self.database, crawl)
             else:
@@ -298,19 +277,16 @@ class CrawlProcess:
             log("cannot count", "warning", crawl=row["id"], why=str(error))
             return row["pages"], row["found"]
 
-    async def _start(self, seen: Seen) -> None:
+    async def _start(self, rows: list[Row]) -> None:
         """From the queue, as many as there is room for."""
         busy = {*self.running, *self.unwritten}
-        counts = Counter(row["owner"] for row in seen.rows if row["id"] in busy or row["state"] == "running")
-        waiting = [
-            each
-            for each in crawls.waiting(seen.rows)
-            if each.crawl not in self.unwritten and each.crawl not in self.judging
+        rows = [
+            row | {"state": "running"} if row["id"] in busy else row for row in rows if row["id"] not in self.judging
         ]
-        for crawl in choose(waiting, counts, self.settings.crawls, self.settings.crawls_per_person):
+        for crawl in choose(rows, self.settings.crawls, self.settings.crawls_per_person):
             if await self._ask(crawls.take, self.database, self.clock(), crawl):
-                row = await self._ask(self._row, crawl)
-                if row is not None:
+                started = await self._ask(crawls.under_way, self.database)
+                for row in (row for row in started if row["id"] == crawl):
                     await self._begin(row)
 
     async def _begin(self, row: Row) -> None:
@@ -340,14 +316,11 @@ class CrawlProcess:
                     found[option] = str(self.settings.model_file(model))
         return found
 
-    def _row(self, crawl: str) -> Row | None:
-        return next((row for row in crawls.under_way(self.database) if row["id"] == crawl), None)
-
-    async def _judge(self, seen: Seen, now: float) -> None:
+    async def _judge(self, rows: list[Row], now: float) -> None:
         """Pages of crawls that don't run; one that runs is opened anew for it, see `_steer`."""
         if self.judging:
             return
-        for row in seen.judging:
+        for row in rows:
             crawl = row["id"]
             idle = row["state"] != "running" and crawl not in self.running and crawl not in self.unwritten
             if idle and now < self._rests.get(crawl, 0.0):
@@ -383,11 +356,8 @@ class CrawlProcess:
             del self.judging[crawl]
             self.wake()
 
-    async def _remove(self, seen: Seen) -> None:
+    async def _remove(self, waste: list[str]) -> None:
         """Directories of crawls that were deleted; one that runs is ended first, see `_steer`."""
-        waste = [crawl for crawl in seen.rubbish if crawl not in self.running]
-        if not waste:
-            return
 
         def sweep() -> None:
             directories = {self.settings.crawl_directory(crawl): crawl for crawl in waste}
@@ -395,7 +365,8 @@ class CrawlProcess:
                 erasing.removed(self.database, directories[directory])
                 log("directory removed", crawl=directories[directory])
 
-        await self._ask(sweep)
+        if waste:
+            await self._ask(sweep)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -407,8 +378,7 @@ class CrawlProcess:
         await asyncio.gather(*(running.ended(LONGEST_STOP) for running in self.running.values()))
         self._collect()
         far: dict[str, Far] = {}
-        for crawl, unwritten in list(self.unwritten.items()):
-            ending = unwritten.ending
+        for crawl, (_, ending, _) in list(self.unwritten.items()):
             if ending.reason == STOPPED and not ending.failed:
                 del self.unwritten[crawl]  # it is to go on: still `running`
                 far[crawl] = (ending.pages, ending.found)
