@@ -62,9 +62,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("strategys = []", "unknown key 'strategys': did you mean strategies"),
-        ("topics = ['Science']", "unknown key 'topics': did you mean subjects?"),
-        ("xyzzy = 1", "unknown key 'xyzzy': there are name, corpus, strategies"),
+        ("strategys = []", "a key is 'strategys': did you mean strategies?"),
+        ("xyzzy = 1", "a key is 'xyzzy': there are name, corpus, strategies"),
         ("hops = 'two'", "hops is 'two': it must be a whole number"),
         ("hops = true", "hops is True: it must be a whole number"),
         ("told = 3", "told is 3: it must be a text"),
@@ -96,9 +95,8 @@ def test_what_a_file_lacks_is_named(tmp_path: Path) -> None:
             {"seeds": "offtopic"},
             "seeds is 'offtopic': did you mean off-topic? there are on-topic, off-topic, cold",
         ),
-        ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score, truth"),
+        ({"told": "xyz"}, "told is 'xyz': there are words, examples, model, score"),
         ({"mode": "published"}, "did you mean as-published?"),
-        ({"told": "truth"}, "set mode to 'as-published'"),
         ({"budgets": []}, "name one at least"),
         ({"budgets": [100, 0]}, "budgets are [0, 100]"),
         ({"repetitions": 0}, "repetitions is 0: it must be 1 or more"),
@@ -121,7 +119,7 @@ def test_a_corpus_that_is_no_index_says_how_to_make_one(tmp_path: Path) -> None:
     crawl = tmp_path / "my crawl"
     crawl.mkdir()
     for corpus, said in [
-        (str(crawl), f"lycosa lab index '{crawl}' --out 'my crawl.index'; then"),
+        (str(crawl), f"lycosa lab index '{crawl}' --out 'my crawl.index'"),
         (str(tmp_path / "none.index"), f"lycosa lab index SOURCE --out {tmp_path}/none.index"),
         ("", "lycosa lab index SOURCE"),
     ]:

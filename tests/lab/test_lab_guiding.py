@@ -143,20 +143,10 @@ def test_judges_that_do_not_learn_are_let_in(judge: str) -> None:
 
 
 def test_scores_of_a_graph_are_its_guide() -> None:
-    """And the truth as a guide has the links of the graph, but its own word on nodes."""
     index = Index.of({"a": ["b"]}, score={"b": 0.5}, alpha={("a", "b"): 0.25})
     (subject,) = subjects_of(index)
     guide = guide_for(index, subject, "score")
     assert ([0.0, 0.5], [0.25]) == (guide.beta.tolist(), guide.alpha.tolist())
-    subject.truth = np.array([1, 0], np.float32)
-    guide = guide_for(index, subject, "truth")
-    assert ([1.0, 0.0], [0.25]) == (guide.beta.tolist(), guide.alpha.tolist())
-
-
-def test_the_truth_of_labels_says_nothing_of_links(reefs: tuple[Index, Subject]) -> None:
-    """A link must not give away what its target is."""
-    guide = guide_for(*reefs, "truth")
-    assert ([1.0, 1.0, 0.0], [0.0, 0.0]) == (guide.beta.tolist(), guide.alpha.tolist())
 
 
 def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject]) -> None:
@@ -164,7 +154,7 @@ def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject
     index, subject = reefs
     graph = Index.of({"a": ["b"]}, score={"b": 1})
     for made, told, match in (
-        ((index, subject), "rumours", "one of words"),
+        ((index, subject), "rumours", "there are words"),
         ((index, subject), "model", "no model yet"),
         ((index, subject), "score", "no scores of its own"),
         ((index, replace(subject, words="")), "words", "has no words"),
@@ -174,4 +164,4 @@ def test_a_guide_that_can_not_be_told_so_is_an_error(reefs: tuple[Index, Subject
         with pytest.raises(InputError, match=match):
             guide_for(*made, told)
     with pytest.raises(InputError, match="nothing is left to be judged"):
-        guide_for(index, subject, "truth", "keyword")
+        guide_for(graph, subject, "score", "keyword")

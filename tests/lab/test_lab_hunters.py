@@ -148,11 +148,11 @@ def test_needs_are_those_of_the_registry() -> None:
 def test_every_strategy_has_a_group() -> None:
     """Grouped by what it is given: those that ask nobody get nothing, whatever the guide is told."""
     for name in STRATEGIES:
-        for told in ("words", "examples", "model", "score", "truth"):
+        for told in ("words", "examples", "model", "score"):
             assert given(name, told) in GROUPS
-    assert ["nothing"] * 3 == [given("fl_deg", told) for told in ("words", "model", "truth")]
-    assert ["query", "examples", "taxonomy", "query", "truth"] == [
-        given("best-first", told) for told in ("words", "examples", "model", "score", "truth")
+    assert ["nothing"] * 3 == [given("fl_deg", told) for told in ("words", "model", "score")]
+    assert ["query", "examples", "taxonomy", "query"] == [
+        given("best-first", told) for told in ("words", "examples", "model", "score")
     ]
     assert "training record" == given("context-graph", "words")
     assert "taxonomy" == given("rules", "words")

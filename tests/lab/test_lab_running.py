@@ -400,7 +400,7 @@ def test_who_judges_himself_is_called_so(tmp_path: Path) -> None:
 
 def test_a_graph_has_no_words(tmp_path: Path) -> None:
     """A guide can't be told words where there is no text: the message says what it can be told."""
-    with pytest.raises(InputError, match="set told to score"):
+    with pytest.raises(InputError, match="take its scores as the guide"):
         run(plan(told="words"), tmp_path, index=graph(), workers=1)
 
 

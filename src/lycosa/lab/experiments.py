@@ -32,7 +32,6 @@ TOLD = {
     "examples": "a few example pages",
     "model": "a classifier, trained on other pages",
     "score": "the scores that a graph has",
-    "truth": "the labels themselves; as-published only",
 }
 
 # Where crawls start.
@@ -40,7 +39,6 @@ SEEDS = {
     "on-topic": "relevant pages",
     "off-topic": "pages that are `hops` links or more from every relevant one",
     "cold": "pages two links from the nearest relevant ones: neither they nor what they link to is any",
-    "directory": "the pages with the most links",
     "random": "any nodes with a score, as in Gouriten et al.",
     "given": "the seeds that the corpus names",
 }
@@ -52,9 +50,6 @@ MODES = {
 
 Expected = Literal["better", "not better", "alike"]
 _EXPECTED: dict[str, Expected] = {" not better than ": "not better", " better than ": "better", " like ": "alike"}
-
-# Keys that people write for others.
-_MEANT = {"topics": "subjects", "topic": "subjects", "classes": "subjects", "index": "corpus", "judges": "judge"}
 
 
 def setting(
@@ -194,10 +189,6 @@ class Experiment:
                 raise InputError(f"{item.name} is {value:,}: it must be {about['most']:,} or less")
         self._check_names()
         _ = self.claimed
-        if self.told == "truth" and self.mode != AS_PUBLISHED:
-            raise InputError(
-                "a guide that is told the truth judges itself: set mode to 'as-published', or told to something else"
-            )
 
     def _check_names(self) -> None:
         for what, named in (("strategies", self.strategies), ("subjects", self.subjects)):
@@ -221,15 +212,11 @@ class Experiment:
         path, command = Path(self.corpus), "lycosa lab index"
         if not self.corpus:
             raise InputError(f"no corpus is named: make one with '{command} SOURCE --out my.index', and name that")
-        if not path.exists():
-            out = shlex.quote(self.corpus)
-            raise InputError(f"there is no corpus {self.corpus}. Make one with: {command} SOURCE --out {out}")
         if not (path / FACTS).is_file():
-            source, out = shlex.quote(self.corpus), f"{path.resolve().name.split('.')[0] or 'my'}.index"
-            raise InputError(
-                f"{self.corpus} is not an index yet. Make one with: {command} {source} --out {shlex.quote(out)}; then "
-                f"{out} is the corpus"
-            )
+            source, out = "SOURCE", shlex.quote(self.corpus)
+            if path.exists():
+                source, out = out, shlex.quote(f"{path.resolve().name.split('.')[0] or 'my'}.index")
+            raise InputError(f"{self.corpus} is not an index. Make one with: {command} {source} --out {out}")
         return Index.open(path)
 
     def as_dict(self) -> dict[str, Any]:
@@ -245,33 +232,28 @@ class Experiment:
 
     @classmethod
     def load(cls, path: str | Path) -> Experiment:
-        """Read a file. A corpus with a relative name is looked for beside the file first."""
+        """Read a file; a wrong name or type raises an error with the right one.
+
+        A corpus with a relative name is looked for beside the file first.
+        """
         path = Path(path)
         try:
-            given = tomllib.loads(path.read_bytes().decode("utf-8"))
+            given = {"name": path.stem, **tomllib.loads(path.read_bytes().decode("utf-8"))}
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path} is not valid TOML: {error}") from error
-        made = cls.from_mapping({"name": path.stem, **given}, str(path))
+        kinds = typing.get_type_hints(cls)
+        for key in given:
+            one_of(f"{path}: a key", key, kinds)
+        for item in fields(cls):
+            if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
+                raise InputError(f"{path}: {item.name} is missing. {item.metadata['help']}")
+        made = cls(**{key: _typed(value, kinds[key], f"{path}: {key}") for key, value in given.items()})
         beside = path.parent / made.corpus
         if made.corpus and not Path(made.corpus).is_absolute() and beside.exists():
             made.corpus = str(beside)
         return made
-
-    @classmethod
-    def from_mapping(cls, given: Mapping[str, Any], source: str) -> Experiment:
-        """Make an experiment from settings by name; a wrong name or type raises an error with the right one."""
-        kinds, known = typing.get_type_hints(cls), [item.name for item in fields(cls)]
-        for key in given:
-            if key not in known:
-                near = [_MEANT[key]] if key in _MEANT else difflib.get_close_matches(key, known, 3, 0.5)
-                hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-                raise InputError(f"{source}: unknown key {key!r}: {hint}")
-        for item in fields(cls):
-            if item.name not in given and item.default is MISSING and item.default_factory is MISSING:
-                raise InputError(f"{source}: {item.name} is missing. {item.metadata['help']}")
-        return cls(**{key: _typed(value, kinds[key], f"{source}: {key}") for key, value in given.items()})
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}

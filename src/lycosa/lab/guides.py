@@ -22,7 +22,7 @@ from lycosa.core.protocols import Topic
 from lycosa.core.spec import parse
 from lycosa.core.telling import Tell, silent
 from lycosa.core.types import Visit, as_stored
-from lycosa.lab.experiments import TOLD
+from lycosa.lab.experiments import TOLD, one_of
 from lycosa.lab.index import Index
 from lycosa.lab.keeping import Columns, code_mark, corpus_mark, digest, load, save
 from lycosa.lab.subjects import Subject
@@ -183,13 +183,15 @@ def guide_for(
 ) -> Guide:
     """What a judge says that is told the subject's words, its examples, or its model; found once, kept under `out`.
 
-    `score` is what a graph says of its nodes and links. `truth` is the subject's truth page by page, with the graph's
-    own scores of links if it has any, else none: for runs as published, where the guide judges itself.
+    `score` is what a graph says of its nodes and links.
     """
-    if told not in TOLD:
-        raise InputError(f"told is {told!r}: a guide is told one of {', '.join(TOLD)}")
-    if told in ("score", "truth"):
-        return _given(index, subject, told, judge)
+    one_of("told", told, TOLD)
+    if told == "score":
+        if judge:
+            raise InputError(f"told is score, and a judge is named, {judge}: nothing is left to be judged")
+        if not len(index.score):
+            raise InputError("the corpus has no scores of its own: tell the guide words, examples or a model")
+        return Guide.given(index)
     if not index.has_text:
         raise InputError(f"the corpus has no text to judge by {told}: take its scores as the guide (told = score)")
     judge = judge or JUDGES[told]
@@ -244,14 +246,3 @@ def learning(judge: str) -> str:
     if code is not None and code.co_names:  # it does something with what it sees
         return f"the judge {name} learns from the pages it sees"
     return ""
-
-
-def _given(index: Index, subject: Subject, told: str, judge: str) -> Guide:
-    if judge:
-        raise InputError(f"told is {told!r}, and a judge is named, {judge}: nothing is left to be judged")
-    guide = Guide.given(index)
-    if told == "score" and not len(index.score):
-        raise InputError("the corpus has no scores of its own: tell the guide words, examples or a model")
-    if told == "truth":
-        guide.beta = np.asarray(subject.truth, np.float32)
-    return guide

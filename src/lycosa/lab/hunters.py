@@ -172,7 +172,7 @@ def given(text: str, told: str) -> str:
     >>> given("breadth-first", "model"), given("best-first", "words"), given("soft-focus", "model")
     ('nothing', 'query', 'taxonomy')
     """
-    of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy", "truth": "truth"}
+    of_told = {"words": "query", "score": "query", "examples": "examples", "model": "taxonomy"}
     if told not in of_told:
         raise InputError(f"told is {told!r}: a guide is told one of {', '.join(of_told)}")
     of_kind = {

@@ -124,12 +124,6 @@ def _settled(experiment: Experiment, index: Index, subjects: Sequence[Subject]) 
     the guide judges itself is called as-published.
     """
     remarks: list[str] = []
-    if experiment.told not in ("score", "truth") and not index.has_text:
-        raise InputError(
-            f"the corpus is a graph without text, no guide can be told {experiment.told}: set told to score"
-        )
-    if experiment.told == "score" and not len(index.score):
-        raise InputError("the corpus has no scores that a guide could be told: set told to words")
     if len({one.name for one in subjects}) < len(subjects):
         raise InputError("two subjects have the same name: name each once")
     if experiment.mode == AS_PUBLISHED and experiment.judge and (reason := learning(experiment.judge)):
