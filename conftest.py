@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from commands import Command
     from site_maker import SiteUnderTest
 
+_CACHE = tempfile.TemporaryDirectory(prefix="lycosa-cache-")  # indexes of WARC files, of this run only
+os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
 # On a busy machine everything is slow, and that is nobody's fault. Examples that share a fixture are meant to.
 _IGNORED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("any machine", deadline=None, suppress_health_check=_IGNORED, max_examples=50)

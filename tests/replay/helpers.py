@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import zstandard
-
 from lycosa.replay.certificates import Authority
 from lycosa.replay.proxy import LocalProxy, Proxy
 from lycosa.replay.recording import Recording
@@ -53,7 +51,7 @@ def record(
 
 def write(path: Path, *records: bytes) -> Path:
     """A WARC file, each record compressed by itself if its name says so."""
-    pack = {".gz": _gzip, ".zst": zstandard.ZstdCompressor().compress}.get(path.suffix, bytes)
+    pack = _gzip if path.suffix == ".gz" else bytes
     path.write_bytes(b"".join(map(pack, records)))
     return path
 

@@ -1,25 +1,24 @@
 """The index of one WARC file: where each capture lies, in columns that are mapped into memory and searched in place.
 
-It is kept beside the file and made once. Opening it reads a few hundred bytes, however many captures it knows; a
+It is kept in the user's cache and made once. Opening it reads a few hundred bytes, however many captures it knows; a
 look-up is a binary search among the hashes of addresses. Addresses themselves are not in it: the record says whether
 it is the one, so that two addresses with one hash do no harm.
 
-An index is fresh while its file has the size and the time it was made for. A file that has only grown is read on from
-where it was whole; any other change makes a new index. It is written under another name and renamed, all or nothing.
+An index is fresh while its file has the size and the time it was made for.
 
     16 bytes   what this is
      8 bytes   length of the facts
-               facts (msgpack): size and time of the file, up to where it was read, rows, where the hosts are, ...
+               facts (msgpack): size and time of the file, rows, where the hosts are, ...
                columns, each at a multiple of 8
                hosts (msgpack): name and start page of each, in the order of their numbers
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest as hash_name
-from xxhash import xxh3_64_intdigest as hash64
 
 from lycosa.core.errors import InputError, StoreError
 from lycosa.core.files import replacing
@@ -36,13 +34,11 @@ from lycosa.replay.places import cache_directory
 from lycosa.replay.scanning import Tell, scan, segments
 from lycosa.store.cdxj import index_of, read
 
-ENDING = ".lycosa-index"
-MAGIC = b"LYCOSA-INDEX-002"
+MAGIC = b"LYCOSA-INDEX-003"
 COLUMNS = {
     "key": "<u8", "date": "<i8", "offset": "<u8", "length": "<u8", "digest": "<u8",
     "by_digest": "<u4", "exact": "<u4", "host": "<u4", "flags": "|u1",
 }  # fmt: skip
-SEALED = 65_536  # bytes at the start and at the end of what was read that tell whether a file has only grown
 Columns = Mapping[str, NDArray[Any]]
 
 
@@ -52,7 +48,6 @@ class Index:
     def __init__(self, columns: Columns, facts: dict[str, Any], hosts: bytes | tuple[Path, int] = b"") -> None:
         self.columns = columns
         self.facts = facts
-        self.note = ""  # for the user: where it is kept
         self._hosts = hosts
         self.key, self.date, self.flags = columns["key"], columns["date"], columns["flags"]
 
@@ -125,19 +120,9 @@ def load(path: Path) -> Index | None:
                 columns[name] = np.zeros(0, dtype)
             place = _aligned(place + rows * dtype.itemsize)
         index = Index(columns, facts, (path, place))
-        return index if size == place + facts["hosts_size"] and _fits(facts) else None
+        return index if size == place + facts["hosts_size"] else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, struct.error):
         return None
-
-
-def _fits(facts: dict[str, Any]) -> bool:
-    """Whether an index says all that it has to: it may have come with its file, from anywhere. Its columns are not
-    looked through; what is wrong in them is noticed where it is looked up.
-    """
-    whole = all(type(facts[name]) is int and facts[name] >= 0 for name in ("size", "time", "end", "rows", "hosts"))
-    parts = facts["segments"]
-    fits = all(len(part) == 2 and 0 <= part[0] <= part[1] for part in parts)
-    return whole and fits and isinstance(facts["start"], str) and type(facts["seal"]) is int
 
 
 def _aligned(place: int) -> int:
@@ -145,50 +130,25 @@ def _aligned(place: int) -> int:
 
 
 def open_index(path: Path, tell: Tell) -> Index:
-    """The index of a WARC file: the one that is kept, brought up to date, or a new one."""
+    """The index of a WARC file: the one that is kept, or a new one."""
+    kept = cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}"
     try:
-        with open(path, "rb") as file:
-            stat = os.fstat(file.fileno())
-            beside = path.with_name(path.name + ENDING)
-            cached = cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}{ENDING}"
-            older = None
-            for place in (beside, cached):
-                saved = load(place)
-                if saved is None:
-                    continue
-                if (saved.facts["size"], saved.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
-                    return saved
-                end = saved.facts["end"]
-                if end and end <= stat.st_size and _seal(file.fileno(), end) == saved.facts["seal"]:
-                    older = saved
-            index = _make(path, stat, older, tell)
-            index.facts["seal"] = _seal(file.fileno(), index.facts["end"])
+        stat = path.stat()
+        saved = load(kept)
+        if saved is not None and (saved.facts["size"], saved.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
+            return saved
+        captures = Captures()
+        for part in segments(path, stat.st_size):
+            scan(path, part, captures, tell)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
-    _keep(index, path, beside, cached)
-    return index
-
-
-def _seal(descriptor: int, end: int) -> int:
-    """A number that changes when what was read of a file does (or so we trust: only both its ends are looked at)."""
-    head = os.pread(descriptor, min(SEALED, end), 0)
-    return hash64(head + os.pread(descriptor, min(SEALED, end), max(0, end - SEALED)))
-
-
-def _make(path: Path, stat: os.stat_result, older: Index | None, tell: Tell) -> Index:
-    """Read a file, or what is new in it."""
-    captures, end = Captures(), 0
-    if older is not None:
-        captures.hosts = {name: number for number, (name, _) in enumerate(older.hosts())}
-        captures.starts = [start for _, start in older.hosts()]
-        end = older.facts["end"]
-    parts = segments(path, stat.st_size)
-    for part in parts:
-        end = scan(path, part, captures, tell, end if len(parts) == 1 else 0)
-    if not captures.records and older is None:
+    if not captures.records:
         raise InputError(f"{path} contains no WARC records: is it a web archive?")
-    about = {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end if path.suffix != ".wacz" else 0}
-    return _assembled(captures, older, {**about, "segments": parts})
+    index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns})
+    with suppress(OSError):  # it is made again the next time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        index.save(kept)
+    return index
 
 
 def index_elsewhere(path: Path) -> Index:
@@ -196,15 +156,13 @@ def index_elsewhere(path: Path) -> Index:
     captures = Captures()
     for entry in read(index_of(path)):
         captures.know(entry)
-    return _assembled(captures, None, {"size": 0, "time": 0, "end": 0, "segments": [], "seal": 0})
+    return _assembled(captures, {})
 
 
-def _assembled(captures: Captures, older: Index | None, about: dict[str, Any]) -> Index:
+def _assembled(captures: Captures, about: dict[str, Any]) -> Index:
     """Columns in order, and what there is to know of them."""
     chosen = captures.servable()
     columns = {name: np.array(column, COLUMNS[name])[chosen] for name, column in captures.columns.items()}
-    if older is not None:
-        columns = {name: np.concatenate([older.columns[name], column]) for name, column in columns.items()}
     order = np.lexsort((columns["date"], columns["key"]))
     columns = {name: column[order] for name, column in columns.items()}
     columns["by_digest"] = np.argsort(columns["digest"], kind="stable").astype("<u4")
@@ -215,18 +173,3 @@ def _assembled(captures: Captures, older: Index | None, about: dict[str, Any]) -
     pages = np.bincount(index.pages()[1])
     facts["start"] = hosts[int(pages.argmax())][1] if len(pages) else ""
     return index
-
-
-def _keep(made: Index, path: Path, beside: Path, cached: Path) -> None:
-    """Save an index beside its file, or else in the user's cache, or else nowhere."""
-    try:
-        if not path.parent.stat().st_mode & 0o222:  # read-only by its mode, which nobody heeds who may do everything
-            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS))
-        made.save(beside)
-    except OSError as error:
-        try:
-            cached.parent.mkdir(parents=True, exist_ok=True)
-            made.save(cached)
-            made.note = f"{path.parent} can't be written ({error.strerror}): indexes are kept in {cached.parent}"
-        except OSError as other:
-            made.note = f"no index of {path} could be kept ({other.strerror}): it will be rebuilt the next time"

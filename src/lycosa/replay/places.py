@@ -12,7 +12,7 @@ from lycosa.store.directory import CONFIG
 from lycosa.store.earlier import sources_of
 from lycosa.store.moving import manifest
 
-ENDINGS = (".warc", ".warc.gz", ".warc.zst", ".wacz")
+ENDINGS = (".warc", ".warc.gz", ".wacz")
 
 
 def cache_directory() -> Path:

@@ -27,7 +27,6 @@ from lycosa.replay.captures import CONTENT, REVISIT, SECURE, bare, digest_key, i
 from lycosa.replay.index import index_elsewhere, open_index
 from lycosa.replay.places import archives, earlier_archives
 from lycosa.replay.records import Answer, Damaged, read
-from lycosa.replay.scanning import ZSTD, dictionary
 from lycosa.store.moving import read_elsewhere
 from lycosa.web.urls import canonical, resolve
 
@@ -51,7 +50,6 @@ class Archive:
     def __init__(self, path: Path, tell: Callable[[int, int], None]) -> None:
         self.path = path
         self._file = -1
-        self._dictionaries: dict[int, bytes] = {}
         if not path.exists():  # moved: there is an index, and records are asked for one by one
             self.index = index_elsewhere(path)
             return
@@ -68,19 +66,10 @@ class Archive:
             data = (
                 os.pread(self._file, length, offset) if self._file >= 0 else read_elsewhere(self.path, offset, length)
             )
-            if data.startswith(ZSTD):
-                data = self._dictionary(offset) + data
             return read(data)
         # The index itself may be what is damaged.
         except (OSError, OverflowError, MemoryError, Damaged, StoreError) as error:
             raise Damaged(f"the record at byte {offset:,} of {self.path} can't be read: {error}") from error
-
-    def _dictionary(self, offset: int) -> bytes:
-        """What records of this place were compressed with."""
-        begin = max(begin for begin, _ in self.index.facts["segments"] if begin <= offset)
-        if begin not in self._dictionaries:
-            self._dictionaries[begin] = dictionary(self._file, begin)
-        return self._dictionaries[begin]
 
     def close(self) -> None:
         if self._file >= 0:
@@ -109,7 +98,7 @@ class Recording:
         self.at = at  # the moment to show by default, in microseconds since 1970; None: the newest
         self.archives: list[Archive] = []
         self.earlier: list[Archive] = []  # of earlier crawls, to which these refer: only for bodies
-        self._left_out: list[str] = []
+        self.notes: list[str] = []
         try:
             named = list(named)
             for path in archives(named):
@@ -118,7 +107,7 @@ class Recording:
                 except InputError as error:  # an empty or torn file in a directory is no reason to serve nothing
                     if path in named:
                         raise
-                    self._left_out.append(f"left out: {error}")
+                    self.notes.append(f"left out: {error}")
                 else:
                     self.archives.append(archive)
             for path in earlier_archives(named, [archive.path for archive in self.archives]):
@@ -142,11 +131,6 @@ class Recording:
         for archive in (*self.archives, *self.earlier):
             archive.close()
         self.archives, self.earlier = [], []
-
-    @property
-    def notes(self) -> list[str]:
-        """What a person should know of the indexes, each thing once."""
-        return [*self._left_out, *dict.fromkeys(archive.index.note for archive in self.archives if archive.index.note)]
 
     @property
     def start(self) -> str:

@@ -1,7 +1,7 @@
 """Walk through a WARC file once and note where each capture lies.
 
 What is damaged is stepped over: the walk goes on at the next place where a record begins. What is torn at the end of
-the file (a crawl may be writing it) is left for the next time.
+the file (a crawl may be writing it) is left out.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lycosa import zstd
 from lycosa.core.errors import InputError
 from lycosa.replay.captures import Captures
 from lycosa.replay.records import ArchiveIterator
 
-GZIP, ZSTD, DICTIONARY, PLAIN = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"WARC/"
-TRAINED = b"\x37\xa4\x30\xec"  # what a dictionary of zstd begins with; others are taken as plain text
+GZIP, PLAIN = b"\x1f\x8b\x08", b"WARC/"
 
 BLOCK = 1 << 20
 
@@ -53,20 +51,12 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
     return spans
 
 
-def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell, start: int = 0) -> int:
-    """Note the captures of a segment, from a byte on; returns the byte up to which it is whole."""
+def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> None:
+    """Note the captures of a segment."""
     begin, end = segment
-    start = max(start, begin)
-    if start >= end:
-        return start
-    with open(path, "rb") as file:
-        return _Walk(_Part(file.fileno(), end), path, begin, into, tell).from_to(start, end)
-
-
-def dictionary(descriptor: int, begin: int) -> bytes:
-    """What has to be read before any record of a segment: the dictionary of a .warc.zst that has one."""
-    head = os.pread(descriptor, 8, begin)
-    return os.pread(descriptor, 8 + int.from_bytes(head[4:], "little"), begin) if head.startswith(DICTIONARY) else b""
+    if begin < end:
+        with open(path, "rb") as file:
+            _Walk(_Part(file.fileno(), end), path, begin, into, tell).note_all()
 
 
 class _Part:
@@ -95,13 +85,10 @@ class _Walk:
 
     def __init__(self, part: _Part, path: Path, begin: int, into: Captures, tell: Tell) -> None:
         self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
-        first = part.read(begin, 4)
-        self.magic = GZIP if first.startswith(GZIP[:2]) else ZSTD if first in (ZSTD, DICTIONARY) else PLAIN
-        self.dictionary = dictionary(part.descriptor, begin)
+        self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
 
-    def from_to(self, start: int, end: int) -> int:
-        """Note captures; returns where the last whole record ends."""
-        last, whole, place = start, -1, start
+    def note_all(self) -> None:
+        last, whole, place = self.begin, -1, self.begin
         while place >= 0:
             try:
                 for record, here in self._records(place):
@@ -111,23 +98,21 @@ class _Walk:
             except OSError:
                 pass  # damaged or torn: is there more behind it?
             whole = self._end_of(last)
-            if whole == end:
+            if whole == self.part.end:
                 break
             place = self._next(max(whole, last + 1, place + 1))
             if place >= 0:
                 self.into.close(place)
         if whole < 0:
             self.into.forget(last)
-            return last
-        self.into.close(whole)
-        return whole
+        else:
+            self.into.close(whole)
 
     def _records(self, start: int) -> Iterator[tuple[Any, int]]:
         """Records from a byte on, and where they begin."""
-        before = self.dictionary if start > self.begin else b""
-        window = _Window(self.part, start, before)
+        window = _Window(self.part, start)
         for number, record in enumerate(ArchiveIterator(window, parse_http=False, inplace=True)):
-            here = start - len(before) + record.stream_pos
+            here = start + record.stream_pos
             if number % 4096 == 0:
                 self.tell(here, len(self.into))
             yield record, here
@@ -149,17 +134,7 @@ class _Walk:
 
     def _end_of(self, start: int) -> int:
         """Where a record ends; -1 if not all of it is there."""
-        if self.magic == PLAIN:
-            return _end_of_plain(self.part, start)
-        if self.magic == GZIP:
-            return _end_of_packed(self.part, start, lambda: zlib.decompressobj(31), 65_536)
-        return _end_of_packed(self.part, start, self._zstd, 4_096)
-
-    def _zstd(self) -> zstd.ZstdDecompressor:
-        words = self.dictionary[8:]
-        if not words:
-            return zstd.ZstdDecompressor()
-        return zstd.ZstdDecompressor(zstd.ZstdDict(words, is_raw=not words.startswith(TRAINED)))
+        return _end_of_plain(self.part, start) if self.magic == PLAIN else _end_of_packed(self.part, start)
 
 
 def _end_of_plain(part: _Part, start: int) -> int:
@@ -173,35 +148,31 @@ def _end_of_plain(part: _Part, start: int) -> int:
     return place + len(after) - len(after.lstrip(b"\r\n"))
 
 
-def _end_of_packed(part: _Part, start: int, make: Callable[[], Any], step: int) -> int:
-    """The same for one that is compressed. Some bytes at a `step`: few may become many."""
-    place = start
+def _end_of_packed(part: _Part, start: int) -> int:
+    """The same for one that is compressed. Some bytes at a time: few may become many."""
+    place, unpacker = start, zlib.decompressobj(31)
     try:
-        unpacker = make()
-        while not unpacker.eof and (data := part.read(place, step)):
+        while not unpacker.eof and (data := part.read(place, 65_536)):
             place += len(data)
             unpacker.decompress(data)
-    except (zlib.error, zstd.ZstdError, ValueError):  # the last: of a dictionary that is none
+    except zlib.error:
         return -1
     return place - len(unpacker.unused_data) if unpacker.eof else -1
 
 
 class _Window(io.RawIOBase):
-    """The rest of a part as a file of its own, behind a dictionary if there is one."""
+    """The rest of a part as a file of its own."""
 
-    def __init__(self, part: _Part, start: int, before: bytes) -> None:
-        self._part, self._start, self._place, self._before = part, start - len(before), start, before
+    def __init__(self, part: _Part, start: int) -> None:
+        self._part, self._start, self._place = part, start, start
 
     def readable(self) -> bool:
         return True
 
     def tell(self) -> int:
-        return self._place - self._start - len(self._before)
+        return self._place - self._start
 
     def read(self, size: int = -1) -> bytes:
-        if self._before:
-            before, self._before = self._before, b""
-            return before
         data = self._part.read(self._place, size if size >= 0 else self._part.end)
         self._place += len(data)
         return data
