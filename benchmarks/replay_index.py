@@ -80,7 +80,7 @@ def synthesise(path: Path, records: int) -> None:
     import numpy as np
 
     from lycosa.replay.captures import PAGE, identify
-    from lycosa.replay.index import COLUMNS, ENDING, Index
+    from lycosa.replay.index import COLUMNS, Index, kept_at
 
     with open(path, "wb") as file:
         file.truncate(records * 10_000)
@@ -102,10 +102,11 @@ def synthesise(path: Path, records: int) -> None:
     hosts = msgpack.packb([(f"host{number}.example", address(number)) for number in range(1000)])
     stat = path.stat()
     facts_kept: dict[str, Any] = {
-        "size": stat.st_size, "time": stat.st_mtime_ns, "end": stat.st_size, "seal": 0, "rows": records,
-        "hosts": 1000, "hosts_size": len(hosts), "segments": [(0, stat.st_size)], "start": address(0),
+        "size": stat.st_size, "time": stat.st_mtime_ns, "end": stat.st_size, "rows": records,
+        "hosts": 1000, "hosts_size": len(hosts), "start": address(0),
     }  # fmt: skip
-    Index(columns, facts_kept, hosts).save(path.with_name(path.name + ENDING))
+    kept_at(path).parent.mkdir(parents=True, exist_ok=True)
+    Index(columns, facts_kept, hosts).save(kept_at(path))
 
 
 def measured(code: str, path: Path, records: int) -> dict[str, float]:

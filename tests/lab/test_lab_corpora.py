@@ -45,7 +45,7 @@ def left_out(index: Index) -> dict[str, int]:
 # -- WARC files ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", [".warc", ".warc.gz", ".warc.zst"])
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
 def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
     """Pages come in the order of the file; redirects are followed; what is no page is counted."""
     file = write(
@@ -74,7 +74,7 @@ def test_warc_files_of_any_packing(tmp_path: Path, ending: str) -> None:
     assert [] == index.facts["notes"]
 
 
-@pytest.mark.parametrize("ending", [".warc", ".warc.gz", ".warc.zst"])
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
 def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path: Path, ending: str) -> None:
     """The record that is cut off is left out, and that is stated."""
     file = write(tmp_path / f"x{ending}", *PAGES)

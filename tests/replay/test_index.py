@@ -38,9 +38,9 @@ class Scans:
         self.count = 0
         real = module.scan
 
-        def scan(*given: Any) -> None:
+        def scan(*given: Any) -> int:
             self.count += 1
-            real(*given)
+            return real(*given)
 
         monkeypatch.setattr(module, "scan", scan)
 

@@ -8,7 +8,7 @@ An index is fresh while its file has the size and the time it was made for.
 
     16 bytes   what this is
      8 bytes   length of the facts
-               facts (msgpack): size and time of the file, rows, where the hosts are, ...
+               facts (msgpack): size and time of the file, where its last record ends, rows, where the hosts are, ...
                columns, each at a multiple of 8
                hosts (msgpack): name and start page of each, in the order of their numbers
 """
@@ -129,22 +129,26 @@ def _aligned(place: int) -> int:
     return place + -place % 8
 
 
+def kept_at(path: Path) -> Path:
+    return cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}"
+
+
 def open_index(path: Path, tell: Tell) -> Index:
     """The index of a WARC file: the one that is kept, or a new one."""
-    kept = cache_directory() / "index" / f"{hash_name(os.path.abspath(path).encode())}-{path.name}"
+    kept = kept_at(path)
     try:
         stat = path.stat()
         saved = load(kept)
         if saved is not None and (saved.facts["size"], saved.facts["time"]) == (stat.st_size, stat.st_mtime_ns):
             return saved
-        captures = Captures()
+        captures, end = Captures(), 0
         for part in segments(path, stat.st_size):
-            scan(path, part, captures, tell)
+            end = scan(path, part, captures, tell)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     if not captures.records:
         raise InputError(f"{path} contains no WARC records: is it a web archive?")
-    index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns})
+    index = _assembled(captures, {"size": stat.st_size, "time": stat.st_mtime_ns, "end": end})
     with suppress(OSError):  # it is made again the next time
         kept.parent.mkdir(parents=True, exist_ok=True)
         index.save(kept)

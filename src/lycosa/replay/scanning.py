@@ -51,12 +51,13 @@ def segments(path: Path, size: int) -> list[tuple[int, int]]:
     return spans
 
 
-def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> None:
-    """Note the captures of a segment."""
+def scan(path: Path, segment: tuple[int, int], into: Captures, tell: Tell) -> int:
+    """Note the captures of a segment; return the byte up to which it is whole."""
     begin, end = segment
-    if begin < end:
-        with open(path, "rb") as file:
-            _Walk(_Part(file.fileno(), end), path, begin, into, tell).note_all()
+    if begin == end:
+        return end
+    with open(path, "rb") as file:
+        return _Walk(_Part(file.fileno(), end), path, begin, into, tell).note_all()
 
 
 class _Part:
@@ -87,7 +88,7 @@ class _Walk:
         self.part, self.path, self.begin, self.into, self.tell = part, path, begin, into, tell
         self.magic = GZIP if part.read(begin, 2) == GZIP[:2] else PLAIN
 
-    def note_all(self) -> None:
+    def note_all(self) -> int:
         last, whole, place = self.begin, -1, self.begin
         while place >= 0:
             try:
@@ -105,8 +106,9 @@ class _Walk:
                 self.into.close(place)
         if whole < 0:
             self.into.forget(last)
-        else:
-            self.into.close(whole)
+            return last
+        self.into.close(whole)
+        return whole
 
     def _records(self, start: int) -> Iterator[tuple[Any, int]]:
         """Records from a byte on, and where they begin."""

@@ -18,7 +18,6 @@ from lycosa.lab.indexing import Account, Recorded
 from lycosa.replay.captures import RESPONSE
 from lycosa.replay.recording import Archive, Recording, Spot
 from lycosa.replay.records import Answer, ArchiveIterator, Damaged
-from lycosa.replay.scanning import dictionary
 from lycosa.spaces import web
 from lycosa.store.log import PAGES, labels_in
 from lycosa.testing import Web
@@ -100,17 +99,16 @@ def recorded_of(answer: Answer, account: Account, keep: Keep) -> Recorded | None
 
 def _count_rest(held: Archive, account: Account) -> None:
     """Count what a file has beside captures: damaged or cut off records, answers that no crawl would have."""
-    columns, whole = held.index.columns, held.index.facts["end"]
-    if not whole:  # a WACZ: other things lie in between, and a zip knows its own length
+    if held.path.suffix == ".wacz":  # other things lie in between, and a zip knows its own length
         return
+    columns, whole = held.index.columns, held.index.facts["end"]
     order = np.argsort(columns["offset"], kind="stable")
     starts = [*columns["offset"][order].tolist(), whole]
     ends = [0, *(columns["offset"] + columns["length"])[order].tolist()]
     with open(held.path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        before = dictionary(file.fileno(), 0)
         for begin, end in zip(ends, starts, strict=True):
-            data = (before if begin else b"") + os.pread(file.fileno(), min(max(0, end - begin), 64_000_000), begin)
+            data = os.pread(file.fileno(), min(max(0, end - begin), 64_000_000), begin)
             if end <= begin:
                 continue
             try:
