@@ -53,7 +53,8 @@ def judged(means: dict[str, float]) -> Comparison:
 
 def claims_on(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[Claim]:
     """All of them."""
-    return [claim(paper.Compared(classic, semantic, learning, EVALUATOR)) for claim in paper.CLAIMS]
+    groups = zip((classic, semantic, learning), paper.CLAIMS, strict=True)
+    return [claim(group, EVALUATOR) for group, claims in groups for claim in claims]
 
 
 def verdicts(classic: Comparison, semantic: Comparison, learning: Comparison) -> list[str]:

@@ -157,9 +157,8 @@ def test_precision_and_recall_by_hand() -> None:
     """Of 8 said to have changed 6 had, of 10 that had 6 were said to: 3/4, 3/5, and 2/3 together."""
     counts = (("", True, "text", 6), ("", False, "text", 2), ("", True, "cosmetic", 4), ("", False, "cosmetic", 8))
     made = Detection([(what, real, kind) for what, real, kind, times in counts for _ in range(times)])
-    assert (0.75, 0.6) == (made.precision, made.recall)
-    assert 2 * 0.75 * 0.6 / (0.75 + 0.6) == pytest.approx(made.f1)
-    assert (None, None, 0.0) == (Detection([]).precision, Detection([]).recall, Detection([]).f1)
+    assert (0.75, 0.6, pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))) == made.scores
+    assert (None, None, 0.0) == Detection([]).scores
 
 
 def test_detectors_on_a_toy() -> None:

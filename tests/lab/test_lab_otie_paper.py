@@ -177,12 +177,11 @@ def test_the_classifiers_are_measured(made: Findings) -> None:
 def test_three_classifiers_learn_from_the_same_pages(index: Index, tmp_path: Path) -> None:
     """Each says of every page whether it is relevant; together they give a share of three, and the first guides."""
     (subject,) = subjects_of(index, ["cooking"])
-    topic = paper._topic(index, subject, ["svm", "nb", "nn"], tmp_path, 0)
-    assert ["svm", "nb", "nn"] == list(topic.said)
-    assert set(np.unique(topic.judged * 3).round(6).tolist()) <= {0.0, 1.0, 2.0, 3.0}
-    assert all((said == (subject.truth > 0)).mean() > 0.8 for said in topic.said.values())
-    assert topic.subject.model is not None
-    assert topic.subject.model.name == "svm"
+    guided, said = paper._trained(index, subject, ["svm", "nb", "nn"], tmp_path, 0)
+    assert ["svm", "nb", "nn"] == list(said)
+    assert all((one == (subject.truth > 0)).mean() > 0.8 for one in said.values())
+    assert guided.model is not None
+    assert guided.model.name == "svm"
 
 
 def test_a_second_call_gives_the_same(made: Findings, index: Index, runs: Path) -> None:

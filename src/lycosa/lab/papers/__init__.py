@@ -54,7 +54,6 @@ class Bench:
         return Experiment(name=name, strategies=list(strategies), **given)
 
     def subjects(self, plan: Experiment) -> list[Subject]:
-        """Draw its topics: classes of the corpus, by chance."""
         return subjects_of(
             self.index, count=plan.subject_count, least=plan.least, most=plan.most, random_seed=plan.random_seed
         )
@@ -87,7 +86,6 @@ class Bench:
         configuration: Mapping[str, Any],
         remarks: Sequence[str],
     ) -> Findings:
-        """Put together what an experiment on the corpus found."""
         return Findings(
             key, PAPERS[key], list(parts), list(claims), summary, {**configuration, "quick": self.quick},
             self.index.about, list(remarks),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -73,22 +73,22 @@ def findings(bench: Bench) -> Findings:
     words, learned = bench.run(plan), bench.run(browsing)
     remarks += remarks_of([words, learned])
     evaluator = Evaluator(bench.index, bench.random_seed)
-    classic, semantic, learning = groups = [
+    groups = [
         Comparison.of(labels, [results], grid(plan.budget), (FOUND, evaluator.above, evaluator.similarity))
         for labels, results in zip(GROUPS.values(), (words, words, learned), strict=True)
     ]
-    parts: list[Table | Figure] = []
-    for number, title, group in zip((12, 14, 16), GROUPS, groups, strict=True):
-        parts += _figures(number, title, group, evaluator)
+    numbered = zip((12, 14, 16), GROUPS, groups, strict=True)
+    figures = [figure for number, title, group in numbered for figure in _figures(number, title, group, evaluator)]
+    topics = groups[0].count
     return bench.findings(
         "batsakis",
-        [*parts, _ends(groups, evaluator), evaluator.table()],
-        [claim(Compared(classic, semantic, learning, evaluator)) for claim in CLAIMS],
+        [*figures, _ends(groups, evaluator), evaluator.table()],
+        [claim(group, evaluator) for group, claims in zip(groups, CLAIMS, strict=True) for claim in claims],
         f"Crawls of {plan.budget:,} pages each from one page that is two links or more from every relevant one, for "
-        f"{classic.count} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
+        f"{topics} topics of the corpus (the thesis: 1,000 pages, six topics, four for learning). Labels "
         "decide about claims.",
         {"words": plan.as_dict(), "browsing": browsing.as_dict(), "threshold": THRESHOLD},
-        how_weighed(classic.count, bench.topics) + remarks,
+        how_weighed(topics, bench.topics) + remarks,
     )
 
 
@@ -119,7 +119,6 @@ def _figures(number: int, title: str, group: Comparison, evaluator: Evaluator) -
 
 
 def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
-    """All crawlers at the end of their crawls."""
     measures = (evaluator.above, evaluator.similarity, FOUND)
     rows: list[list[Cell]] = [
         [title, *row] for title, group in zip(GROUPS, groups, strict=True) for row in group.ends(measures)
@@ -133,49 +132,47 @@ def _ends(groups: Sequence[Comparison], evaluator: Evaluator) -> Table:
     )  # fmt: skip
 
 
-@dataclass
-class Compared:
-    """The three groups of crawlers. Labels decide, with the evaluator's word beside them."""
-
-    classic: Comparison
-    semantic: Comparison
-    learning: Comparison
-    evaluator: Evaluator
-
-    def ahead(self, group: Comparison, *pairs: tuple[str, str], expect: Expected = "better") -> Ruling:
-        """Rule that the first of each pair of a group finds more, or what is expected."""
-        return group.ahead(pairs, [FOUND], [self.evaluator.above, self.evaluator.similarity], expect)
+def _ahead(*pairs: tuple[str, str], expect: Expected = "better") -> Callable[[Comparison, Evaluator], Ruling]:
+    """By labels, with the evaluator's word beside them."""
+    return lambda crawls, judge: crawls.ahead(pairs, [FOUND], [judge.above, judge.similarity], expect)
 
 
 SOURCE = "Batsakis 2007"
-CLAIMS: list[Callable[[Compared], Claim]] = [
-    says(f"{SOURCE}, 4.4, fig. 12", "Breadth-first, which is not focused, finds less than any best-first crawler.")(
-        lambda of: of.ahead(of.classic, *((name, "breadth-first") for name in CLASSIC if name != "breadth-first"))
-    ),
-    says(f"{SOURCE}, 4.4, fig. 12", "Anchor text alone guides better than page content alone.")(
-        lambda of: of.ahead(of.classic, ("best-first-anchor", "best-first-page"))
-    ),
-    says(f"{SOURCE}, 4.4, 4.7, fig. 12, 13", "Page content and anchor text together guide better than either alone.")(
-        lambda of: of.ahead(of.classic, ("best-first", "best-first-page"), ("best-first", "best-first-anchor"))
-    ),
-    says(f"{SOURCE}, 4.4, fig. 13", "Average similarity ranks the classic crawlers as harvest ratio does.")(
-        lambda of: of.classic.same_order(of.evaluator.above, of.evaluator.similarity)
-    ),
-    says(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
-        lambda of: of.ahead(of.semantic, ("ehrig", "best-first"), (SSRM, "best-first"), expect="not better")
-    ),
-    says(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
-        lambda of: of.ahead(of.semantic, (SYNSETS, "best-first"))
-    ),
-    says(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
-        lambda of: of.ahead(of.learning, ("hmm-xmeans", "hmm"), expect="alike")
-    ),
-    says(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
-        lambda of: of.ahead(of.learning, ("hybrid", "hmm"), ("hybrid-anchor", "hmm"))
-    ),
-    says(f"{SOURCE}, 3.4.2, fig. 16", "With anchor text the hybrid is more focused than without.")(
-        lambda of: of.ahead(of.learning, ("hybrid-anchor", "hybrid"))
-    ),
+# Of classic, semantic and learning crawlers.
+CLAIMS: list[list[Callable[[Comparison, Evaluator], Claim]]] = [
+    [
+        says(f"{SOURCE}, 4.4, fig. 12", "Breadth-first, which is not focused, finds less than any best-first crawler.")(
+            _ahead(*((name, "breadth-first") for name in CLASSIC if name != "breadth-first"))
+        ),
+        says(f"{SOURCE}, 4.4, fig. 12", "Anchor text alone guides better than page content alone.")(
+            _ahead(("best-first-anchor", "best-first-page"))
+        ),
+        says(
+            f"{SOURCE}, 4.4, 4.7, fig. 12, 13", "Page content and anchor text together guide better than either alone."
+        )(_ahead(("best-first", "best-first-page"), ("best-first", "best-first-anchor"))),
+        says(f"{SOURCE}, 4.4, fig. 13", "Average similarity ranks the classic crawlers as harvest ratio does.")(
+            lambda crawls, judge: crawls.same_order(judge.above, judge.similarity)
+        ),
+    ],
+    [
+        says(f"{SOURCE}, 4.7, 5", "Likeness of meaning in WordNet (Ehrig, SSRM) does not improve on best-first.")(
+            _ahead(("ehrig", "best-first"), (SSRM, "best-first"), expect="not better")
+        ),
+        says(f"{SOURCE}, 4.5, 4.7, fig. 14, 15", "Synonyms alone improve on best-first a little.")(
+            _ahead((SYNSETS, "best-first"))
+        ),
+    ],
+    [
+        says(f"{SOURCE}, 4.6", "HMM crawlers with K-Means and with X-Means perform alike.")(
+            _ahead(("hmm-xmeans", "hmm"), expect="alike")
+        ),
+        says(f"{SOURCE}, 4.6, fig. 16, 17", "Both hybrids find more than the HMM crawler.")(
+            _ahead(("hybrid", "hmm"), ("hybrid-anchor", "hmm"))
+        ),
+        says(f"{SOURCE}, 3.4.2, fig. 16", "With anchor text the hybrid is more focused than without.")(
+            _ahead(("hybrid-anchor", "hybrid"))
+        ),
+    ],
 ]
 
 

@@ -9,7 +9,7 @@ relevant pages in the paper; here all pages of a class are known, so that recall
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lycosa.core.errors import InputError
 from lycosa.lab.findings import AS_PUBLISHED, Claim, Findings, Table, says
 from lycosa.lab.index import Index
-from lycosa.lab.measures import Floats, harvest
+from lycosa.lab.measures import harvest
 from lycosa.lab.papers import Bench
 from lycosa.lab.papers.weighing import HARVEST, PICTURE, RECALL, Comparison, Measure, grid, how_weighed, size, worth
 from lycosa.lab.preparing import classified, prepare, trained_on
@@ -51,41 +51,30 @@ CLAIMS: list[Callable[[Comparison, Measure], Claim]] = [
 ]
 
 
-@dataclass
-class Topic:
-    """A subject with its guide, and the pages that each classifier takes for relevant."""
-
-    subject: Subject
-    said: Mapping[str, NDArray[np.bool_]]
-
-    @property
-    def judged(self) -> Floats:
-        """The share of the classifiers that take a page for relevant."""
-        share: Floats = np.mean(list(self.said.values()), axis=0)
-        return share
+Said = Mapping[str, NDArray[np.bool_]]  # by classifier: which pages it takes for relevant
 
 
 def findings(bench: Bench) -> Findings:
-    """Figures 1 and 2, their ends in a table, and how good the classifiers are."""
     index = bench.index
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench))
     kinds, remarks = _kinds(bench.quick)
-    topics: dict[str, Topic] = {}
+    topics: dict[str, tuple[Subject, Said]] = {}
     drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
         try:
-            topics[subject.name] = _topic(index, subject, kinds, bench.out / "otie-models", plan.random_seed)
+            topics[subject.name] = _trained(index, subject, kinds, bench.out / "otie-models", plan.random_seed)
         except InputError as error:
             remarks.append(f"Left out: {subject.name}: {error}")
         bench.tell("training classifiers", number, len(drawn))
     if not topics:
         raise InputError(f"no topic is left: {' '.join(remarks)}")
-    results = bench.run(plan, subjects=[topic.subject for topic in topics.values()])
+    results = bench.run(plan, subjects=[subject for subject, _ in topics.values()])
+    share = {name: np.mean(list(said.values()), axis=0) for name, (_, said) in topics.items()}
     judged = Measure(
         "by classifiers",
-        lambda outcome, results, budgets: harvest(worth(outcome, results, topics[outcome.subject].judged), budgets),
+        lambda outcome, results, budgets: harvest(worth(outcome, results, share[outcome.subject]), budgets),
     )
     crawls = Comparison.of(CRAWLERS, [results], grid(plan.budget), (HARVEST, judged, RECALL))
     return bench.findings(
@@ -106,7 +95,7 @@ def findings(bench: Bench) -> Findings:
                 "Means with 95 % intervals (bootstrap over topics and seed sets). The first column is the "
                 "classifiers' word, of which one is the guide; the other two are by labels and independent.",
             ),
-            _quality(topics),
+            _quality(kinds, list(topics.values())),
         ],
         [claim(crawls, judged) for claim in CLAIMS],
         f"Four crawlers of {plan.budget:,} pages each on {len(results.subjects)} topics (the paper: 30 topics of a "
@@ -127,7 +116,7 @@ def _kinds(quick: bool) -> tuple[list[str], list[str]]:
     return list(JUDGES), []
 
 
-def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int) -> Topic:
+def _trained(index: Index, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int) -> tuple[Subject, Said]:
     """Train the classifiers on the same pages; the first guides."""
     prepared = prepare(index, subject, {"model"}, out, random_seed)
     assert prepared.model is not None
@@ -139,27 +128,18 @@ def _topic(index: Index, subject: Subject, kinds: Sequence[str], out: Path, rand
             if not files[kind].exists():
                 trained_on(index, table, files[kind], random_seed, kind)
         said[kind] = classified(index, Model.load(files[kind]), subject.name, everything) >= 0.5
-    return Topic(replace(prepared, model=files[kinds[0]]), said)
+    return replace(prepared, model=files[kinds[0]]), said
 
 
-def _quality(topics: Mapping[str, Topic]) -> Table:
+def _quality(kinds: Sequence[str], topics: Sequence[tuple[Subject, Said]]) -> Table:
     """How right the classifiers are on pages that they were not trained on."""
-
-    def mean(kind: str, of: Callable[[NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.bool_]]) -> float:
-        shares = []
-        for topic in topics.values():
-            rest = topic.subject.unseen
-            true, said = topic.subject.truth[rest] > 0, topic.said[kind][rest]
-            shares.append(float((true & said).sum()) / max(1, of(true, said).sum()))
-        return float(np.mean(shares))
-
-    return Table.of(
-        "otie-classifiers", "The classifiers against labels",
-        {
-            "classifier": lambda kind: JUDGES[kind],
-            "precision": lambda kind: mean(kind, lambda true, said: said),
-            "recall": lambda kind: mean(kind, lambda true, said: true),
-        },
-        [(kind,) for kind in next(iter(topics.values())).said],
+    means = {}
+    for kind in kinds:
+        pairs = [(subject.truth[subject.unseen] > 0, said[kind][subject.unseen]) for subject, said in topics]
+        hits = np.array([(true & said).sum() for true, said in pairs])
+        means[kind] = [float(np.mean(hits / [max(1, pair[at].sum()) for pair in pairs])) for at in (1, 0)]
+    return Table(
+        "otie-classifiers", "The classifiers against labels", ["classifier", "precision", "recall"],
+        [[JUDGES[kind], *mean] for kind, mean in means.items()],
         note=f"Mean over {len(topics)} topics, on pages not trained on; relevant: probability .5 or more.",
     )  # fmt: skip

@@ -107,7 +107,6 @@ def findings(bench: Bench) -> Findings:
 
 
 def crawl(bench: Bench) -> Crawled:
-    """Run all; what was run before is kept."""
     index = bench.index
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)

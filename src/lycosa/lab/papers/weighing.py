@@ -146,7 +146,6 @@ class Comparison:
 
     @property
     def count(self) -> int:
-        """Number of topics."""
         return len(set(self.topics))
 
     def label(self, name: str) -> str:
@@ -161,7 +160,6 @@ class Comparison:
     def figure(
         self, key: str, title: str, y_label: str, measure: Measure, mode: Mode = INDEPENDENT, note: str = ""
     ) -> Figure:
-        """Draw a curve for each crawler, with a 95 % band by bootstrap over topics and their seed sets."""
         curves = [
             curve(label, self.budgets, self.values[measure][name], self.topics)
             for name, label in self.labels.items()
@@ -170,7 +168,6 @@ class Comparison:
         return Figure(key, title, "pages fetched", y_label, curves, mode, note=f"{note} {BANDS}".strip())
 
     def ends(self, measures: Iterable[Measure]) -> list[list[Cell]]:
-        """Return a row for each crawler: each measure at the end, with its interval."""
         by = {measure: self.values[measure] for measure in measures}
         return [
             [label, *(interval(of[name][:, -1], groups=self.topics).text(measure.digits) for measure, of in by.items())]

@@ -37,8 +37,6 @@ Seen = Mapping[str, Detection]  # by detector
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run."""
-
     webs: int = 6
     pages: int = 1500
     hosts: int = 36
@@ -86,8 +84,6 @@ def findings(bench: Bench) -> Findings:
 
 @dataclass
 class Runs:
-    """All watches, by trial."""
-
     made: dict[Trial, Upkeep]
 
     @property
@@ -110,7 +106,6 @@ class Runs:
         return paired(self.values(schedule, every), self.values(other, every))
 
     def share(self, schedule: str, every: float, of: str, by: str) -> float:
-        """The mean over webs of one count over another."""
         own = self.of(schedule, every)
         return sum(getattr(one, of) / max(1, getattr(one, by)) for one in own) / len(own) if own else math.nan
 
@@ -215,9 +210,9 @@ def table_detection(seen: Seen) -> Table:
 
     columns: dict[str, Callable[[str, Detection], Cell]] = {
         "method": lambda name, one: name,
-        "precision": lambda name, one: one.precision,
-        "recall": lambda name, one: one.recall,
-        "F1": lambda name, one: one.f1,
+        "precision": lambda name, one: one.scores[0],
+        "recall": lambda name, one: one.scores[1],
+        "F1": lambda name, one: one.scores[2],
     }
     for kind, edits in KIND.items():
         columns[f"recall: {kind}"] = partial(lambda edits, name, one: share(edits, one), edits)
@@ -273,10 +268,10 @@ def _budget(every: float) -> str:
 @says(SOURCE, "No method alone has a better F1 than the default")
 def default_is_best(seen: Seen, quick: bool) -> Ruling:
     """On pairs drawn at any time."""
-    default = seen[DEFAULT]
-    better = {name: one.f1 for name, one in seen.items() if one.f1 > default.f1}
+    precision, recall, best = seen[DEFAULT].scores
+    better = {name: f1 for name, one in seen.items() if (f1 := one.scores[2]) > best}
     evidence = [
-        f"Default: precision {default.precision or 0:.3f}, recall {default.recall or 0:.3f}, F1 {default.f1:.3f}.",
+        f"Default: precision {precision or 0:.3f}, recall {recall or 0:.3f}, F1 {best:.3f}.",
         *(f"{name} has an F1 of {f1:.3f}." for name, f1 in better.items()),
     ]
     return ruled(not better, evidence, TOO_SMALL if quick else "")

@@ -56,7 +56,6 @@ class Reader:
         return all(self.web.status(self.pages[number], t) == "there" for t in times)
 
     def pair(self, number: int, before: float, after: float, what: str, real: bool) -> Pair:
-        """Fetch a page at two times."""
         return Pair(self._snapshot(number, before, 0), self._snapshot(number, after, 1), what, real)
 
     def _snapshot(self, number: int, t: float, fetched: int) -> Snapshot:
@@ -135,8 +134,8 @@ class Detection:
     The kind that it saw is cosmetic where it saw nothing that matters. Of drawn pairs by hand, 2 real, 1 cosmetic:
 
     >>> one = Detection([("", True, "text"), ("", True, "cosmetic"), ("", False, "text"), ("stamp", False, "cosmetic")])
-    >>> one.precision, one.recall, one.f1, one.counts(["stamp"])
-    (0.5, 0.5, 0.5, (1, 0, 0))
+    >>> one.scores, one.counts(["stamp"])
+    ((0.5, 0.5, 0.5), (1, 0, 0))
     """
 
     said: list[tuple[str, bool, str]]
@@ -145,22 +144,13 @@ class Detection:
         return sum(not what and was == real and (kind != "cosmetic") == seen for what, was, kind in self.said)
 
     @property
-    def precision(self) -> float | None:
-        """hits / (hits + alarms); None if it took nothing for real."""
-        hits, alarms = self.drawn(True, True), self.drawn(False, True)
-        return hits / (hits + alarms) if hits + alarms else None
-
-    @property
-    def recall(self) -> float | None:
-        """hits / (hits + misses)."""
-        hits, misses = self.drawn(True, True), self.drawn(True, False)
-        return hits / (hits + misses) if hits + misses else None
-
-    @property
-    def f1(self) -> float:
-        """2 hits / (2 hits + alarms + misses): the harmonic mean of the two."""
-        hits, wrong = self.drawn(True, True), self.drawn(False, True) + self.drawn(True, False)
-        return 2 * hits / max(1, 2 * hits + wrong)
+    def scores(self) -> tuple[float | None, float | None, float]:
+        """Precision: hits / (hits + alarms); recall: hits / (hits + misses); F1: the harmonic mean of the two."""
+        hits, alarms, misses = self.drawn(True, True), self.drawn(False, True), self.drawn(True, False)
+        return (
+            hits / (hits + alarms) if hits + alarms else None, hits / (hits + misses) if hits + misses else None,
+            2 * hits / max(1, 2 * hits + alarms + misses),
+        )  # fmt: skip
 
     def counts(self, edits: Sequence[str]) -> tuple[int, int, int]:
         """Of pairs with one of these edits: how many, how many taken for real, and how many for their kind."""
@@ -198,5 +188,4 @@ def detect_world(world: World, each: int, count: int, out: Path) -> dict[str, De
 
 
 def pooled(by_web: Sequence[dict[str, Detection]]) -> dict[str, Detection]:
-    """Put several webs together."""
     return {name: Detection([pair for web in by_web for pair in web[name].said]) for name in NAMES}

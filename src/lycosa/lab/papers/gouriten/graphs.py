@@ -27,14 +27,10 @@ from lycosa.lab.subjects import Subject, subjects_of
 CORPUS, GENERATED = "corpus", "generated"
 GROUPS = (CORPUS, GENERATED)
 
-ABOVE = "Above the oracle"  # how such remarks begin
-
 # Nodes of generated graphs. The paper's have 2.2 (Wikipedia) and 16.9 million (Twitter).
 QUICK_NODES, NODES, LARGE_NODES = 20_000, 200_000, 2_200_000
 LIKE = ("bretagne", "france", "happy", "jazz", "weird")
 QUICK_LIKE = ("bretagne", "happy")
-# Words of class names without a meaning.
-EMPTY = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
 
 
 @dataclass
@@ -77,9 +73,10 @@ def keyword(name: str) -> str:
     >>> keyword("Science/Physics/General_Physics"), keyword("medieval history/guilds and trade")
     ('physics', 'guilds trade')
     """
+    empty = {"and", "the", "for", "from", "with", "general", "other", "others", "misc"}
     for part in reversed(name.split("/")):
         words = re.findall(r"[^\W\d_]{3,}", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", part))
-        if phrase := " ".join(word for word in map(str.lower, words) if word not in EMPTY):
+        if phrase := " ".join(word for word in map(str.lower, words) if word not in empty):
             return phrase
     return name
 
@@ -117,7 +114,6 @@ def keywords_of(bench: Bench, remarks: list[str]) -> Iterable[Dataset]:
 
 
 def generated(bench: Bench, *, large: bool = False) -> Iterable[Dataset]:
-    """Graphs made up like the paper's five."""
     nodes = LARGE_NODES if large else QUICK_NODES if bench.quick else NODES
     for like in QUICK_LIKE if bench.quick else LIKE:
         path = bench.out / f"{like}-{nodes}-{bench.random_seed}.index"
@@ -131,7 +127,6 @@ def generated(bench: Bench, *, large: bool = False) -> Iterable[Dataset]:
 
 
 def table_1(graphs: list[Dataset]) -> Table:
-    """Sizes of what was crawled here, and of what the paper crawled."""
     rows: list[list[Cell]] = [
         [
             graph.name, "here", len(graph.index), 100 * np.count_nonzero(graph.guide.beta) / len(graph.index),
@@ -170,7 +165,6 @@ class Crawls:
         return np.array([extended(cumulative(one), length) for one in self._gains(graph, strategy)])
 
     def scores(self, graph: str, strategy: str, step: int) -> Floats:
-        """The score at a step, one for each seed set."""
         return np.array([float(found(one, step)) for one in self._gains(graph, strategy)])
 
     def _gains(self, graph: str, strategy: str) -> list[Floats]:
@@ -215,7 +209,12 @@ class Crawls:
 
     def beaten(self) -> list[str]:
         """Where a crawl has more than greedy with the oracle, and what no crawl can exceed."""
-        return [line for _, results in self.results.values() for line in results.remarks if line.startswith(ABOVE)]
+        return [
+            line
+            for _, results in self.results.values()
+            for line in results.remarks
+            if line.startswith("Above the oracle")
+        ]
 
 
 def crawl(

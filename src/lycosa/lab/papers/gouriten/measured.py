@@ -73,7 +73,6 @@ class Altered:
                 )
 
     def scores(self, group: str, step: int) -> dict[tuple[float, float], float]:
-        """Global scores relative to greedy, by q and zeta."""
         return {pair: self.by_group[group].global_score(group, text, step) for pair, text in self.pairs.items()}
 
     def gains(self, group: str, step: int) -> dict[str, float]:
@@ -121,7 +120,6 @@ def degradation(crawls: Crawls, group: str) -> dict[int, dict[int, float]]:
 
 
 def table_2(crawls: Crawls) -> Table:
-    """Degradation by batch, ours and the paper's."""
     ahead = ", ".join(
         f"{100 * (crawls.global_score(group, AHEAD, crawls.steps(group)[-1]) - 1):.1f} % ({group})"
         for group in (crawls.groups if crawls.have(AHEAD) else ())
@@ -168,7 +166,6 @@ def score_table(
     key: str, title: str, crawls: Crawls, named: Mapping[str, str], published: Mapping[str, tuple[float, ...]],
     note: str = "",
 ) -> Table:  # fmt: skip
-    """Global scores here beside the paper's."""
     yardsticks = {"oracle, greedy": ORACLE} | ({OPTIMUM: AHEAD} if crawls.have(AHEAD) else {})
     ours = {group: crawls.global_scores(group, {**named, **yardsticks}) for group in crawls.groups}
     columns, rows = _by_step("estimator", ours, published)
@@ -322,8 +319,6 @@ def fit(
 
 
 class Fits:
-    """Correlations and fits on each graph, and their geometric means."""
-
     def __init__(self, guides: Mapping[str, Guide], random_seed: int = 0) -> None:
         self.by_graph = {
             name: fit(neighbourhood(guide.index, guide.beta, guide.alpha), guide.beta, random_seed)
@@ -348,7 +343,6 @@ class Fits:
         }
 
     def fits(self, kind: str) -> dict[str, float]:
-        """R^2 by model."""
         return {name: geometric_mean([of[name, kind] for of in self.by_graph.values()]) for name in MODELS}
 
     def tables(self) -> list[Table]:
@@ -463,7 +457,6 @@ class Forced:
         return {graph: [min(means, key=means.__getitem__) for means in self.quarters(graph)] for graph in self.watched}
 
     def figures_2(self) -> list[Figure]:
-        """Distance to the oracle's choice, on the first graph of each kind."""
         return [self._figure_2(group, graph) for group, graph in self.drawn.items()]
 
     def _figure_2(self, group: str, graph: str) -> Figure:

@@ -65,7 +65,6 @@ GUIDE = Measure(
 
 
 def findings(bench: Bench) -> Findings:
-    """The ranking, the crawls, the detectors of changes, and what is to be said of the paper."""
     index = bench.index
     if not index.has_text:
         raise InputError("the paper is about pages with words: this corpus is a graph without text")
@@ -226,7 +225,6 @@ def _pages(subject: Subject, others: int, random_seed: int) -> NDArray[np.int64]
 
 
 def table_ranking(ranks: Comparison, strings: Collection[str]) -> Table:
-    """All measures, the best first."""
     average, first = ranks.values[AVERAGE], ranks.values[FIRST]
     return Table.of(
         "personalized-ranking", "Ranking by the paper's measures of relevance",

@@ -66,7 +66,6 @@ def _put(source: str, start: int, end: int, text: str) -> str:
 
 
 def _in_word(change: Callable[[str, Random], str]) -> Make:
-    """Change a word of the body."""
 
     def make(source: str, chance: Random) -> str | None:
         places = [
