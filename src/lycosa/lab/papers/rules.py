@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -65,48 +66,31 @@ def _by(mode: Mode) -> Measure:
 HARVESTS = {mode: _by(mode) for mode in JUDGES}
 
 
-@dataclass
-class Crawled:
-    """The crawls of table 3, of figure 6, and those from seeds off the topic."""
-
-    table: Results
-    figure: Results
-    tunnel: Results | None
-
-    @property
-    def small(self) -> int:
-        """The first budget: a twentieth of the corpus."""
-        return self.table.experiment.budgets[0]
-
-    @property
-    def budget(self) -> int:
-        return self.table.experiment.budget
+# The crawls of table 3, of figure 6, and those from seeds off the topic.
+TABLE, FIGURE, TUNNEL = "rules", "rules-many-seeds", "rules-off-topic"
 
 
 def findings(bench: Bench) -> Findings:
     if not bench.index.classes or not bench.index.has_text:
         raise InputError("rules between classes need a corpus of pages with classes: give it labels (--labels)")
-    crawled = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
-    table, figure = crawled.table, crawled.figure
-    crawls = Comparison.of(CRAWLERS, [figure], steps_to(crawled.budget).tolist(), HARVESTS.values())
-    figures = {mode: _figure_6(crawls, figure, mode) for mode in JUDGES}
-    runs = [table, figure, *([crawled.tunnel] if crawled.tunnel else [])]
-    off = [] if crawled.tunnel else ["Left out: crawls from seeds off the topic; none is far enough from it."]
+    runs = crawl(replace(bench, workers=1 if bench.quick else bench.workers))
+    plan, many = runs[TABLE].experiment, runs[FIGURE].experiment
+    crawls = Comparison.of(CRAWLERS, [runs[FIGURE]], steps_to(many.budget).tolist(), HARVESTS.values())
+    figures = {mode: _figure_6(crawls, many.seed_count, mode) for mode in JUDGES}
+    off = [] if TUNNEL in runs else ["Left out: crawls from seeds off the topic; none is far enough from it."]
+    topics = list(runs[TABLE].subjects)
     return bench.findings(
         "rules",
-        [*(table_3(crawled, mode) for mode in JUDGES), *figures.values(), _family(crawled)],
-        list(claims_of(crawled, figures, len(bench.index))),
-        f"Rules between classes against soft focus on {len(table.subjects)} topics, two seed sets each, "
-        f"{crawled.budget:,} pages a crawl. Both are guided by the same Naive Bayes classifier.",
-        {
-            "topics": list(table.subjects), "table": table.experiment.as_dict(),
-            "figure": figure.experiment.as_dict(),
-        },
-        remarks_of(runs) + off,
-    )  # fmt: skip
+        [*(table_3(runs[TABLE], mode) for mode in JUDGES), *figures.values(), _family(runs)],
+        list(claims_of(runs, figures, len(bench.index))),
+        f"Rules between classes against soft focus on {len(topics)} topics, two seed sets each, {plan.budget:,} pages "
+        "a crawl. Both are guided by the same Naive Bayes classifier.",
+        {"topics": topics, "table": plan.as_dict(), "figure": many.as_dict()},
+        remarks_of(runs.values()) + off,
+    )
 
 
-def crawl(bench: Bench) -> Crawled:
+def crawl(bench: Bench) -> dict[str, Results]:
     index = bench.index
     last = min(150 if bench.quick else 1_000, len(index) // 4)
     small = min(max(1, len(index) // 20), last)
@@ -116,20 +100,18 @@ def crawl(bench: Bench) -> Crawled:
     least = ROOM * MANY_SEEDS if roomy else max(40, len(index) // 60)
     chosen = subjects_of(index, count=count, least=least, random_seed=bench.random_seed)
     plan = bench.plan(
-        "rules", CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
+        TABLE, CRAWLERS, told="model", mode=AS_PUBLISHED, seed_count=_seeds(chosen, SEEDS, 2), seed_sets=2,
         disjoint=True, budgets=[small, last],
     )  # fmt: skip
-    table = bench.run(plan, "rules", subjects=chosen, part=plan.name)
+    table = bench.run(plan, "rules", subjects=chosen, part=TABLE)
     hunted = [subject for subject in chosen if subject.name in table.subjects]
     large = [subject for subject in hunted if np.count_nonzero(subject.truth) >= ROOM * MANY_SEEDS] or hunted
-    many = replace(plan, name="rules-many-seeds", seed_count=_seeds(large, MANY_SEEDS), seed_sets=1)
-    figure = bench.run(many, "rules", subjects=large, part=many.name)
-    off = replace(plan, name="rules-off-topic", seeds="off-topic", hops=2)
-    try:
-        tunnel = bench.run(off, "rules", subjects=hunted, part=off.name)
-    except InputError:
-        tunnel = None
-    return Crawled(table, figure, tunnel)
+    many = replace(plan, name=FIGURE, seed_count=_seeds(large, MANY_SEEDS), seed_sets=1)
+    runs = {TABLE: table, FIGURE: bench.run(many, "rules", subjects=large, part=FIGURE)}
+    off = replace(plan, name=TUNNEL, seeds="off-topic", hops=2)
+    with suppress(InputError):
+        runs[TUNNEL] = bench.run(off, "rules", subjects=hunted, part=TUNNEL)
+    return runs
 
 
 def _seeds(subjects: Sequence[Subject], wanted: int, sets: int = 1) -> int:
@@ -196,47 +178,48 @@ def _labelled(mode: Mode, key: str, title: str) -> tuple[str, str]:
     return (key, title) if mode == AS_PUBLISHED else (f"{key}-labels", f"{title} by labels")
 
 
-def table_3(crawled: Crawled, mode: Mode) -> Table:
+def table_3(results: Results, mode: Mode) -> Table:
     """Harvest ratio, overlap, exclusive harvest ratio, for each topic and seed set."""
-    rows = [row for match in matches(crawled.table, mode, crawled.budget) for row in match.rows("here")]
+    rows = [row for match in matches(results, mode, results.experiment.budget) for row in match.rows("here")]
     if mode == AS_PUBLISHED:
         rows += [row for match in published() for row in match.rows("paper")]
     judge = "The classifier that guides both judges their finds" if mode == AS_PUBLISHED else "Labels judge"
     key, title = _labelled(mode, "rules-table-3", "Table 3")
     return Table(
-        key, f"{title}: baseline and rules after {crawled.budget:,} pages",
+        key, f"{title}: baseline and rules after {results.experiment.budget:,} pages",
         ("topic", "seed set", "here or paper", "measure", "baseline", "rule-based", "improvement (%)"), rows, mode,
         note=f"{judge}. Exclusive: of pages that only this crawler fetched. Overlap in %: pages in common over pages "
-        f"fetched. Here seed sets are {crawled.table.experiment.seed_count} pages on the topic each, drawn by chance "
+        f"fetched. Here seed sets are {results.experiment.seed_count} pages on the topic each, drawn by chance "
         "and disjoint; the paper's are 10 each, of two directories. No improvement is given on a harvest ratio below "
         f"{NOTHING:g}, which is 0.00.",
     )  # fmt: skip
 
 
-def _figure_6(crawls: Comparison, results: Results, mode: Mode) -> Figure:
+def _figure_6(crawls: Comparison, seeds: int, mode: Mode) -> Figure:
     """Harvest ratio over pages fetched, with many seeds; mean over topics."""
     key, title = _labelled(mode, "rules-figure-6", "Figure 6")
     return crawls.figure(
-        key, f"{title}: harvest rate, {results.experiment.seed_count} seeds", "harvest ratio", HARVESTS[mode], mode,
-        f"Mean over {len(results.subjects)} topics; pages that a dry crawl did not fetch count as no find. The "
+        key, f"{title}: harvest rate, {seeds} seeds", "harvest ratio", HARVESTS[mode], mode,
+        f"Mean over {crawls.count} topics; pages that a dry crawl did not fetch count as no find. The "
         "paper's is of open source, 50 seeds, without numbers; hard focus is not in it.",
     )  # fmt: skip
 
 
-def _family(crawled: Crawled) -> Table:
+def _family(of: Mapping[str, Results]) -> Table:
     """All three crawlers, from seeds on and off the topic, by both judges."""
     rows: list[list[Cell]] = []
-    for where, results in (("on the topic", crawled.table), ("off the topic", crawled.tunnel)):
-        for name, label in CRAWLERS.items() if results else ():
-            assert results is not None
+    budget = of[TABLE].experiment.budget
+    there = {"on the topic": of[TABLE]} | ({"off the topic": of[TUNNEL]} if TUNNEL in of else {})
+    for where, results in there.items():
+        for name, label in CRAWLERS.items():
             runs = results.select(name)
             topics = [one.subject for one in runs]
             row: list[Cell] = [label, where]
             for by in HARVESTS.values():
-                row += interval([by.of(one, results, [crawled.budget])[-1] for one in runs], groups=topics)[:3]
+                row += interval([by.of(one, results, [budget])[-1] for one in runs], groups=topics)[:3]
             rows.append([*row, _dry(results, name), len(runs)])
     return Table(
-        "rules-family", f"Soft focus, rules and hard focus after {crawled.budget:,} pages",
+        "rules-family", f"Soft focus, rules and hard focus after {budget:,} pages",
         (
             "crawler", "seeds", "found over budget, classifier", "low", "high", "found over budget, labels", "low",
             "high", "ran dry", "crawls",
@@ -257,19 +240,20 @@ PAPER = "Altingovde, Ulusoy 2004"
 WHERE = f"{PAPER}, Performance of our rule-based crawler"
 
 
-def claims_of(crawled: Crawled, figures: Mapping[Mode, Figure], pages: int) -> Iterator[Claim]:
+def claims_of(of: Mapping[str, Results], figures: Mapping[Mode, Figure], pages: int) -> Iterator[Claim]:
     """Decide what the paper says, by both judges where they differ."""
-    budget, small = crawled.budget, crawled.small
-    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in crawled.table.subjects.values()]))
-    counts = crawled.table.experiment.seed_count, crawled.figure.experiment.seed_count
+    table, figure = of[TABLE], of[FIGURE]
+    small, budget = table.experiment.budgets[0], table.experiment.budget
+    relevant = float(np.mean([np.count_nonzero(subject.truth) for subject in table.subjects.values()]))
+    counts = table.experiment.seed_count, figure.experiment.seed_count
     for mode, judge in JUDGES.items():
         by_label = {curve.label: curve for curve in figures[mode].curves}
         curves = {name: by_label[CRAWLERS[name]] for name in (BASELINE, RULES)}
-        by_budget = {step: matches(crawled.table, mode, step) for step in (budget, small)}
-        wide = matches(crawled.figure, mode, budget)
+        by_budget = {step: matches(table, mode, step) for step in (budget, small)}
+        wide = matches(figure, mode, budget)
         spent = sum(row.exhausted for row in wide)
         unless = f"in {spent} of {len(wide)} trials the topic is exhausted" if 2 * spent > len(wide) else ""
-        same_topics = [row for row in by_budget[budget] if row.topic in crawled.figure.subjects]
+        same_topics = [row for row in by_budget[budget] if row.topic in figure.subjects]
         few, many = (
             dict(zip((BASELINE, RULES), np.mean([(row.baseline, row.rules) for row in rows], 0).tolist(), strict=True))
             for rows in (same_topics, wide)
@@ -281,10 +265,10 @@ def claims_of(crawled: Crawled, figures: Mapping[Mode, Figure], pages: int) -> I
                 ahead_later(curves, unless), seeds_matter_little(few, many, counts, unless),
             ],
         )  # fmt: skip
-    yield different_pages(matches(crawled.table, AS_PUBLISHED, small), small, pages)
-    if crawled.tunnel is not None:
-        yield can_tunnel(matches(crawled.tunnel, INDEPENDENT, budget))
-    yield restrictive(_dry(crawled.table, HARD), len(crawled.table.select(HARD)))
+    yield different_pages(matches(table, AS_PUBLISHED, small), small, pages)
+    if TUNNEL in of:
+        yield can_tunnel(matches(of[TUNNEL], INDEPENDENT, budget))
+    yield restrictive(_dry(table, HARD), len(table.select(HARD)))
 
 
 def higher(rows: Sequence[Match], which: str = "") -> Ruling:

@@ -67,11 +67,9 @@ def findings(bench: Bench) -> Findings:
 
 def all_claims(altered: Altered, crawls: Crawls, fits: Fits, forced: Forced) -> Iterator[Claim]:
     """Decide all, in the order of the paper, section by section."""
-    yield claims.greedy_not_optimal(
-        [*crawls.beaten(), *(line for one in altered.by_group.values() for line in one.beaten())]
-    )
+    yield claims.greedy_not_optimal([*crawls.beaten(), *altered.crawls.beaten()])
     for group in crawls.groups:
-        steps = altered.by_group[group].steps(group)
+        steps = altered.crawls.steps(group)
         scores, costs = altered.scores(group, steps[-1]), measured.degradation(crawls, group)
         gains = {step: altered.gains(group, step) for step in steps if step < 1_000}
         yield from on(

@@ -52,8 +52,6 @@ BATCHES = {batch: f"{ORACLE},batch={batch},dry=random" for batch in paper.DEGRAD
 
 # -- section 6: altered greedy and batches ---------------------------------------------------------------------------
 
-PAPERS_FIGURE_1 = "like JAZZ"  # the graph of figure 1
-
 
 class Altered:
     """Randomised crawls on each graph, and their scores relative to greedy's at some steps."""
@@ -62,41 +60,38 @@ class Altered:
         qs, zetas = ((0.2, 0.8), (0.0, 0.4, 0.8)) if bench.quick else ((0.2, 0.4, 0.6, 0.8), (0.0, 0.2, 0.4, 0.6, 0.8))
         # Strategies by q and zeta. q = 1 is greedy whatever zeta is.
         self.pairs = {(q, zeta): f"{ORACLE},q={q:g},zeta={zeta:g}" for q in qs for zeta in zetas}
-        self.by_group: dict[str, Crawls] = {}
+        self.crawls = Crawls()
         for group in GROUPS:
             chosen = [graph for graph in graphs if graph.group == group]
             if chosen:  # up to 5,000 steps, as in figure 1
                 last = max(chosen[0].steps) if bench.quick else min(5_000, *(len(graph.index) // 3 for graph in chosen))
                 steps = sorted({*(step for step in (100, 300) if step < last), last})
-                self.by_group[group] = crawl(
-                    bench, chosen, list(self.pairs.values()), sets=sets, steps=steps, part="altered"
-                )
+                made = crawl(bench, chosen, list(self.pairs.values()), sets=sets, steps=steps, part="altered")
+                self.crawls.results |= made.results
 
-    def scores(self, group: str, step: int) -> dict[tuple[float, float], float]:
-        return {pair: self.by_group[group].global_score(group, text, step) for pair, text in self.pairs.items()}
+    def scores(self, group: str, step: int, crawls: Crawls | None = None) -> dict[tuple[float, float], float]:
+        """Return global scores relative to greedy, by q and zeta."""
+        return {pair: (crawls or self.crawls).global_score(group, text, step) for pair, text in self.pairs.items()}
 
     def gains(self, group: str, step: int) -> dict[str, float]:
         """On each graph by how much the best randomised crawl is above greedy, as a share of its score."""
-        crawls = self.by_group[group]
         best = {}
-        for graph in crawls.graphs(group):
-            most = max(float(crawls.scores(graph, text, step).mean()) for text in self.pairs.values())
-            best[graph] = over(most, float(crawls.scores(graph, ORACLE, step).mean())) - 1
+        for graph in self.crawls.graphs(group):
+            most = max(float(self.crawls.scores(graph, text, step).mean()) for text in self.pairs.values())
+            best[graph] = over(most, float(self.crawls.scores(graph, ORACLE, step).mean())) - 1
         return best
 
     def figures(self) -> list[Figure]:
         """Figure 1 for the graphs of the corpus, for those made up, and for the one like JAZZ, as in the paper."""
-        first = next(iter(self.by_group))
-        drawn = [self._figure(group, "" if group == first else f"-{group}", of) for group, of in self.by_group.items()]
-        made = self.by_group.get(GENERATED, Crawls())
-        if PAPERS_FIGURE_1 in made.results:
-            jazz = Crawls(made.mode, {PAPERS_FIGURE_1: made.results[PAPERS_FIGURE_1]})
-            drawn.append(self._figure(GENERATED, "-like-jazz", jazz))
+        groups, made = self.crawls.groups, self.crawls.results
+        drawn = [self._figure(group, "" if group == groups[0] else f"-{group}", self.crawls) for group in groups]
+        if "like JAZZ" in made:
+            drawn.append(self._figure(GENERATED, "-like-jazz", Crawls(results={"like JAZZ": made["like JAZZ"]})))
         return drawn
 
     def _figure(self, group: str, suffix: str, crawls: Crawls) -> Figure:
         step = crawls.steps(group)[-1]
-        scores = {pair: crawls.global_score(group, text, step) for pair, text in self.pairs.items()}
+        scores = self.scores(group, step, crawls)
         qs, zetas = (sorted(set(values)) for values in zip(*scores, strict=True))
         return Figure(
             f"gouriten-figure-1{suffix}",
@@ -351,25 +346,29 @@ class Fits:
             "five."
         )
         columns = ("original, here", "original, paper", "log, here", "log, paper")
-        pearson = {kind: self.correlations(kind) for kind in KINDS}
-        fitted, outside = {kind: self.fits(kind) for kind in KINDS}, self.fits("held out")
+        pearson, fitted = ({kind: of(kind) for kind in KINDS} for of in (self.correlations, self.fits))
+        theirs = {name: [paper.PEARSON[kind][place] for kind in KINDS] for place, name in enumerate(FEATURES)} | {
+            name: [paper.R_SQUARED[kind][place] for kind in KINDS] for place, name in enumerate(MODELS)
+        }
+        outside = self.fits("held out")
 
-        def row(
-            name: str, place: int, ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Sequence[float]]
-        ) -> list[Cell]:
-            return [name, *(number for kind in KINDS for number in (ours[kind][name], theirs[kind][place]))]
+        def row(name: str, ours: Mapping[str, Mapping[str, float]]) -> list[Cell]:
+            return [
+                name,
+                *(cell for kind, of in zip(KINDS, theirs[name], strict=True) for cell in (ours[kind][name], of)),
+            ]
 
         return [
             Table(
                 "gouriten-table-3", "Table 3: Pearson correlation of features with the score", ("feature", *columns),
-                [row(name, place, pearson, paper.PEARSON) for place, name in enumerate(FEATURES)], AS_PUBLISHED,
+                [row(name, pearson) for name in FEATURES], AS_PUBLISHED,
                 note=f"{note} The whole graph is known; a node is not its own sibling. Where a "
                 "graph has a correlation below 0, the smallest stands in place of the mean.",
             ),
             Table(
                 "gouriten-table-4", "Table 4: fit of a linear regression (R^2)",
                 ("estimator", *columns, "log, held out, here"),
-                [[*row(name, place, fitted, paper.R_SQUARED), outside[name]] for place, name in enumerate(MODELS)],
+                [[*row(name, fitted), outside[name]] for name in MODELS],
                 AS_PUBLISHED, note=f"{note} Held out: fitted to one half of the nodes, measured on the other.",
             ),
         ]  # fmt: skip
