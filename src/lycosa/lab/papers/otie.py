@@ -59,7 +59,9 @@ def findings(bench: Bench) -> Findings:
     if not index.has_text or not index.classes:
         raise InputError("OTIE is guided by classifiers: it needs a corpus with text and classes, not a graph")
     plan = bench.plan("otie", CRAWLERS, told="model", judge="model", seed_count=3, **size(bench))
-    kinds, remarks = _kinds(bench.quick)
+    kinds, remarks = list(JUDGES), []
+    if bench.quick:
+        kinds, remarks = ["svm", "nb"], ["Quick: the neural network, which takes longer than all else, is no judge."]
     topics: dict[str, tuple[Subject, Said]] = {}
     drawn = bench.subjects(plan)
     for number, subject in enumerate(drawn, 1):
@@ -103,17 +105,6 @@ def findings(bench: Bench) -> Findings:
         {"experiment": plan.as_dict(), "classifiers": list(kinds)},
         how_weighed(len(results.subjects), bench.topics) + remarks + results.remarks,
     )  # fmt: skip
-
-
-def _kinds(quick: bool) -> tuple[list[str], list[str]]:
-    """Return the classifiers that are installed, the guide first, and a remark on others."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        return ["nb"], ["Naive Bayes guides and judges alone: for SVM and neural network, pip install 'lycosa[lab]'."]
-    if quick:
-        return ["svm", "nb"], ["Quick: the neural network is not among the judges, it takes longer than all the rest."]
-    return list(JUDGES), []
 
 
 def _trained(index: Index, subject: Subject, kinds: Sequence[str], out: Path, random_seed: int) -> tuple[Subject, Said]:

@@ -340,10 +340,9 @@ def keep_finding(curves: Mapping[str, Curve], relevant: float) -> Ruling:
     """In the last half of the crawl both find half as many as in the first, or more; if there are enough to find."""
     shares = {}
     for name in (BASELINE, RULES):
-        steps, rates = curves[name].x, curves[name].y
-        middle = len(steps) // 2 - 1
-        first = rates[middle] * steps[middle]
-        rest = (rates[-1] * steps[-1] - first) / max(1, steps[-1] - steps[middle])
+        steps, rates = np.array(curves[name].x), np.array(curves[name].y)
+        middle, found = len(steps) // 2 - 1, steps * rates
+        rest = (found[-1] - found[middle]) / max(1, steps[-1] - steps[middle])
         shares[name] = rest / max(rates[middle], NOTHING)
     last = curves[RULES].x[-1]
     return ruled(

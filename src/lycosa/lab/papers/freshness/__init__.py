@@ -8,7 +8,7 @@ were.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -111,23 +111,25 @@ class Runs:
 
 
 def table_freshness(runs: Runs) -> Table:
-    return Table.of(
+    rows: list[list[Cell]] = [
+        [
+            spoken(every), name, str(runs.interval(name, every)),
+            "" if name == AUTOMATIC else str(runs.ahead(AUTOMATIC, name, every)),
+            *(runs.interval(name, every, of).mean for of in ("unweighted", "age")),
+            *(runs.share(name, every, *pair)
+              for pair in (("looks", "watched"), ("unmodified", "looks"), ("other", "watched"))),
+            runs.interval(name, every, "lied").mean,
+        ]
+        for every in runs.budgets
+        for name in SCHEDULES
+    ]  # fmt: skip
+    return Table(
         "freshness-schedules", "Freshness under the same budget",
-        {
-            "a look every": lambda name, every: spoken(every),
-            "schedule": lambda name, every: name,
-            "freshness": lambda name, every: str(runs.interval(name, every)),
-            "automatic less it": lambda name, every: (
-                "" if name == AUTOMATIC else str(runs.ahead(AUTOMATIC, name, every))
-            ),
-            "unweighted": lambda name, every: runs.interval(name, every, "unweighted").mean,
-            "age, days": lambda name, every: runs.interval(name, every, "age").mean,
-            "looks a page": lambda name, every: runs.share(name, every, "looks", "watched"),
-            "of them 304": lambda name, every: runs.share(name, every, "unmodified", "looks"),
-            "other requests a page": lambda name, every: runs.share(name, every, "other", "watched"),
-            "lost to false 304s": lambda name, every: runs.interval(name, every, "lied").mean,
-        },
-        [(schedule, every) for every in runs.budgets for schedule in SCHEDULES],
+        (
+            "a look every", "schedule", "freshness", "automatic less it", "unweighted", "age, days", "looks a page",
+            "of them 304", "other requests a page", "lost to false 304s",
+        ),
+        rows,
         note="Freshness: the share of the watched pages, by relevance, whose copy lacks no real change, mean over all "
         "moments of the watch, with 95 % intervals over webs; differences are paired. Unweighted: each page alike. "
         "Age: days since the first change that a copy lacks, 0 for fresh ones, by relevance. Known is told how often "
@@ -208,19 +210,15 @@ def table_detection(seen: Seen) -> Table:
         pairs, real, _ = one.counts(edits)
         return real / pairs if pairs else None
 
-    columns: dict[str, Callable[[str, Detection], Cell]] = {
-        "method": lambda name, one: name,
-        "precision": lambda name, one: one.scores[0],
-        "recall": lambda name, one: one.scores[1],
-        "F1": lambda name, one: one.scores[2],
-    }
-    for kind, edits in KIND.items():
-        columns[f"recall: {kind}"] = partial(lambda edits, name, one: share(edits, one), edits)
-    columns["false alarms, cosmetic"] = lambda name, one: share(SORTS, one)
+    rows = [
+        [name, *one.scores, *(share(edits, one) for edits in KIND.values()), share(SORTS, one)]
+        for name, one in seen.items()
+    ]
     first = next(iter(seen.values()))
     differ = first.drawn(True, True) + first.drawn(True, False)
-    return Table.of(
-        "freshness-detection", "Is it a real change? Each method alone, and the default", columns, seen.items(),
+    return Table(
+        "freshness-detection", "Is it a real change? Each method alone, and the default",
+        ("method", "precision", "recall", "F1", *(f"recall: {kind}" for kind in KIND), "false alarms, cosmetic"), rows,
         note=f"Precision, recall and F1: {differ + first.drawn(False, True) + first.drawn(False, False):,} pairs of "
         f"versions from an hour to a week apart, of which {differ:,} differ in earnest. "
         f"Recall by kind and false alarms: pairs with just one edit between them. Default: {', '.join(TOGETHER)}.",

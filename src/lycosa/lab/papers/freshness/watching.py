@@ -40,13 +40,13 @@ SCHEDULES = ("fixed", ADAPTIVE, SPENDING, "proportional", AUTOMATIC, KNOWN)
 
 @dataclass(frozen=True)
 class World:
-    """A changing web, and what of it is crawled: for the topic that has most pages."""
+    """A changing web, and how much of it is crawled and watched, for the topic that has most pages."""
 
     seed: int
-    pages: int = 1500
-    hosts: int = 36
-    crawled: int = 450
-    days: float = 30.0
+    pages: int
+    hosts: int
+    crawled: int
+    days: float
 
     @property
     def key(self) -> str:

@@ -379,9 +379,7 @@ original_no_better = says("8.2", "The original OPIC, without weights, is no impr
 second_level_no_better = says("8.2", "The second level leads crawls no better than the first")(at_most_two_percent)
 
 
-# -- what the paper printed --------------------------------------------------------------------------------
-
-# The numbers that the paper gives, to be held against ours. Its three figures are drawn, and give none.
+# -- what the paper printed: numbers to hold against ours; its three figures are drawn, and give none ------------------
 
 STEPS = (100, 1_000, 10_000, 100_000)  # of tables 2, 5, 6 and 7
 
