@@ -21,6 +21,7 @@ from lycosa.collection.summary import summarise
 from lycosa.core.types import Visit
 from lycosa.people import feedback
 from lycosa.people.database import Database
+from lycosa.server.crawler.running import recorded
 from lycosa.store.log import FIRSTS, NAME, PAGES, WORTH, SqliteLog, labels_in
 from lycosa.testing.simulation import EPOCH, clock
 from lycosa.web.urls import lane
@@ -217,8 +218,8 @@ class Checks:
             row = rows.get(crawl)
             if row is not None and row["state"] not in ("running", "queued") and not row["judging"]:
                 self.counts["rows of crawls"] += 1
-                if (told_of := (row["pages"], row["found"])) != (pages, found):
-                    yield f"{crawl}, {row['state']}: its row says {told_of}, its log {(pages, found)}"
+                if (told_of := (row["pages"], row["found"])) != (now := recorded(directory, row)):
+                    yield f"{crawl}, {row['state']}: its row says {told_of}, its log {now}"
 
     def kept(self) -> Iterator[str]:
         """Yes and no that were acknowledged are in the database."""

@@ -155,7 +155,7 @@ def prepare(place: Place, world: World) -> None:
     Wire.world = world
     making.HttpTransport = Wire  # type: ignore[misc, assignment]
     anyio.to_thread.run_sync = _run_sync  # type: ignore[assignment]
-    crawl_process.EVERY = crawl_process.BEAT = LOOK
+    crawl_process.TICK = crawl_process.EVERY = crawl_process.BEAT = LOOK
     crawl_process.SCHEDULE = 300.0
     run = Running.run
 

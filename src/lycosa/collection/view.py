@@ -483,7 +483,8 @@ class CrawlView:
         with self.lock:
             hosts = list(self.tally.hosts.values())
             relevant = self.relevant(threshold) if relevant is None else relevant
-            counts = np.bincount(self.column("host_number")[relevant], minlength=len(hosts)).tolist()
+            at = self.column("host_number")[: len(relevant)]  # it may have grown since
+            counts = np.bincount(at[relevant[: len(at)]], minlength=len(hosts)).tolist()
             for host, count in zip(hosts, counts, strict=True):
                 host.relevant = count
             return hosts
@@ -605,6 +606,7 @@ class CrawlView:
             if self._drawn == drawn or (self._drawn is not None and self._drawn[0] != self.seq and now < self._redraw):
                 return self._harvest
             crawled = self.column("crawled")[: len(relevant)].copy()
+            relevant = relevant[: len(crawled)]
         order, _ = self.breadth_first()
         order = order[order < len(crawled)]  # others may have come meanwhile
         harvest = _curve(relevant[crawled], relevant[order[crawled[order]]], points)
