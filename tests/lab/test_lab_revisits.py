@@ -9,6 +9,7 @@ import pytest
 from lycosa.collection.export import export
 from lycosa.core.types import Label
 from lycosa.explaining.reasons import Reasons
+from lycosa.lab.corpora.opening import make_index
 from lycosa.lab.corpora.recorded import crawl as corpus
 from lycosa.lab.evaluator import pages_of
 from lycosa.lab.indexing import Account
@@ -54,8 +55,9 @@ def test_each_page_is_read_once(crawl: Path, tmp_path: Path) -> None:
     assert 3 == len(found.pages)
     assert 3 == len(list(documents(crawl)))
     export(crawl, tmp_path / "all.warc.gz")
-    for source in (crawl, tmp_path / "all.warc.gz"):
-        names = [bag.name for bag in pages_of(source, Vocabulary("en"), Account(), lambda *told: None)]
+    make_index([str(tmp_path / "all.warc.gz")], tmp_path / "all.index")
+    for source in (crawl, tmp_path / "all.index"):
+        names = [bag.name for bag in pages_of(source, Vocabulary("en"), lambda *told: None)]
         assert [A, B, C] == names
 
 

@@ -19,17 +19,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.core.errors import InputError
 from lycosa.core.telling import Tell, silent
-from lycosa.core.types import Page, Visit
-from lycosa.lab.corpora.recorded import archive, tree
+from lycosa.core.types import Visit
+from lycosa.lab.corpora.recorded import tree
 from lycosa.lab.findings import Curve, Figure, Findings, Table
-from lycosa.lab.index import FACTS, Index
+from lycosa.lab.index import Index
 from lycosa.lab.indexing import Account
 from lycosa.lab.measures import Floats, average_similarity, harvest_ratio
 from lycosa.store.directory import CONFIG
@@ -112,15 +112,15 @@ def evaluate(
 ) -> Evaluation:
     """Compare the pages of a crawl with relevant ones.
 
-    `crawl` is a crawl's directory, an index, a WARC file or a directory of them. `relevant` is a directory of HTML and
+    `crawl` is a crawl's directory or an index. `relevant` is a directory of HTML and
     text files, or a file with an address of the crawl a line (or in the first column of a table).
     """
     if not 0 <= threshold < 1:
         raise InputError(f"--threshold is {threshold:g}: it is a cosine, from 0 to below 1")
     account, words = Account(), Vocabulary()
-    fetched = list(pages_of(crawl, words, account, tell))
+    fetched = list(pages_of(crawl, words, tell))
     if not fetched:
-        raise InputError(f"{crawl} has no pages to evaluate{account.in_brackets()}")
+        raise InputError(f"{crawl} has no pages to evaluate")
     positive = relevant_of(relevant, fetched, words, account)
     bags, given = (Bags.of([(one.ids, one.counts) for one in some]) for some in (fetched, positive))
     similarities = nearest(bags, given, idf_of(words.terms, background), tell)
@@ -130,24 +130,16 @@ def evaluate(
 # -- pages as bags of words -------------------------------------------------------------------------------------
 
 
-@dataclass
-class Bag:
+class Bag(NamedTuple):
     """A page as numbers of stems and how often it has them."""
 
     name: str
     ids: NDArray[Any]
     counts: NDArray[Any]
 
-    @classmethod
-    def of(cls, name: str, page: Page, words: Vocabulary) -> Bag:
-        terms = words.read(page).terms
-        return cls(name, terms.ids, terms.counts)
 
-
-def pages_of(crawl: Path, words: Vocabulary, account: Account, tell: Tell) -> Iterator[Bag]:
-    """Yield the pages of a crawl's directory, an index, a WARC file or a directory of them, in their order."""
-    if not crawl.exists():
-        raise InputError(f"there is no {crawl}: name a crawl's directory, an index, a WARC file or a directory of them")
+def pages_of(crawl: Path, words: Vocabulary, tell: Tell) -> Iterator[Bag]:
+    """Yield the pages of a crawl's directory or an index, in their order."""
     if (crawl / CONFIG).is_file():  # its log has the words: there is no need for its archive
         stems: list[str] = []
         number_of = np.zeros(0, np.intp)
@@ -155,20 +147,14 @@ def pages_of(crawl: Path, words: Vocabulary, account: Account, tell: Tell) -> It
             if isinstance(event, Visit) and event.is_page:
                 number_of = np.concatenate([number_of, _numbers(stems[len(number_of) :], words)])
                 yield Bag(event.node, number_of[event.terms.ids.astype(np.intp)], event.terms.counts)
-    elif (crawl / FACTS).is_file():
-        index = Index.open(crawl)
-        if not index.has_text:
-            raise InputError(f"{crawl} holds a graph without texts: name a crawl, or an index of pages")
-        number_of = _numbers(index.stems, words)
-        for node in range(len(index)):
-            terms = index.terms(node)
-            yield Bag(index.names[node], number_of[terms.ids.astype(np.intp)], terms.counts)
-    else:
-        seen: set[str] = set()  # a page that was fetched again is one page still
-        for held in archive([crawl], account, lambda url: True, tell):
-            if held.page is not None and held.url not in seen:
-                seen.add(held.url)
-                yield Bag.of(held.url, held.page, words)
+        return
+    index = Index.open(crawl)
+    if not index.has_text:
+        raise InputError(f"{crawl} holds a graph without texts: name a crawl, or an index of pages")
+    number_of = _numbers(index.stems, words)
+    for node in range(len(index)):
+        terms = index.terms(node)
+        yield Bag(index.names[node], number_of[terms.ids.astype(np.intp)], terms.counts)
 
 
 def _numbers(stems: Sequence[str], words: Vocabulary) -> NDArray[np.intp]:
@@ -185,8 +171,8 @@ def relevant_of(source: Path, fetched: list[Bag], words: Vocabulary, account: Ac
     if not source.exists():
         raise InputError(f"there is no {source}: name a directory of pages, or a file with one address per line")
     if source.is_dir():
-        held = tree(source, account, lambda url: True)
-        relevant = [Bag.of(one.url, one.page, words) for one in held if one.page is not None]
+        held = [(one.url, words.read(one.page).terms) for one in tree(source, account, lambda url: True) if one.page]
+        relevant = [Bag(url, terms.ids, terms.counts) for url, terms in held]
     else:
         relevant = _addressed(source, fetched, account)
     usable = [one for one in relevant if len(one.ids)]

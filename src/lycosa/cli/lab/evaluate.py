@@ -16,9 +16,7 @@ from lycosa.lab.report import write_report
 
 
 def evaluate(
-    crawl: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A crawl's directory, an index, a WARC file or a directory of them.")
-    ],
+    crawl: Annotated[Path, typer.Argument(metavar="DIR", help="A crawl's directory, or an index.")],
     relevant: Annotated[
         Path,
         typer.Option(

@@ -55,5 +55,4 @@ def index(
         print_json({"index": out, **anatomy(made)})
     elif not quiet:
         for line in [*lines(anatomy(made)), f"use it with: lycosa lab run --corpus {out}"]:
-            inner = line.lstrip()
-            output().print(line[: len(line) - len(inner)] + one_line(inner), markup=False)
+            output().print(one_line(line), markup=False)
