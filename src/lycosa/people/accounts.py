@@ -161,7 +161,6 @@ def revoke_resets(database: Database, person: str) -> None:
 
 
 def by_name(database: Database, name: str) -> Row | None:
-    """The person of a name, however it is spelled."""
     return database.find("person", folded=fold(name))
 
 

@@ -97,7 +97,6 @@ class Database:
         return self.row(f"SELECT * FROM {table} WHERE id = :key{self.lock if locked else ''}", key=key)
 
     def find(self, table: str, **where: Value) -> Row | None:
-        """Return the row with these values, if there is one."""
         return self.row(f"SELECT * FROM {table} WHERE {_equal(where)}", **where)
 
     def count(self, table: str, where: str = "1 = 1", /, **given: Value) -> int:

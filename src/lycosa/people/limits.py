@@ -31,8 +31,6 @@ KNOWN = 90 * 86400.0  # seconds that an address counts as usual for a name
 
 
 class Limit(NamedTuple):
-    """So many failures in so many seconds."""
-
     kind: str
     most: int
     seconds: float

@@ -13,7 +13,6 @@ from lycosa.people.schema import metadata
 
 
 def newest(config: Config | None = None) -> str:
-    """The revision that this Lycosa knows."""
     return str(ScriptDirectory.from_config(config or _config()).get_current_head())
 
 

@@ -71,7 +71,6 @@ def remove(database: Database, owner: str, model: str) -> None:
 
 
 def requeue(database: Database) -> None:
-    """Queue again what an earlier process did not finish."""
     database.run("UPDATE model SET state = 'queued' WHERE state = 'training'")
 
 

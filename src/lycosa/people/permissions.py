@@ -49,7 +49,6 @@ class Forbidden(LycosaError):
 
 
 def active(database: Database, person: str | None) -> Row | None:
-    """Return a person whose account is not suspended."""
     return database.find("person", id=person, disabled=0)
 
 
@@ -78,5 +77,4 @@ def crawl_for(database: Database, person: str, crawl: str, mode: Mode = "read") 
 
 
 def model_for(database: Database, person: str, model: str) -> Row:
-    """Return a model of a person's own."""
     return found(database.find("model", id=model, owner=person), "model")

@@ -44,8 +44,6 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Idea:
-    """A page to start from."""
-
     url: str
     title: str
     why: str

@@ -48,7 +48,6 @@ class Person:
     address: str = ""  # from where they ask
 
     def row(self, *, locked: bool = False) -> Row:
-        """Their account, as it is now."""
         return permissions.found(self.site.database.get("person", self.id, locked=locked), "person")
 
     def record(self, action: str, subject: str = "", detail: str = "") -> None:
@@ -58,8 +57,6 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Something that someone may look at."""
-
     person: Person
 
     @property
@@ -94,8 +91,6 @@ class CrawlAccess(InterestAccess):
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess(Access):
-    """A model of someone's own."""
-
     model: Row
 
 

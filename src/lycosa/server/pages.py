@@ -150,7 +150,6 @@ def static(request: Request, name: str, under: str = "") -> Response:
 
 
 def favicon(request: Request) -> Response:
-    """Browsers ask for it by this name."""
     return static(request, "favicon.svg")
 
 
@@ -235,6 +234,5 @@ def local_path(path: str) -> str:
 
 
 def to_sign_in(request: Request) -> Response:
-    """Off to sign in, and back here afterwards."""
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"{SIGN_IN}?next={quote(path, safe='/')}", 303)

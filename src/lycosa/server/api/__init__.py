@@ -19,6 +19,13 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Named(BaseModel):
+    """A person, an interest or a model."""
+
+    id: str
+    name: str
+
+
 def routers() -> list[APIRouter]:
     """The routers, in the order of the reference."""
     return [import_module(f"lycosa.server.api.{name}").router for name in RESOURCES]

@@ -15,8 +15,6 @@ router = APIRouter(tags=["catalogue"])
 
 
 class CatalogueSeed(BaseModel):
-    """A place to start from."""
-
     id: str
     url: str
     title: str
@@ -24,27 +22,19 @@ class CatalogueSeed(BaseModel):
 
 
 class Preference(BaseModel):
-    """What somebody may like, and where that begins."""
-
     preference: str
     seeds: list[CatalogueSeed]
 
 
 class Catalogue(BaseModel):
-    """All of it."""
-
     preferences: list[Preference]
 
 
 class CatalogueEntry(CatalogueSeed):
-    """A place, with the preference it stands under."""
-
     preference: str
 
 
 class NewEntry(Body):
-    """A place to be added."""
-
     preference: str = Field(min_length=1, max_length=200)
     url: str = Field(min_length=1, max_length=4_000)
     title: str = Field("", max_length=400)

@@ -68,8 +68,6 @@ class Feed(BaseModel):
 
 
 class DiffSide(BaseModel):
-    """A version that is compared."""
-
     number: int
     seq: int
     at: float
@@ -89,8 +87,6 @@ class DiffWords(BaseModel):
 
 
 class DiffLinks(BaseModel):
-    """Links that went and came."""
-
     removed: list[str]
     added: list[str]
 

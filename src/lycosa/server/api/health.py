@@ -20,8 +20,6 @@ router = APIRouter(tags=["server"])
 
 
 class Health(BaseModel):
-    """Whether both processes and the database are there."""
-
     status: str
     database: bool
     crawl_process: bool
@@ -29,8 +27,6 @@ class Health(BaseModel):
 
 
 class Process(BaseModel):
-    """A process, and when it was last heard of."""
-
     name: str
     pid: int
     started: float
@@ -39,8 +35,6 @@ class Process(BaseModel):
 
 
 class Queue(BaseModel):
-    """How many crawls wait and run."""
-
     queued: int
     running: int
 

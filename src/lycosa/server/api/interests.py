@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from lycosa.people import crawls, erasing, interests, sharing
 from lycosa.people.permissions import Mode, NotFound
 from lycosa.people.wishes import MOST_URLS, Wishes
-from lycosa.server.api import Body
+from lycosa.server.api import Body, Named
 from lycosa.server.api.crawls import Crawl, crawl_as_told, crawl_seen
 from lycosa.server.guards import InterestAccess, Person, interest_to, needs, sharer
 from lycosa.server.validation import checked
@@ -23,8 +23,6 @@ router = APIRouter(tags=["interests"])
 
 
 class NewInterest(Body):
-    """An interest to be made."""
-
     name: str = Field(min_length=1, max_length=200)
     wishes: Wishes
     look_again: str = Field(
@@ -43,25 +41,12 @@ class ChangedInterest(Body):
     )
 
 
-class Named(BaseModel):
-    """A person or an interest, as others see them."""
-
-    id: str
-    name: str
-
-
 class Labels(BaseModel):
-    """How many pages were said yes and no to."""
-
     yes: int
     no: int
 
 
-class Interest(BaseModel):
-    """An interest, as somebody sees it who may."""
-
-    id: str
-    name: str
+class Interest(Named):
     owner: Named
     mode: Mode
     wishes: Wishes
@@ -75,15 +60,11 @@ class Interest(BaseModel):
 
 
 class NewShare(Body):
-    """With whom, and how far they may go."""
-
     name: str = Field(min_length=1, max_length=100)
     mode: Literal["read", "edit"]
 
 
 class Share(BaseModel):
-    """Somebody who an interest is shared with."""
-
     person: Named
     mode: Literal["read", "edit"]
     created: float
@@ -231,8 +212,6 @@ class Found(BaseModel):
 
 
 class Imported(BaseModel):
-    """What the file holds."""
-
     form: str = Field(description="bookmarks, opml, list, sitemap, feed, or page")
     urls: list[Found]
     skipped: int = Field(description="Entries that are no web addresses, or too many.")

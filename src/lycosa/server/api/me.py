@@ -41,14 +41,10 @@ class Preferences(Body):
 
 
 class MeChange(Body):
-    """What is to change."""
-
     preferences: Preferences
 
 
 class PasswordChange(Body):
-    """The password as it is, and as it is to be."""
-
     old: Password
     new: Password
 
@@ -60,8 +56,6 @@ class Farewell(Body):
 
 
 class Session(BaseModel):
-    """A browser that is signed in."""
-
     id: str
     agent: str
     created: float
@@ -222,8 +216,6 @@ def _fields(row: Row) -> Row:
 
 
 class Notice(BaseModel):
-    """Something to know."""
-
     id: str
     kind: str
     text: str
@@ -233,8 +225,6 @@ class Notice(BaseModel):
 
 
 class Notices(BaseModel):
-    """The newest ones, and how many are not read yet."""
-
     unread: int
     notices: list[Notice]
 

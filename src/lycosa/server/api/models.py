@@ -25,7 +25,7 @@ from lycosa.people.interests import check_room
 from lycosa.people.typed import line
 from lycosa.server import child
 from lycosa.server import models as files
-from lycosa.server.api import Body
+from lycosa.server.api import Body, Named
 from lycosa.server.guards import ModelAccess, Person, model_to, needs
 from lycosa.topics.model import KINDS
 
@@ -38,11 +38,9 @@ Kind = Literal["classifier", "rules", "browsing", "directory"]
 Id = Annotated[str, Field(max_length=64)]
 
 
-class ModelInfo(BaseModel):
+class ModelInfo(Named):
     """A model, as its owner sees it."""
 
-    id: str
-    name: str
     kind: Kind = Field(description="classifier: judges; rules, browsing: for a strategy; directory: pages by topic.")
     state: Literal["queued", "training", "ready", "failed"]
     reason: str = Field(description="Why training failed.")
@@ -52,8 +50,6 @@ class ModelInfo(BaseModel):
 
 
 class NewModel(Body):
-    """What to train, and from what."""
-
     name: str = Field(min_length=1, max_length=200)
     kind: Literal["classifier", "rules", "browsing"]
     interests: list[Id] = Field(
@@ -68,14 +64,10 @@ class NewModel(Body):
 
 
 class Renamed(Body):
-    """Another name."""
-
     name: str = Field(min_length=1, max_length=200)
 
 
 class TopicNode(BaseModel):
-    """A topic of a tree."""
-
     path: str
     name: str
     pages: int

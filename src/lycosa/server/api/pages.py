@@ -75,8 +75,6 @@ class Pages(BaseModel):
 
 
 class Version(BaseModel):
-    """One version of a page."""
-
     seq: int
     started: float
     size: int
@@ -86,23 +84,17 @@ class Version(BaseModel):
 
 
 class Term(BaseModel):
-    """A word of a page, and how often it is there."""
-
     term: str
     count: int
 
 
 class WholePage(Page):
-    """A page with its history, its links and its words."""
-
     versions: list[Version]
     links: list[Link]
     terms: list[Term]
 
 
 class Opened(Body):
-    """A result that was opened."""
-
     url: str = Field(min_length=1, max_length=4_000)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, Strict
 from lycosa.people import accounts, audit, notices
 from lycosa.people.database import Row
 from lycosa.people.permissions import Role, found
-from lycosa.server.api import Body
+from lycosa.server.api import Body, Named
 from lycosa.server.api.me import remove
 from lycosa.server.guards import Person, needs
 
@@ -19,11 +19,9 @@ router = APIRouter(tags=["people"])
 LAST: dict[int | str, dict[str, Any]] = {409: {"description": "This is the last admin"}}
 
 
-class Account(BaseModel):
+class Account(Named):
     """A person, as admins see them: not what they do."""
 
-    id: str
-    name: str
     role: Role
     disabled: bool
     created: float
@@ -169,8 +167,6 @@ class Entry(BaseModel):
 
 
 class Entries(BaseModel):
-    """The newest first."""
-
     entries: list[Entry]
 
 

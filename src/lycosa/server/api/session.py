@@ -15,7 +15,7 @@ from lycosa.people import accounts, audit, limits, notices, sessions
 from lycosa.people.credentials import check_text
 from lycosa.people.database import Row, Taken, as_dict
 from lycosa.people.permissions import Role
-from lycosa.server.api import Body
+from lycosa.server.api import Body, Named
 from lycosa.server.guards import Person, address_of, cookie_name, needs, open_to_all, set_cookie, site_of
 
 router = APIRouter(tags=["session"])
@@ -25,11 +25,7 @@ TOO_MANY: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Profile(BaseModel):
-    """A person, as they see themselves."""
-
-    id: str
-    name: str
+class Profile(Named):
     role: Role
     preferences: dict[str, Any]
 
@@ -42,15 +38,11 @@ class SessionAnswer(BaseModel):
 
 
 class SignIn(Body):
-    """A name and its password."""
-
     name: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
 
 
 class NewPassword(Body):
-    """The code of a link for a new password, and the password."""
-
     code: str = Field(min_length=1, max_length=100)
     password: str = Field(min_length=1, max_length=200)
 

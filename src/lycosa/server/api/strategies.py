@@ -29,8 +29,6 @@ _BY_MEANING = ("ehrig", "ssrm", "synset-expansion", "corley-mihalcea")
 
 
 class Choice(BaseModel):
-    """A strategy or a judge."""
-
     name: str
     summary: str
     automatic: bool = Field(description="Whether it is what automatic means.")

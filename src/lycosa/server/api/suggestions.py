@@ -28,8 +28,7 @@ from lycosa.people.accounts import preferences
 from lycosa.people.database import Row
 from lycosa.people.suggestions import Idea, Known
 from lycosa.people.typed import line
-from lycosa.server.api import Body
-from lycosa.server.api.interests import Named
+from lycosa.server.api import Body, Named
 from lycosa.server.guards import InterestAccess, Site, interest_to
 from lycosa.server.results import CachedView
 from lycosa.server.validation import checked
@@ -46,16 +45,12 @@ router = APIRouter(tags=["suggestions"])
 
 
 class TermIdea(BaseModel):
-    """A word for the query."""
-
     term: str
     weight: float
     why: str
 
 
 class PageIdea(BaseModel):
-    """A page that another interest of the same person found."""
-
     url: str
     title: str
     interest: Named
@@ -73,8 +68,6 @@ class Suggestions(BaseModel):
 
 
 class Answer(Body):
-    """What the person says to a suggestion."""
-
     kind: Literal["seed", "term", "page"]
     value: str = Field(min_length=1, max_length=4_000, description="The address, or the word, as it was suggested.")
     answer: Literal["accepted", "dismissed"]
@@ -216,7 +209,6 @@ def _terms(cached: CachedView, pages: list[PageRow], known: list[Known], query: 
 
 
 def _texts(view: CrawlView, pages: list[PageRow]) -> list[tuple[str, str]]:
-    """Title and text of pages, as far as they can be read."""
     texts = [(page.title, code_of(page.language, ENGLISH)) for page in pages]
     with suppress(LycosaError, OSError), Collection(view.path) as collection:  # else titles have to do
         for page in pages:
