@@ -29,6 +29,7 @@ class Relevance:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._scheduler: Scheduler | None = None
+        self._beside = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Relevance:
@@ -43,6 +44,9 @@ class Relevance:
 
     def process_spider_input(self, response: Response) -> None:
         """A response has come."""
+        if not self._beside:
+            self._beside = True
+            self._stand_beside_the_spider()
         flight = self._flight(response)
         if flight is not None:
             flight.response = response
@@ -63,6 +67,29 @@ class Relevance:
             if self._is_news(flight, output):
                 yield output
         self._end(flight, response)
+
+    def _stand_beside_the_spider(self) -> None:
+        """Drop links that are known before Scrapy's own middlewares see them: those are most links of a page, and what
+        Scrapy notes of each (referrer, depth, length) costs more than all that we do for it. Middlewares of the
+        project see every request, so that nothing is done where there are any.
+        """
+        manager = getattr(getattr(self._crawler.engine, "scraper", None), "spidermw", None)
+        methods = getattr(manager, "methods", {})
+        others = [type(one) for one in getattr(manager, "middlewares", ()) if one is not self]
+        if others and all(one.__module__.startswith("scrapy.spidermiddlewares.") for one in others):
+            methods["process_spider_output"].appendleft(self._without_known)
+            methods["process_spider_exception"].appendleft(None)  # which has a place for each
+
+    async def _without_known(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        flight = self._flight(response)
+        if flight is None or self._scheduler is None:
+            async for output in result:
+                yield output
+            return
+        drops = self._scheduler.drops
+        async for output in result:
+            if not (isinstance(output, Request) and drops(output, flight)):
+                yield output
 
     def _is_news(self, flight: Flight | None, output: Any) -> bool:
         """Note an output of the spider; whether Scrapy has to hear of it."""

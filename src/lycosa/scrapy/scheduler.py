@@ -384,16 +384,21 @@ class Scheduler(BaseScheduler):
         return flight
 
     def expect(self, request: Request, flight: Flight) -> bool:
-        """The spider has made this request of a page: it will be enqueued next. False where it is known and nobody else
-        has a say in it: one more link to where others lead."""
-        node = node_of(request)
-        if self.filter is None and not self._overheard and not request.dont_filter and self._is_known(node):
-            flight.links.setdefault(node, request)
-            flight.filtered += 1
+        """The spider has made this request of a page: it will be enqueued next, unless False says that it is known."""
+        if self.drops(request, flight):
             return False
-        self._expected[request] = flight, node
+        self._expected[request] = flight, node_of(request)
         flight.made.append(request)
         return True
+
+    def drops(self, request: Request, flight: Flight) -> bool:
+        """Whether a request of a page is known, and nobody else has a say in it: one more link to where others lead."""
+        if self.filter is not None or self._overheard or request.dont_filter:
+            return False
+        if known := self._is_known(node := node_of(request)):
+            flight.links.setdefault(node, request)
+            flight.filtered += 1
+        return known
 
     def _reached(self, request: Request) -> None:
         if (flight := self.flights.get(request)) is not None:
