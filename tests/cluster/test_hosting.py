@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from hosts_here import HostsHere
 from lycosa.cluster.driving import COORDINATOR, Unreachable
-from lycosa.cluster.hosting import ENDED, HostsHere, Start
+from lycosa.cluster.hosting import ENDED, Start
 from lycosa.cluster.hosts_on_ray import Actors, RayHosts
 from lycosa.cluster.reaching import Where
 from lycosa.cluster.shard import LEASE

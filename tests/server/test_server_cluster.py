@@ -14,7 +14,7 @@ from test_server_crawler import DELAY, Bench, events_of, on_bench, quick, rewish
 import lycosa
 from commands import Command
 from held_port import held_port
-from lycosa.cluster.hosting import HostsHere
+from hosts_here import HostsHere
 from lycosa.cluster.splitting import shard_path, shards_in
 from lycosa.core.types import Label, Lesson, Setting, Visit
 from lycosa.people import crawls, erasing, feedback

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lycosa.cluster.coordinator import Coordinator
-from lycosa.cluster.driving import COORDINATOR, Superseded, Unreachable, drive
+from lycosa.cluster.driving import Superseded, Unreachable, drive
 from lycosa.cluster.leasing import Ledger, Term, Want
 from lycosa.cluster.messages import Grant, Report
 from lycosa.cluster.owning import Owners
@@ -213,22 +213,3 @@ class CoordinatorHost:
     async def end(self, session: str) -> None:
         """A crawl is over."""
         self._held.pop(session, None)
-
-
-class HostsHere:
-    """All hosts in this process: for tests."""
-
-    def __init__(self, shards: int, most: int | None = None) -> None:
-        self.count = shards
-        self.places: dict[int, Any] = {number: ShardHost(number, self, most) for number in range(shards)}
-        self.places[COORDINATOR] = CoordinatorHost()
-
-    async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """They run already."""
-
-    async def call(self, number: int, method: str, *given: Any) -> Any:
-        """Have a host do something."""
-        return await getattr(self.places[number], method)(*given)
-
-    async def close(self) -> None:
-        """Nothing is left of them."""

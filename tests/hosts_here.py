@@ -1,0 +1,28 @@
+"""All hosts of a cluster in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lycosa.cluster.driving import COORDINATOR
+from lycosa.cluster.hosting import CoordinatorHost, ShardHost
+
+
+class HostsHere:
+    """They run already, and nothing is left of them."""
+
+    def __init__(self, shards: int, most: int | None = None) -> None:
+        self.count = shards
+        self.places: dict[int, Any] = {number: ShardHost(number, self, most) for number in range(shards)}
+        self.places[COORDINATOR] = CoordinatorHost()
+
+    async def open(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        pass
+
+    async def call(self, number: int, method: str, *given: Any) -> Any:
+        """Have a host do something."""
+        return await getattr(self.places[number], method)(*given)
+
+    async def close(self) -> None:
+        pass
