@@ -99,8 +99,8 @@ def run(
 def focused(folder: str, topic: str, strategy: str) -> dict[str, Any]:
     """The five lines."""
     return {
-        "SCHEDULER": "lycosa.scrapy.Scheduler",
-        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.Relevance": 20},
+        "SCHEDULER": "lycosa.scrapy.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.relevance.Relevance": 20},
         "JOBDIR": folder,
         "LYCOSA_TOPIC": topic,
         "LYCOSA_STRATEGY": strategy,

@@ -26,8 +26,8 @@ TOPIC = "marine biology/coral reefs"
 def focused(directory: Path, **more: Any) -> dict[str, Any]:
     """The five lines."""
     return {
-        "SCHEDULER": "lycosa.scrapy.Scheduler",
-        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.Relevance": 20},
+        "SCHEDULER": "lycosa.scrapy.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {"lycosa.scrapy.relevance.Relevance": 20},
         "JOBDIR": str(directory),
         "LYCOSA_TOPIC": "coral reefs",
         "LYCOSA_STRATEGY": "best-first",

@@ -94,7 +94,7 @@ class Scheduler(BaseScheduler):
 
         if Relevance not in named:
             raise InputError(
-                'lycosa.scrapy.Scheduler has to hear of pages: add "lycosa.scrapy.Relevance": 20 to SPIDER_MIDDLEWARES'
+                'the scheduler has to hear of pages: add "lycosa.scrapy.relevance.Relevance": 20 to SPIDER_MIDDLEWARES'
             )
         scheduler = _SCHEDULERS[crawler] = cls(crawler)
         crawler.signals.connect(scheduler._reached, signals.request_reached_downloader)
