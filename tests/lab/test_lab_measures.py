@@ -35,7 +35,8 @@ from lycosa.lab.measures import (
     sites,
     targets,
 )
-from lycosa.lab.papers.gouriten.measured import FIRST, SECOND, fit, neighbourhood
+from lycosa.lab.papers.gouriten.claims import FEATURES
+from lycosa.lab.papers.gouriten.measured import fit, neighbourhood
 from lycosa.lab.simulation import IndexedTable, Trace
 from lycosa.lab.subjects import Subject
 
@@ -201,8 +202,8 @@ ALPHA = {
 def as_estimated(index: Index, node: int) -> dict[str, float]:
     """The features of a node as the production estimators have them, when all others have been crawled."""
     table, guide = IndexedTable(index), Guide.given(index)
-    kinds: dict[str, Estimator] = {name: FirstLevel(name[3:], smooth=False) for name in FIRST}  # type: ignore[arg-type]
-    kinds |= {name: SecondLevel(name[3:], smooth=False) for name in SECOND}  # type: ignore[arg-type]
+    kinds: dict[str, Estimator] = {name: FirstLevel(name[3:], smooth=False) for name in FEATURES[:4]}  # type: ignore[arg-type]
+    kinds |= {name: SecondLevel(name[3:], smooth=False) for name in FEATURES[4:]}  # type: ignore[arg-type]
     for number, other in enumerate(place for place in range(len(index)) if place != node):
         row = table.seed(other)
         step = table.visited(guide.visit(other, number + 1), row, guide.alphas(other))

@@ -225,9 +225,7 @@ def _figure_3(crawls: Crawls, group: str, graph: str) -> Figure:
 
 # -- section 7, tables 3 and 4: how much the features of a node say about its score, where the whole graph is known ----
 
-FIRST = ("fl_deg", "fl_n", "fl_e", "fl_ne")
-SECOND = ("sl_n", "sl_e", "sl_ne")
-MODELS = {"lr_fl": FIRST, "lr_sl": (*FIRST, *SECOND)}
+MODELS = {"lr_fl": FEATURES[:4], "lr_sl": FEATURES}  # the first level, and both
 KINDS = ("original", "log")
 
 

@@ -136,8 +136,7 @@ ON_CRAWLS: list[Callable[[Comparison], Claim]] = [
 ]
 
 
-# -- ranking: do counts of a search string put relevant pages first? -------------------------------------------------
-
+# Ranking: do counts of a search string put relevant pages first?
 CHANCE = "by chance"
 BEST = 10
 TITLES = ("weighted content, title 2", "weighted content, title 1")

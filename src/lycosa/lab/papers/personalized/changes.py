@@ -25,8 +25,6 @@ from lycosa.testing import Web
 from lycosa.web.html import CLOSE, OPEN
 from lycosa.web.tree import tree_of
 
-# -- ways in which a page changes, each defined, so that it is known what a detector should have seen ------------------
-
 # What a reader gets: nothing other, nothing other to see, another text, other parts too.
 Sort = Literal["none", "cosmetic", "content", "structure"]
 Make = Callable[[str, Random], str | None]  # the changed page; None where a page has nothing to change in this way
@@ -113,6 +111,7 @@ def _quoted(paragraph: re.Match[str], _: Random) -> str:
     return "</blockquote>".join(paragraph[0].replace("<p", "<blockquote", 1).rsplit("</p>", 1))
 
 
+# Each defined, so that it is known what a detector should have seen.
 CHANGES: dict[str, tuple[Sort, Make]] = {
     "fetched again, the same": ("none", lambda page, chance: page),
     "empty lines between paragraphs": (
@@ -141,9 +140,6 @@ CHANGES: dict[str, tuple[Sort, Make]] = {
     ),
     "a paragraph less": ("structure", _one(_PARAGRAPH, lambda paragraph, _: "", fewest=2)),
 }  # fmt: skip
-
-
-# -- who sees which ----------------------------------------------------------------------------------------------------
 
 
 def levels(source: str, *, content: bool = False) -> list[list[object]]:
@@ -284,8 +280,6 @@ def costs(pages: Sequence[str], xml: Sequence[str]) -> Table:
         digits=1, note=note, timed=True,
     )  # fmt: skip
 
-
-# -- claims ------------------------------------------------------------------------------------------------------------
 
 SOURCE = "Trivedi et al. 2014"
 TREES = f"{SOURCE}, II, Change Detection, 2)"
